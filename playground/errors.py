@@ -1,0 +1,5 @@
+"""The one exception that people see: a sentence that says what was wrong, what was given and what to do."""
+
+
+class PlaygroundError(ValueError):
+    """Something a person can put right. Its text is shown to them as it stands."""

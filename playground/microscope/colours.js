@@ -1,0 +1,70 @@
+// From numbers to colours: what a weight looks like, and by which rule, so that two pictures can be compared.
+
+import { MAGMA } from "./magma.js";
+
+export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#56B4E9" };
+
+// The 1-2-5 number nearest to x.
+export function niceNumber(x) {
+  if (!(x > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(x));
+  const rest = x / power;
+  return (rest < 1.4142 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
+}
+
+// Where the shared colours end: twenty times what a uniform row would give each token, made round. It depends on the number
+// of tokens alone, so all heads, layers, queries, scales and images of one resolution have comparable colours.
+export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
+
+// 256 pixels as canvas wants them, 0xAABBGGRR. Faint weights let the picture through, strong ones cover it; at full opacity
+// the picture is gone and only magma is left.
+export function heatPixels(opacity) {
+  const out = new Uint32Array(256);
+  const floor = Math.max(0, 2 * opacity - 1) ** 4;
+  for (let i = 0; i < 256; i++) {
+    const t = i / 255;
+    const cover = floor + (1 - floor) * (1 - (1 - t) ** 3);
+    const alpha = Math.round(255 * opacity * cover);
+    out[i] = ((alpha << 24) | (MAGMA[3 * i + 2] << 16) | (MAGMA[3 * i + 1] << 8) | MAGMA[3 * i]) >>> 0;
+  }
+  return out;
+}
+
+// A value's place on the colour map, 0 … 255. A domain is {low, high, log}.
+export function colourIndex(value, domain) {
+  const { low, high, log } = domain;
+  const t = log ? Math.log(Math.max(value, 1e-30) / low) / Math.log(high / low) : (value - low) / (high - low);
+  return t <= 0 || t !== t ? 0 : t >= 1 ? 255 : Math.round(t * 255);
+}
+
+// Colours values[at … at + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
+export function paintInto(pixels, to, stride, values, at, rows, columns, palette, domain) {
+  const { low, high, log } = domain;
+  const span = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
+  for (let r = 0; r < rows; r++) {
+    let p = to + r * stride, v = at + r * columns;
+    for (let c = 0; c < columns; c++, p++, v++) {
+      const x = log ? Math.log(Math.max(values[v], 1e-30) / low) * span : (values[v] - low) * span;
+      pixels[p] = palette[x <= 0 || x !== x ? 0 : x >= 255 ? 255 : (x + 0.5) | 0];
+    }
+  }
+}
+
+// The domain of one map alone, for per-head contrast.
+export function ownDomain(values, from, to, log, signed) {
+  let low = Infinity, high = -Infinity;
+  for (let j = from; j < to; j++) {
+    if (values[j] < low) low = values[j];
+    if (values[j] > high) high = values[j];
+  }
+  if (!(high > -Infinity)) return { low: 0, high: 1, log: false };
+  if (signed) return { low, high: high > low ? high : low + 1, log: false };
+  high = high > 0 ? high : 1;
+  return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
+}
+
+export const cssColour = (palette, i, background) => {
+  const alpha = (palette[i] >>> 24) / 255;
+  const mix = (x) => Math.round(MAGMA[3 * i + x] * alpha + background[x] * (1 - alpha));
+  return `rgb(${mix(0)} ${mix(1)} ${mix(2)})`;
+};

@@ -1,0 +1,244 @@
+// The numbers of the microscope. No DOM in here: the page, a standalone file, a notebook and Node's test runner share it.
+//
+// What it works on is a pack: queries and keys of one forward pass, never the N×N matrix. Attention of query i is
+//     row_i = softmax(scale · q_i · k_j over all tokens j)
+// and costs tokens × head_dim multiplications, so a whole layer follows the cursor, at any scale one likes to ask for.
+
+export const FORMAT = "attention-playground/1";
+
+// ---------------------------------------------------------------------------------------------------- reading bytes
+
+let halfTable = null;
+
+// Every float16 there is, decoded once: 65,536 entries are faster to look up than to work out, by a factor of ten.
+export function halfFloats() {
+  if (halfTable) return halfTable;
+  halfTable = new Float32Array(65536);
+  for (let bits = 0; bits < 65536; bits++) {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
+    if (exponent === 31) halfTable[bits] = fraction ? NaN : sign * Infinity;
+    else if (exponent === 0) halfTable[bits] = sign * fraction * 2 ** -24;
+    else halfTable[bits] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+  return halfTable;
+}
+
+export function decodeHalves(bits) {
+  const table = halfFloats();
+  const out = new Float32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) out[i] = table[bits[i]];
+  return out;
+}
+
+const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array };
+
+// A container is `u32 header length | JSON header | sections`, everything at multiples of 16. A section comes back as a
+// view on the same memory; float16 as its raw bits, for the caller to decode when it needs them.
+export function openContainer(bytes) {
+  // Bytes that came over a socket start anywhere inside their message; typed views need an aligned start.
+  const aligned = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
+  if (aligned.length < 4) throw new Error("The data of this picture is empty.");
+  const length = new DataView(aligned.buffer, aligned.byteOffset, 4).getUint32(0, true);
+  if (4 + length > aligned.length) throw new Error("The data of this picture is cut off in its header.");
+  const header = JSON.parse(new TextDecoder().decode(aligned.subarray(4, 4 + length)));
+  const section = (name) => {
+    const at = header.sections?.[name];
+    if (!at) return null;
+    const View = VIEWS[at.dtype];
+    if (!View) throw new Error(`Section ${name} holds ${at.dtype}, which is not known here.`);
+    const count = at.shape.reduce((a, b) => a * b, 1);
+    const start = 4 + length + at.offset;
+    if (start + count * View.BYTES_PER_ELEMENT > aligned.length) throw new Error(`Section ${name} is cut off.`);
+    return new View(aligned.buffer, aligned.byteOffset + start, count);
+  };
+  return { header, section };
+}
+
+// A pack, ready to be asked. Layers are decoded when they are first looked at, so that the first picture comes at once.
+export function unpack(bytes) {
+  const { header, section } = openContainer(bytes);
+  if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
+  const { heads, tokens, head_dim: dim, held } = header;
+  const size = heads * tokens * dim;
+  const raw = { q: section("q"), k: section("k") };
+  const valueNorms = section("value_norms");
+  if (!raw.q || !raw.k || raw.q.length !== held.length * size || raw.k.length !== raw.q.length) {
+    throw new Error("The queries and keys in this file do not have the shape that its header tells.");
+  }
+  const half = header.sections.q.dtype === "float16";
+  const stored = new Map(held.map((layer, place) => {
+    const part = (name) => {
+      const values = raw[name].subarray(place * size, (place + 1) * size);
+      return half ? decodeHalves(values) : values;
+    };
+    const norms = valueNorms ? valueNorms.subarray(place * heads * tokens, (place + 1) * heads * tokens) : null;
+    return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms }), ready: null }];
+  }));
+  return {
+    header, heads, tokens, dim, stored,
+    layers: header.layers,
+    prefix: header.prefix,
+    prefixCount: header.prefix.length,
+    rows: header.grid[0],
+    columns: header.grid[1],
+    patches: header.grid[0] * header.grid[1],
+    scale: header.scale,
+    forwardScale: header.forward_scale ?? null,
+  };
+}
+
+// q, k: (heads, tokens, dim); norms: (heads, tokens) or null. Null when the pack does not hold this layer.
+export function layerOf(pack, layer) {
+  const entry = pack.stored.get(layer);
+  if (!entry) return null;
+  if (!entry.ready) entry.ready = entry.decode();
+  return entry.ready;
+}
+
+export const holds = (pack, layer) => pack.stored.has(layer);
+
+// Layers that arrive later join the pack that is already on the screen.
+export function mergePack(pack, other) {
+  for (const [layer, entry] of other.stored) if (!pack.stored.has(layer)) pack.stored.set(layer, entry);
+  return pack;
+}
+
+// ------------------------------------------------------------------------------------------------------ attention
+
+// scale · q_i · k_j for all j, written to out[at …]. Returns the largest.
+export function scoresInto(out, at, pack, layer, head, token, scale) {
+  const { q, k } = layerOf(pack, layer);
+  const { tokens, dim } = pack;
+  const qAt = (head * tokens + token) * dim;
+  let kAt = head * tokens * dim;
+  let largest = -Infinity;
+  for (let j = 0; j < tokens; j++) {
+    // Four sums side by side keep the processor's pipeline full; one alone waits for itself.
+    let a = 0, b = 0, c = 0, d = 0, x = 0;
+    for (; x + 3 < dim; x += 4) {
+      a += q[qAt + x] * k[kAt + x];
+      b += q[qAt + x + 1] * k[kAt + x + 1];
+      c += q[qAt + x + 2] * k[kAt + x + 2];
+      d += q[qAt + x + 3] * k[kAt + x + 3];
+    }
+    for (; x < dim; x++) a += q[qAt + x] * k[kAt + x];
+    const score = (a + b + c + d) * scale;
+    out[at + j] = score;
+    if (score > largest) largest = score;
+    kAt += dim;
+  }
+  return largest;
+}
+
+// The softmax of out[at … at + count], in place. Returns its entropy in bits, which falls out of the same sums:
+// H = ln Z − Σ p·(s − max), so that not a single logarithm per weight is needed.
+export function softmaxInPlace(out, at, count, largest) {
+  let total = 0, moment = 0;
+  for (let j = at; j < at + count; j++) {
+    const below = out[j] - largest;
+    const e = Math.exp(below);
+    out[j] = e;
+    total += e;
+    if (e > 0) moment += e * below;
+  }
+  const norm = 1 / total;
+  for (let j = at; j < at + count; j++) out[j] *= norm;
+  return Math.max(0, (Math.log(total) - moment * norm) / Math.LN2);
+}
+
+// Whom does token i listen to? Sums to 1. Returns the entropy in bits.
+export function rowInto(out, at, pack, layer, head, token, scale) {
+  const largest = scoresInto(out, at, pack, layer, head, token, scale);
+  return softmaxInPlace(out, at, pack.tokens, largest);
+}
+
+// ln Σ_j exp(scale · q_i · k_j) for the queries from … to: what a column needs to know of every row.
+export function normalisersInto(out, at, pack, layer, head, scale, from, to, scratch) {
+  for (let i = from; i < to; i++) {
+    const largest = scoresInto(scratch, 0, pack, layer, head, i, scale);
+    let total = 0;
+    for (let j = 0; j < pack.tokens; j++) total += Math.exp(scratch[j] - largest);
+    out[at + i] = largest + Math.log(total);
+  }
+}
+
+// Who listens to token j? out_i = row_i[j], given the normalisers of all rows. Returns what j receives in total (1 on average).
+export function columnInto(out, at, pack, layer, head, token, scale, normalisers, from) {
+  const { q, k } = layerOf(pack, layer);
+  const { tokens, dim } = pack;
+  const kAt = (head * tokens + token) * dim;
+  let qAt = head * tokens * dim, total = 0;
+  for (let i = 0; i < tokens; i++) {
+    let a = 0, b = 0, x = 0;
+    for (; x + 1 < dim; x += 2) {
+      a += q[qAt + x] * k[kAt + x];
+      b += q[qAt + x + 1] * k[kAt + x + 1];
+    }
+    if (x < dim) a += q[qAt + x] * k[kAt + x];
+    const weight = Math.exp((a + b) * scale - normalisers[from + i]);
+    out[at + i] = weight;
+    total += weight;
+    qAt += dim;
+  }
+  return total;
+}
+
+// weight × ‖value‖: how much of each token is really carried over, short vectors discounted.
+export function weighInto(out, at, weights, norms, normsAt, count) {
+  for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[normsAt + j];
+}
+
+// ------------------------------------------------------------------------------------------------- what a row says
+
+export const effectiveNumber = (bits) => 2 ** bits;
+
+export function entropyBits(row, at, count) {
+  let bits = 0;
+  for (let j = at; j < at + count; j++) if (row[j] > 0) bits -= row[j] * Math.log2(row[j]);
+  return bits;
+}
+
+export function largestIndex(values, from, to) {
+  let best = from;
+  for (let j = from + 1; j < to; j++) if (values[j] > values[best]) best = j;
+  return best;
+}
+
+export function sumOf(values, from, to) {
+  let total = 0;
+  for (let j = from; j < to; j++) total += values[j];
+  return total;
+}
+
+// The row from its largest weight to its smallest.
+export function sortInto(out, row, at, count) {
+  for (let j = 0; j < count; j++) out[j] = -row[at + j];
+  out.subarray(0, count).sort();
+  for (let j = 0; j < count; j++) out[j] = -out[j];
+}
+
+// The mean over heads, for those who want one map of a layer.
+export function meanInto(out, rows, heads, tokens) {
+  out.fill(0, 0, tokens);
+  for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) out[j] += rows[h * tokens + j] / heads;
+}
+
+// --------------------------------------------------------------------------------------------------- convolution
+
+// What `depth` stacked k×k convolutions can see of a picture from one cell: L·(k−1)/2 cells to each side, cut at the borders.
+export function neighbourhood(rows, columns, row, column, k, depth = 1) {
+  const reach = (depth * (k - 1)) / 2;
+  const top = Math.max(0, row - reach), bottom = Math.min(rows - 1, row + reach);
+  const left = Math.max(0, column - reach), right = Math.min(columns - 1, column + reach);
+  return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
+}
+
+// A fixed k×k kernel to stand for "the same weights everywhere": the binomial blur 1 2 1 / 2 4 2 / 1 2 1 over 16.
+export function kernelWeights(k) {
+  const line = [1];
+  for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);
+  const total = 4 ** (k - 1);
+  return Float32Array.from({ length: k * k }, (_, i) => (line[Math.floor(i / k)] * line[i % k]) / total);
+}

@@ -1,0 +1,121 @@
+// The view: everything a person has chosen, as one flat and plain object that fits into a link. No DOM in here.
+
+export const DEFAULT_VIEW = Object.freeze({
+  layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
+  head: 0, //               0 … heads − 1
+  query: null, //           "row,column" of a patch or the name of a prefix token; null: the patch in the middle
+  locked: false, //         a locked patch stays when the cursor leaves
+  scale: "on", //           "on": 1/√d_k; "off": 1; or a number
+  pass: "layer", //         "layer": the scale changes this layer's softmax only; "whole": the whole forward pass ran with it
+  what: "weight", //        "weight" | "value" (weight × ‖value‖) | "score" | "similarity" | "rollout"
+  direction: "row", //      "row": whom it listens to; "column": who listens to it
+  colours: "shared", //     "shared": one absolute scale for all; "own": each head its own contrast
+  ceiling: "auto", //       where shared colours end: "auto" or a weight
+  log: false, //            logarithmic colours
+  smooth: false, //         interpolate between patches
+  grid: false, //           draw the patch grid
+  opacity: 0.85, //         of the heat layer
+  k: 3, //                  the convolution's kernel: 3 | 5 | 7
+  depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
+  beside: "convolution", // the second picture: "convolution" | "wall" | "compare"
+});
+
+const CHOICES = {
+  pass: ["layer", "whole"],
+  what: ["weight", "value", "score", "similarity", "rollout"],
+  direction: ["row", "column"],
+  colours: ["shared", "own"],
+  beside: ["convolution", "wall", "compare"],
+  k: [3, 5, 7],
+};
+
+const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
+
+// "7,5" → the token's index; a prefix token's name → its index; anything else, or off the grid → −1.
+export function tokenOf(query, pack) {
+  const named = pack.prefix.indexOf(query);
+  if (named >= 0) return named;
+  const match = /^(\d+),(\d+)$/.exec(query ?? "");
+  if (!match) return -1;
+  const row = Number(match[1]), column = Number(match[2]);
+  if (row >= pack.rows || column >= pack.columns) return -1;
+  return pack.prefixCount + row * pack.columns + column;
+}
+
+export function queryOf(token, pack) {
+  if (token < pack.prefixCount) return pack.prefix[token];
+  const patch = token - pack.prefixCount;
+  return `${Math.floor(patch / pack.columns)},${patch % pack.columns}`;
+}
+
+export const middleQuery = (pack) => `${pack.rows >> 1},${pack.columns >> 1}`;
+
+// The same place in another picture, whose grid may be finer or of another shape. −1 for a prefix token it does not have.
+export function sameToken(token, pack, other) {
+  if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
+  const patch = token - pack.prefixCount;
+  const row = Math.floor(patch / pack.columns), column = patch % pack.columns;
+  const r = Math.min(other.rows - 1, Math.floor(((row + 0.5) / pack.rows) * other.rows));
+  const c = Math.min(other.columns - 1, Math.floor(((column + 0.5) / pack.columns) * other.columns));
+  return other.prefixCount + r * other.columns + c;
+}
+
+// The same height in another network: layer 8 of 12 stands beside layer 16 of 24.
+export const sameLayer = (layer, pack, other) =>
+  pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
+
+// Whatever came from a link, a file or a former picture, made to fit this pack. Unknown keys are dropped.
+export function tidyView(view, pack) {
+  const tidy = { ...DEFAULT_VIEW };
+  for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
+  for (const [key, allowed] of Object.entries(CHOICES)) {
+    const value = key === "k" ? Number(tidy[key]) : tidy[key];
+    tidy[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
+  }
+  for (const key of ["locked", "log", "smooth", "grid"]) tidy[key] = tidy[key] === true || tidy[key] === "true";
+  tidy.opacity = clamp(Number.isFinite(Number(tidy.opacity)) ? Number(tidy.opacity) : DEFAULT_VIEW.opacity, 0, 1);
+  if (tidy.scale !== "on" && tidy.scale !== "off") {
+    const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
+    tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, 1) : "on";
+  }
+  if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
+  if (tidy.depth !== "follow") tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
+  if (!pack) return tidy;
+  const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
+  const start = Math.floor((2 * pack.layers) / 3);
+  const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
+  tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
+  tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);
+  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: middleQuery(pack), locked: false });
+  return tidy;
+}
+
+export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
+
+// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. Even steps on the left half,
+// even ratios on the right one, because from 0.125 to 1 it is the ratio that counts.
+export function dialToScale(t, own) {
+  return t <= 0.5 ? own * 2 * t : own ** (2 - 2 * t);
+}
+
+export function scaleToDial(scale, own) {
+  if (scale <= own) return scale / own / 2;
+  return own >= 1 ? 1 : 1 - Math.log(scale) / Math.log(own) / 2;
+}
+
+// Only what differs from the defaults, so that links stay short: "layer=8&head=3&query=7%2C5".
+export function viewToQuery(view) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(DEFAULT_VIEW)) {
+    if (view[key] !== undefined && view[key] !== value) query.set(key, String(view[key]));
+  }
+  return query.toString();
+}
+
+export function viewFromQuery(text) {
+  const view = {};
+  for (const [key, value] of new URLSearchParams(text.replace(/^[?#]/, ""))) {
+    if (key in DEFAULT_VIEW) view[key] = value;
+  }
+  return view;
+}

@@ -1,0 +1,243 @@
+"""Materials: what covers a surface. A material is a pattern of greys looked up in a ramp of colours.
+
+Regular patterns (stripes, dots, checks) are computed. Natural ones (clouds, marble, pebbles…) are cut out of a bank of
+large grey fields that each process builds once, on first use. The bank is seeded and every field is equalised: two
+textures with the same ramp have the same mean colour, so a pebbled thing can hide in clouds of its own colours.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter
+
+Colour = tuple[float, float, float]  # sRGB, 0…255
+FIELD = 1024  # side of a field in the bank
+
+REGULAR = ("solid", "striped", "dotted", "checked", "two-toned", "shaded")
+NATURAL = ("cloudy", "marbled", "woody", "furry", "scaly", "pebbled", "fractal")
+MATERIALS = REGULAR + NATURAL
+
+
+@dataclass(frozen=True)
+class Material:
+    name: str
+    colours: tuple[Colour, ...]
+    scale: float = 4.0  # regular: periods across a surface; natural: the share of a field that it shows, 0…0.7
+    angle: float = 0.0  # radians
+    seed: int = 0
+    crisp: bool = False  # flat areas of each colour, no blending between them
+
+
+# Colours.
+
+
+def oklch(lightness: float, chroma: float, hue: float) -> Colour:
+    """Björn Ottosson's OKLCH, in which equal steps look equal; hue in turns."""
+    a, b = chroma * np.cos(2 * np.pi * hue), chroma * np.sin(2 * np.pi * hue)
+    roots = lightness + np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.291485548]]) @ (a, b)
+    to_rgb = [[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965], [-0.0041960863, -0.7034186147, 1.707614701]]
+    linear = np.clip(np.array(to_rgb) @ roots**3, 0, 1)
+    srgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return tuple((255 * srgb).tolist())
+
+
+def palette(rng: np.random.Generator) -> list[Colour]:
+    """Five colours that go together: a few related hues, spread in lightness, rarely loud."""
+    hue, scheme = rng.random(), rng.random()
+    if scheme < 0.4:
+        hues = hue + rng.uniform(-0.09, 0.09, 5)
+    elif scheme < 0.75:
+        hues = hue + np.array([0, 0.04, 0.5, 0.46, -0.05]) + rng.uniform(-0.02, 0.02, 5)
+    else:
+        hues = hue + np.array([0, 0.33, 0.67, 0.03, 0.36]) + rng.uniform(-0.02, 0.02, 5)
+    light = rng.permutation(np.linspace(0.36, 0.9, 5)) + rng.uniform(-0.05, 0.05, 5)
+    vivid = rng.choice((0.05, 0.09, 0.13))
+    chroma = vivid * rng.uniform(0.5, 1.25, 5)
+    return [oklch(*colour) for colour in zip(light.tolist(), chroma.tolist(), hues.tolist(), strict=True)]
+
+
+def mix(a: Colour, b: Colour, share: float) -> Colour:
+    return tuple(x + (y - x) * share for x, y in zip(a, b, strict=True))
+
+
+@lru_cache(maxsize=512)
+def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3)
+    grey = np.linspace(0, 1, 256)
+    table = np.array(colours, np.float32)
+    if crisp:
+        return table[np.minimum((grey * len(table)).astype(int), len(table) - 1)]
+    stops = np.linspace(0, 1, len(table))
+    return np.stack([np.interp(grey, stops, channel) for channel in table.T], 1).astype(np.float32)
+
+
+# Painting.
+
+
+def paint(material: Material, height: int, width: int, frame: tuple[float, float, float, float, float, float]):
+    """The colours of a surface, float32 (height, width, 3), 0…255.
+
+    `frame` (a, b, c, d, e, f) leads from a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
+    where the surface spans -1…1 in both directions.
+    """
+    if material.name == "solid":
+        return np.broadcast_to(np.float32(material.colours[0]), (height, width, 3))
+    turned = _turn(frame, material.angle)
+    if material.name in NATURAL:
+        grey = _natural(material, height, width, turned)
+    else:
+        a, b, c, d, e, f = turned
+        x, y = np.arange(width, dtype=np.float32) + 0.5, np.arange(height, dtype=np.float32)[:, None] + 0.5
+        grey = _regular(material, a * x + b * y + c, d * x + e * y + f, float(np.hypot(a, b)))
+        grey = (255 * np.clip(grey, 0, 1)).astype(np.uint8)
+    return _ramp(material.colours, material.crisp)[grey]
+
+
+def _turn(frame, angle: float):
+    a, b, c, d, e, f = frame
+    cos, sin = float(np.cos(angle)), float(np.sin(angle))
+    return cos * a + sin * d, cos * b + sin * e, cos * c + sin * f, cos * d - sin * a, cos * e - sin * b, cos * f - sin * c
+
+
+def _regular(material: Material, u: np.ndarray, v: np.ndarray, pixel: float) -> np.ndarray:
+    """Greys 0…1 (h, w); `pixel` is the size of a pixel on the surface, over which an edge is softened."""
+    periods, odd = material.scale / 2, material.seed % 3
+    phase = material.seed % 97 / 97
+    if material.name == "two-toned":
+        return u / pixel + 0.5 + (phase - 0.5) * 0.3 / pixel
+    if material.name == "shaded":
+        return np.hypot(u, v) * 0.85 if odd == 0 else 0.5 + 0.55 * u
+    if material.name == "striped":
+        bow = 0.12 * np.sin(5 * v) if odd == 0 else 0.0
+        return _square_wave((u + bow) * periods + phase, pixel * periods)
+    p, q = u * periods + phase, v * periods + phase
+    if material.name == "checked":
+        return 0.5 + (_square_wave(p, pixel * periods) - 0.5) * (2 * _square_wave(q, pixel * periods) - 1)
+    p = p + 0.5 * (np.floor(q) % 2)  # dots in staggered rows
+    return (0.33 - np.hypot(p - np.floor(p) - 0.5, q - np.floor(q) - 0.5)) / (pixel * periods) + 0.5
+
+
+def _square_wave(t: np.ndarray, pixel: float) -> np.ndarray:
+    return np.clip((np.abs(t - np.floor(t) - 0.5) - 0.25) / pixel + 0.5, 0, 1)
+
+
+def _natural(material: Material, height: int, width: int, frame) -> np.ndarray:  # (h, w) uint8
+    fields = bank()[material.name]
+    levels = fields[material.seed % len(fields)]
+    a, b, c, d, e, f = frame
+    span = material.scale / 2
+    reach = min(0.5, span * 1.42)  # a turned square must stay inside the field
+    spot = np.random.default_rng(material.seed).uniform(reach, 1 - reach, 2)
+    footprint = span * np.hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
+    level = int(np.clip(np.log2(max(footprint, 1e-9)) + 0.3, 0, len(levels) - 1))
+    side = FIELD >> level
+    u = (span * a * side, span * b * side, (span * c + spot[0]) * side)
+    v = (span * d * side, span * e * side, (span * f + spot[1]) * side)
+    cut = levels[level].transform((width, height), Image.Transform.AFFINE, u + v, Image.Resampling.BILINEAR)
+    return np.asarray(cut)
+
+
+# The bank of natural fields.
+
+
+@lru_cache(maxsize=1)
+def bank() -> dict[str, list[list[Image.Image]]]:
+    """name → fields → the field at 1024, 512, 256 and 128 pixels. Takes about a second, once per process."""
+    rng = np.random.default_rng(20240607)
+    makers = {
+        "cloudy": [lambda: _noise(rng, 1.7), lambda: _noise(rng, 1.35), lambda: _noise(rng, 2.1)],
+        "marbled": [lambda: _marble(rng, 5), lambda: _marble(rng, 8)],
+        "woody": [lambda: _wood(rng, 14), lambda: _wood(rng, 22)],
+        "furry": [lambda: _noise(rng, 1.2, stretch=7), lambda: _noise(rng, 1.0, stretch=12)],
+        "scaly": [lambda: _cells(rng, 18), lambda: _cells(rng, 28)],
+        "pebbled": [lambda: _pebbles(rng, 70), lambda: _pebbles(rng, 45)],
+        "fractal": [lambda: _ridges(rng), lambda: _julia(-0.79 + 0.15j)],
+    }
+    return {name: [_pyramid(_equalise(make())) for make in fields] for name, fields in makers.items()}
+
+
+def _noise(rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD) -> np.ndarray:
+    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` draws it out along y."""
+    down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
+    frequency = np.hypot(down * stretch, across)
+    spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))
+    return np.fft.irfft2(spectrum * np.maximum(frequency, low) ** -slope, (n, n)).astype(np.float32)
+
+
+def _unit(field: np.ndarray) -> np.ndarray:
+    return (field - field.mean()) / field.std()
+
+
+def _marble(rng: np.random.Generator, veins: int) -> np.ndarray:
+    x = np.linspace(0, veins, FIELD, dtype=np.float32)
+    return np.abs(np.sin(np.pi * (x + 0.7 * _unit(_noise(rng, 2.0)))))
+
+
+def _wood(rng: np.random.Generator, rings: int) -> np.ndarray:
+    x = np.linspace(0, rings, FIELD, dtype=np.float32)
+    grain = x + 1.6 * _unit(_noise(rng, 2.4, stretch=3))
+    return grain - np.floor(grain) + 0.18 * _unit(_noise(rng, 1.0, stretch=14))
+
+
+def _cells(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Distance to the nearest point over the second nearest (Worley): scales, skin, cobbles."""
+    n = FIELD // 2
+    jitter = rng.uniform(0.1, 0.9, (2, count, count)).astype(np.float32)
+    at = np.arange(n, dtype=np.float32) * count / n
+    home = at.astype(int)
+    nearest = np.full((n, n), 9, np.float32)
+    second = nearest.copy()
+    for dy in (-1, 0, 1):
+        for dx in (-1, 0, 1):
+            row, column = home[:, None] + dy, home + dx
+            points = jitter[:, row % count, column % count]  # (2, n, n)
+            far = (row + points[0] - at[:, None]) ** 2 + (column + points[1] - at) ** 2
+            second = np.minimum(second, np.maximum(nearest, far))
+            nearest = np.minimum(nearest, far)
+    return _larger(np.sqrt(nearest) - np.sqrt(second))
+
+
+def _pebbles(rng: np.random.Generator, largest: float) -> np.ndarray:
+    """Dead leaves: discs with sizes from a power law, each on top of those before."""
+    sheet = Image.new("L", (FIELD, FIELD), 128)
+    pen = ImageDraw.Draw(sheet)
+    count = 5000
+    sizes = largest / np.sqrt(rng.uniform(1, (largest / 7) ** 2, count))
+    spots, greys = rng.uniform(-20, FIELD + 20, (count, 2)), rng.integers(0, 256, count)
+    squash = rng.uniform(0.65, 1, count)
+    for (x, y), r, q, grey in zip(spots.tolist(), sizes.tolist(), squash.tolist(), greys.tolist(), strict=True):
+        pen.ellipse((x - r, y - q * r, x + r, y + q * r), fill=grey)
+    return np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.8)), np.float32)
+
+
+def _ridges(rng: np.random.Generator) -> np.ndarray:
+    """Sharp crests at every size, each octave half as high as the one before."""
+    return sum(-np.abs(_unit(_noise(rng, 1.9, low=4 * 2**octave))) / 1.7**octave for octave in range(4))
+
+
+def _julia(c: complex) -> np.ndarray:
+    n = FIELD // 2
+    x = np.linspace(-1.35, 1.35, n, dtype=np.float32)
+    z = (x + 1j * x[:, None]).astype(np.complex64)
+    trap = np.full((n, n), 9, np.float32)  # how near an orbit came to the axes: bands everywhere, no flat areas
+    for _ in range(24):
+        z = np.where(np.abs(z) < 4, z * z + np.complex64(c), z)
+        trap = np.minimum(trap, np.minimum(np.abs(z.real), np.abs(z.imag)))
+    return _larger(np.log(trap + 1e-4))
+
+
+def _larger(field: np.ndarray) -> np.ndarray:
+    return np.asarray(Image.fromarray(field).resize((FIELD, FIELD), Image.Resampling.BICUBIC))
+
+
+def _equalise(field: np.ndarray) -> np.ndarray:
+    """Greys 0…255, each as common as any other."""
+    low, high = float(field.min()), float(field.max())
+    bins = ((field - low) * (4095 / (high - low))).astype(np.uint16)
+    rank = np.cumsum(np.bincount(bins.ravel(), minlength=4096))
+    return (rank * (255 / rank[-1])).astype(np.uint8)[bins]
+
+
+def _pyramid(field: np.ndarray) -> list[Image.Image]:
+    first = Image.fromarray(field)
+    return [first, *(first.reduce(2**level) for level in (1, 2, 3))]

@@ -1,0 +1,359 @@
+"""The Vision Transformer, from scratch: An Image is Worth 16x16 Words (Dosovitskiy et al., 2021).
+
+Read it from top to bottom. An image is cut into patches, every patch becomes a vector (a token), and then, layer
+after layer, every token asks all the others a question and takes in a mixture of their answers:
+
+    attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+
+Shapes stand behind the lines: B images, N tokens (the prefix tokens first, then the patches, row by row), D width,
+h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so timm's trained weights fit into it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from playground.errors import PlaygroundError
+
+
+@dataclass(frozen=True)
+class Config:
+    """One row of this table is one kind of ViT. The first block is the paper; the rest is what came after it."""
+
+    image_size: tuple[int, int] = (224, 224)  # height, width that it was trained on
+    patch_size: int = 16
+    depth: int = 12  # layers
+    width: int = 768  # D
+    mlp_width: int = 3072
+    heads: int = 12  # h
+    classes: int = 1000  # 0: no classifier
+
+    cls_token: bool = True
+    dist_token: bool = False  # DeiT's second token, taught by another network
+    registers: int = 0  # tokens with no content of their own, DINOv2 and later
+    positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
+    pool: str = "token"  # what the classifier reads: the class "token", the patches' "avg", or a "map" pool
+    norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
+    pre_norm: bool = False  # one more norm before the first layer (CLIP)
+    qk_norm: bool = False  # queries and keys normalised, head by head
+    qkv_bias: bool = True
+    layer_scale: bool = False  # a learned gain on what each branch adds
+    activation: str = "gelu"
+    gated_mlp: bool = False  # SwiGLU
+    pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
+    eps: float = 1e-6  # of every norm
+
+    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)  # how pixels become the input
+    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    interpolation: str = "bicubic"
+    labels: tuple[str, ...] = ()  # what the classes are called
+    multi_label: bool = False  # classes that don't exclude each other (sigmoid, not softmax)
+
+    def __post_init__(self):
+        if self.width % self.heads:
+            raise PlaygroundError(
+                f"A width of {self.width} can't be shared out evenly among {self.heads} heads; "
+                f"choose a width that is a multiple of {self.heads}."
+            )
+
+    @property
+    def prefix(self) -> tuple[str, ...]:
+        """The tokens that stand before the patches, in their order."""
+        named = ("cls",) * self.cls_token + ("dist",) * self.dist_token
+        return named + tuple(f"reg{i}" for i in range(self.registers))
+
+    @property
+    def scale(self) -> float:
+        return (self.width // self.heads) ** -0.5  # 1/√d_k
+
+
+def _paper(depth: int, width: int, mlp_width: int, heads: int) -> dict[str, int]:
+    return {"depth": depth, "width": width, "mlp_width": mlp_width, "heads": heads}
+
+
+PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
+    "Ti": _paper(12, 192, 768, 3),
+    "S": _paper(12, 384, 1536, 6),
+    "B": _paper(12, 768, 3072, 12),
+    "L": _paper(24, 1024, 4096, 16),
+    "H": _paper(32, 1280, 5120, 16),
+}
+
+
+class QKV(NamedTuple):
+    """What one layer remembers. softmax(q @ kᵀ * scale) is its attention, exactly."""
+
+    q: Tensor  # (B, h, N, d)
+    k: Tensor  # (B, h, N, d)
+    v: Tensor  # (B, h, N, d)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+    """softmax(q kᵀ · scale) v, by torch's fused kernel, which never holds the (N, N) weights."""
+    return F.scaled_dot_product_attention(q, k, v, scale=scale)  # (B, h, N, d)
+
+
+def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+    """The same, as the formula says it."""
+    scores = q @ k.transpose(-2, -1)  # (B, h, N, N): how well each query matches each key
+    weights = (scores * scale).softmax(dim=-1)  # (B, h, N, N): every row sums to one
+    return weights @ v  # (B, h, N, d): a mixture of values
+
+
+class Patches(nn.Module):
+    """Cuts the image into patches and turns each into a vector with one matrix, the same for all."""
+
+    def __init__(self, c: Config):
+        super().__init__()
+        self.patch_size = c.patch_size
+        self.proj = nn.Conv2d(3, c.width, c.patch_size, stride=c.patch_size, bias=not c.pre_norm)
+
+    def forward(self, image: Tensor) -> Tensor:
+        """A convolution whose stride is its size: it looks at every patch once."""
+        return self.proj(image).flatten(2).transpose(1, 2)  # (B, 3, H, W) -> (B, patches, D)
+
+    def by_hand(self, image: Tensor) -> Tensor:
+        """The same: lay each patch's pixels in a row, multiply by the matrix."""
+        pixels = F.unfold(image, self.patch_size, stride=self.patch_size).transpose(1, 2)  # (B, patches, 3·P·P)
+        return F.linear(pixels, self.proj.weight.flatten(1), self.proj.bias)  # (B, patches, D)
+
+
+def sinusoidal(tokens: int, width: int) -> Tensor:
+    """Fixed positions (Attention Is All You Need): sines and cosines of falling frequency, side by side."""
+    position = torch.arange(tokens)[:, None]  # (N, 1)
+    frequency = 10_000 ** (-torch.arange(0, width, 2) / width)  # (D/2,)
+    angle = position * frequency  # (N, D/2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]  # (N, D): sin, cos, sin, cos, …
+
+
+def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
+    """Positions as angles, DINOv3's way: a patch's queries and keys are turned by where it lies in the image."""
+    rows, columns = ((torch.arange(n) + 0.5) / n * 2 - 1 for n in grid)  # centres of the patches, from -1 to 1
+    place = torch.cartesian_prod(rows, columns)  # (patches, 2)
+    periods = 100 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
+    angle = (2 * math.pi * place[:, :, None] / periods).flatten(1).tile(2)  # (patches, d)
+    return angle.sin(), angle.cos()
+
+
+def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
+    """Turns the patches' vectors (the last tokens); prefix tokens have no place and stay as they are."""
+    prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
+    first, second = patches.chunk(2, dim=-1)
+    return torch.cat([prefix, patches * cos + torch.cat([-second, first], dim=-1) * sin], dim=2)
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own."""
+
+    def __init__(self, c: Config):
+        super().__init__()
+        self.heads = c.heads
+        self.scale = c.scale
+        self.qkv = nn.Linear(c.width, 3 * c.width, bias=c.qkv_bias)
+        self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
+        self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
+        self.proj = nn.Linear(c.width, c.width)  # W_O
+
+    def forward(self, x: Tensor, scale: float | None, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, QKV]:
+        B, N, D = x.shape
+        qkv = self.qkv(x).view(B, N, 3, self.heads, D // self.heads)  # (B, N, 3, h, d)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
+        q, k = self.q_norm(q), self.k_norm(k)
+        if rotation is not None:
+            q, k = rotate(q, *rotation), rotate(k, *rotation)
+        mixed = attention(q, k, v, self.scale if scale is None else scale)  # (B, h, N, d)
+        mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
+        return self.proj(mixed), QKV(q, k, v)
+
+
+class QuickGELU(nn.Module):
+    """OpenAI's first CLIP models were trained with this cheaper GELU."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.sigmoid(1.702 * x)
+
+
+ACTIVATIONS = {
+    "gelu": nn.GELU,
+    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
+    "quick_gelu": QuickGELU,
+    "silu": nn.SiLU,
+}
+
+
+class MLP(nn.Module):
+    """Each token by itself: wider, bent, narrow again."""
+
+    def __init__(self, c: Config):
+        super().__init__()
+        self.gated = c.gated_mlp
+        self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
+        self.act = ACTIVATIONS[c.activation]()
+        self.fc2 = nn.Linear(c.mlp_width, c.width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
+        if self.gated:
+            gate, x = x.chunk(2, dim=-1)
+            return self.fc2(self.act(gate) * x)
+        return self.fc2(self.act(x))  # (B, N, D)
+
+
+class LayerScale(nn.Module):
+    def __init__(self, c: Config):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.full((c.width,), 1e-5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gamma
+
+
+class Block(nn.Module):
+    """One layer: the tokens talk to each other, then each thinks for itself. Both only add to what is there."""
+
+    def __init__(self, c: Config):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(c.width, c.eps)
+        self.attn = Attention(c)
+        self.ls1 = LayerScale(c) if c.layer_scale else nn.Identity()
+        self.norm2 = nn.LayerNorm(c.width, c.eps)
+        self.mlp = MLP(c)
+        self.ls2 = LayerScale(c) if c.layer_scale else nn.Identity()
+
+    def forward(self, x: Tensor, scale: float | None, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, QKV]:
+        heard, qkv = self.attn(self.norm1(x), scale, rotation)
+        x = x + self.ls1(heard)
+        x = x + self.ls2(self.mlp(self.norm2(x)))
+        return x, qkv
+
+
+class AttentionPool(nn.Module):
+    """SigLIP's way to read an image out: one learned query asks all tokens."""
+
+    def __init__(self, c: Config):
+        super().__init__()
+        self.heads = c.heads
+        self.scale = c.scale
+        self.latent = nn.Parameter(torch.zeros(1, 1, c.width))
+        self.q = nn.Linear(c.width, c.width)
+        self.kv = nn.Linear(c.width, 2 * c.width)
+        self.proj = nn.Linear(c.width, c.width)
+        self.norm = nn.LayerNorm(c.width, c.eps)
+        self.mlp = MLP(c)
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, N, D = x.shape
+        q = self.q(self.latent).view(1, 1, self.heads, -1).transpose(1, 2).expand(B, -1, -1, -1)  # (B, h, 1, d)
+        k, v = self.kv(x).view(B, N, 2, self.heads, -1).permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
+        x = self.proj(attention(q, k, v, self.scale).transpose(1, 2).reshape(B, 1, D))
+        return (x + self.mlp(self.norm(x)))[:, 0]  # (B, D)
+
+
+class VisionTransformer(nn.Module):
+    """image -> patches -> tokens with positions -> layers -> pool -> classes."""
+
+    def __init__(self, c: Config, seed: int = 0):
+        super().__init__()
+        self.config = c
+        self.name = "untrained"
+        self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
+        patches = self.native_grid[0] * self.native_grid[1]
+
+        self.patch_embed = Patches(c)
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, c.width)) if c.cls_token else None
+        self.dist_token = nn.Parameter(torch.zeros(1, 1, c.width)) if c.dist_token else None
+        self.reg_token = nn.Parameter(torch.zeros(1, c.registers, c.width)) if c.registers else None
+        rows = {"learned": len(c.prefix) + patches, "patches": patches}.get(c.positions)
+        self.pos_embed = nn.Parameter(torch.zeros(1, rows, c.width)) if rows else None
+        self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
+        self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
+        self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
+        self.attn_pool = AttentionPool(c) if c.pool == "map" else None
+        self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
+        hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
+        self.pre_logits = nn.Sequential(hidden)
+        self.head = nn.Linear(c.width, c.classes) if c.classes else nn.Identity()
+        self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
+        self.initialise(seed)
+
+    def initialise(self, seed: int) -> None:
+        """Random weights with a generator of their own, so that a seed means the same weights in any thread."""
+        random = torch.Generator().manual_seed(seed)
+        for name, p in self.named_parameters():
+            if p.is_meta:  # only a shape so far, weights are about to be put in
+                continue
+            if name.endswith(".bias"):
+                nn.init.zeros_(p)
+            elif p.dim() > 1:  # matrices, tokens and positions; the gains of norms stay at one
+                nn.init.trunc_normal_(p, std=0.02, generator=random)
+
+    def forward(self, image: Tensor, scale: float | None = None) -> Tensor:
+        """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
+        return self._run(image, scale, record=None)
+
+    def record(self, image: Tensor, scale: float | None = None) -> tuple[Tensor, list[QKV]]:
+        """The logits, and every layer's queries, keys and values."""
+        record: list[QKV] = []
+        return self._run(image, scale, record), record
+
+    def _run(self, image: Tensor, scale: float | None, record: list[QKV] | None) -> Tensor:
+        x, rotation = self.embed(image)
+        for block in self.blocks:
+            x, qkv = block(x, scale, rotation)
+            if record is not None:
+                record.append(qkv)
+        return self.classify(x)
+
+    def features(self, image: Tensor, layer: int, scale: float | None = None) -> Tensor:
+        """The tokens as they leave a layer, (B, N, D)."""
+        x, rotation = self.embed(image)
+        for block in self.blocks[: layer + 1]:
+            x, _ = block(x, scale, rotation)
+        return x
+
+    def embed(self, image: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """Pixels to tokens that know their place; with them the rotation, where places are angles."""
+        c = self.config
+        grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
+        prefix = [
+            t.expand(len(image), -1, -1) for t in (self.cls_token, self.dist_token, self.reg_token) if t is not None
+        ]
+        x = self.patch_embed(image)  # (B, patches, D)
+        if c.positions == "patches":
+            x = x + self.positions(grid)
+        x = torch.cat([*prefix, x], dim=1)  # (B, N, D)
+        if c.positions == "learned":
+            x = x + self.positions(grid)
+        if c.positions == "sinusoidal":
+            x = x + sinusoidal(x.shape[1], c.width).to(x)
+        rotation = None
+        if c.positions == "rotary":
+            sin, cos = rotary(grid, c.width // c.heads)
+            rotation = sin.to(x), cos.to(x)
+        return self.norm_pre(x), rotation
+
+    def positions(self, grid: tuple[int, int]) -> Tensor:
+        """The learned positions for any grid: the native ones, stretched like a picture. The prefix's stay."""
+        if grid == self.native_grid:
+            return self.pos_embed  # (1, N, D)
+        in_front = self.pos_embed.shape[1] - self.native_grid[0] * self.native_grid[1]
+        prefix, patches = self.pos_embed[:, :in_front], self.pos_embed[:, in_front:]
+        picture = patches.transpose(1, 2).unflatten(2, self.native_grid)  # (1, D, rows, columns)
+        picture = F.interpolate(picture, size=grid, mode="bicubic", antialias=True, align_corners=False)
+        return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)
+
+    def classify(self, x: Tensor) -> Tensor:
+        c = self.config
+        x = self.norm(x)  # (B, N, D)
+        if c.dist_token:
+            return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
+        patches = x[:, len(c.prefix) :]
+        pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: self.attn_pool(patches)}
+        return self.head(self.pre_logits(self.fc_norm(pooled[c.pool]())))  # (B, classes)

@@ -1,0 +1,330 @@
+"""Where a model comes from: bundled, untrained, one of the paper's, any plain ViT of timm, or a file.
+
+timm says how each of its models is built and where the weights lie; from that this file makes our own
+VisionTransformer. timm's import takes seconds, so it happens only when one of its names is asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import os
+import re
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.vit import PAPER, Config, VisionTransformer
+
+BUNDLED = Path(__file__).parent.parent / "assets" / "bundled.safetensors"
+UNTRAINED = Config(
+    image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
+)
+
+CURATED = {  # what each is good for
+    "vit_small_patch14_reg4_dinov2.lvd142m": "clean object maps; registers soak up the background noise",
+    "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
+    "vit_small_patch16_dinov3.lvd1689m": "rotary positions, the crispest patch-to-patch similarity",
+    "vit_small_patch8_224.dino": "small patches: fine maps, the classic self-supervised masks",
+    "vit_small_patch16_224.dino": "the DINO paper's class-token maps, quick",
+    "deit_small_patch16_224.fb_in1k": "trained on ImageNet-1k labels only",
+    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "the smallest classifier, 3 heads",
+    "vit_small_patch16_224.augreg_in21k_ft_in1k": "a classifier: watch predictions change without √d_k",
+    "vit_base_patch16_224.augreg_in21k_ft_in1k": "the paper's ViT-B/16, well trained",
+    "vit_base_patch16_224.mae": "learned by filling in hidden patches; local, texture-like heads",
+    "vit_base_patch16_clip_224.openai": "learned from captions; attends to what words name",
+    "vit_base_patch16_siglip_224.webli": "learned from captions, no class token",
+}
+
+
+def load(
+    name: str,
+    *,
+    pretrained: bool = True,
+    weights: str | os.PathLike | None = None,
+    device: str | torch.device | None = None,
+    seed: int = 0,
+) -> VisionTransformer:
+    """A ViT in evaluation mode: "bundled", "untrained", "ViT-B/16", a timm name, or the path of a .safetensors file.
+
+    `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
+    a file with timm's parameter names; neither touches the network.
+    """
+    if name == "untrained":
+        vit = VisionTransformer(UNTRAINED, seed)
+    elif name == "bundled":
+        vit = _from_own_file(
+            BUNDLED, missing="This copy has no bundled model (assets/bundled.safetensors is not there)."
+        )
+    elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
+        vit = VisionTransformer(_paper_config(name, paper[1], int(paper[2])), seed)
+    elif name.endswith(".safetensors"):
+        vit = _from_own_file(Path(name), missing=f"There is no file {name}.")
+    else:
+        vit = _from_timm(name, pretrained and weights is None, seed)
+    if weights is not None:
+        fill(vit, read_weights(weights), str(weights))
+    vit.name = vit.name if name.endswith(".safetensors") else name
+    return vit.eval().to(best_device() if device is None else device)
+
+
+def best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _paper_config(name: str, size: str, patch: int) -> Config:
+    if not 1 <= patch <= 224:
+        raise PlaygroundError(f"{name} asks for patches of {patch} pixels; choose 1 to 224, such as ViT-{size}/16.")
+    side = 224 // patch * patch
+    return Config(**PAPER[size], patch_size=patch, image_size=(side, side))
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def save(vit: VisionTransformer, path: str | os.PathLike, dtype: torch.dtype = torch.float16) -> None:
+    """One safetensors file that `load` reads by itself: the architecture travels in its metadata."""
+    from safetensors.torch import save_file
+
+    tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
+    config = json.dumps(dataclasses.asdict(vit.config))
+    save_file(tensors, path, metadata={"format": "attention-playground", "name": vit.name, "config": config})
+
+
+def read_weights(path: str | os.PathLike) -> dict[str, Tensor]:
+    """A state dict from a safetensors file. Nothing else is read: other formats can run code as they load."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    if not Path(path).is_file():
+        raise PlaygroundError(f"There is no file {path}.")
+    try:
+        return {key: value.float() for key, value in load_file(path).items()}
+    except (SafetensorError, OSError, ValueError, MemoryError) as error:
+        raise PlaygroundError(
+            f"{path} is not a readable safetensors file ({error}); save it again in that format."
+        ) from None
+
+
+def _from_own_file(path: Path, missing: str) -> VisionTransformer:
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise PlaygroundError(f"{missing} Train it with `python -m playground train`, or load another model.")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise PlaygroundError(f"{path} is not a readable safetensors file ({error}).") from None
+    if "config" not in metadata:
+        raise PlaygroundError(
+            f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r})."
+        )
+    try:
+        fields = json.loads(metadata["config"])
+        config = Config(**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+        with torch.device("meta"):
+            vit = VisionTransformer(config)
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError) as error:
+        raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}") from None
+    fill(vit, read_weights(path), str(path))
+    vit.name = metadata.get("name", path.stem)
+    return vit
+
+
+def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
+    """Puts weights in, or says which don't fit. Without a copy: the tensors become the model's own."""
+    state = from_eva(state)
+    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
+    theirs = {key: tuple(value.shape) for key, value in state.items()}
+    for wrong, what in (
+        (sorted(ours.keys() - theirs.keys()), "lacks"),
+        (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
+        (
+            [f"{key} {theirs[key]} for {ours[key]}" for key in ours if ours[key] != theirs.get(key)],
+            "holds other shapes:",
+        ),
+    ):
+        if wrong:
+            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            raise PlaygroundError(f"{source} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
+    vit.load_state_dict(state, strict=True, assign=True)
+
+
+# timm -----------------------------------------------------------------------------------------------------------------
+
+
+def _from_timm(name: str, pretrained: bool, seed: int) -> VisionTransformer:
+    config = timm_config(name)
+    if not pretrained:
+        return VisionTransformer(config, seed)
+    with torch.device("meta"):
+        vit = VisionTransformer(config)
+    fill(vit, _fetch(name), name)
+    return vit
+
+
+def timm_config(name: str) -> Config:
+    """How timm builds the model of this name, as our Config; PlaygroundError says why, where it can't be."""
+    import timm
+
+    _check_name(name)
+    with torch.device("meta"):  # shapes only: no memory, no random numbers
+        model = timm.create_model(name)
+    if reason := why_not(model):
+        nearest = _nearest_that_loads(name)
+        raise PlaygroundError(f"{name} can't be loaded: {reason}. The nearest that can is {nearest}.")
+    return _read_config(model, name)
+
+
+def _check_name(name: str) -> None:
+    import timm
+
+    architecture = name.split(".")[0]
+    if not re.fullmatch(r"\w+(\.\w+)?", name, re.ASCII) or not timm.is_model(architecture):
+        raise PlaygroundError(
+            f"There is no model called {name!r}; the nearest that loads is {_nearest_that_loads(name)}."
+        )
+    tags = timm.list_models(f"{architecture}.*", pretrained=True)
+    if "." in name and name not in tags:
+        known = ", ".join(tags) or "none at all"
+        raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
+
+
+def why_not(model) -> str | None:
+    """Why our VisionTransformer can't be this timm model, or None if it can."""
+    kind = type(model).__name__
+    if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+        extra = " with a relative-position bias added to its scores" if "RelPos" in kind else ""
+        return f"it is a {kind}{extra}, not a plain Vision Transformer"
+    if type(model.patch_embed).__name__ != "PatchEmbed":
+        return "a convolutional network stands before its patches"
+    block, rope = model.blocks[0], getattr(model, "rope", None)
+    if type(block).__name__ not in ("Block", "EvaBlock"):
+        return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
+        return "it turns queries and keys in another way than DINOv3"
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention"):
+        return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
+    if getattr(block.attn, "gate", None) is not None or not isinstance(block.attn.norm, torch.nn.Identity):
+        return "it gates or normalises what its attention answers"
+    if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
+        return "its norms are not LayerNorm"
+    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
+        return "its MLP has a norm or an activation that no published plain ViT has"
+    if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
+        return "its heads together are not as wide as its tokens"
+    if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
+        return f"it pools its tokens by {model.global_pool!r}"
+    return None
+
+
+def _activation(mlp) -> str | None:
+    kind = type(mlp.act).__name__
+    if kind == "GELU":
+        return "gelu" if mlp.act.approximate == "none" else "gelu_tanh"
+    return {"GELUTanh": "gelu_tanh", "QuickGELU": "quick_gelu", "SiLU": "silu"}.get(kind)
+
+
+def _read_config(model, name: str) -> Config:
+    import timm.data
+
+    block, identity = model.blocks[0], torch.nn.Identity
+    eva = type(model).__name__ == "Eva"
+    dist = getattr(model, "dist_token", None) is not None
+    wants = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
+    positions = "patches" if model.no_embed_class else "learned"
+    if model.pos_embed is None:
+        positions = "none" if getattr(model, "rope", None) is None else "rotary"
+    return Config(
+        image_size=tuple(model.patch_embed.img_size),
+        patch_size=model.patch_embed.patch_size[0],
+        depth=len(model.blocks),
+        width=model.embed_dim,
+        mlp_width=block.mlp.fc2.in_features,
+        heads=block.attn.num_heads,
+        classes=model.num_classes,
+        cls_token=model.cls_token is not None,
+        dist_token=dist,
+        registers=0 if model.reg_token is None else model.reg_token.shape[1],
+        positions=positions,
+        pool=model.global_pool,
+        norm_place=("tokens" if not isinstance(model.norm, identity) else "pooled")
+        if not (isinstance(model.norm, identity) and isinstance(model.fc_norm, identity))
+        else "nowhere",
+        pre_norm=not isinstance(model.norm_pre, identity),
+        qk_norm=not isinstance(block.attn.q_norm, identity),
+        qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,
+        layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
+        activation=_activation(block.mlp),
+        gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
+        eps=block.norm1.eps,
+        mean=tuple(wants["mean"]),
+        std=tuple(wants["std"]),
+        interpolation=wants["interpolation"],
+        labels=_labels(model, name),
+    )
+
+
+def _labels(model, name: str) -> tuple[str, ...]:
+    import timm.data
+
+    subset = timm.data.infer_imagenet_subset(model)
+    if not subset or not model.num_classes:
+        return ()
+    info = timm.data.ImageNetInfo(subset)
+    return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
+
+
+def _fetch(name: str) -> dict[str, Tensor]:
+    """The published weights, by timm's own loader, from this machine's cache or the network."""
+    import timm
+
+    if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
+        raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
+    try:
+        return timm.create_model(name, pretrained=True).state_dict()
+    except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
+        first = str(error).strip().splitlines() or [type(error).__name__]
+        raise PlaygroundError(
+            f"The weights of {name} could not be fetched: {first[0]} "
+            f"Check the network, or fetch them once with `python -m playground download {name}` where there is one."
+        ) from error
+
+
+def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """DINOv3's names and splits in timm to ours; other state dicts pass through as they are."""
+    ours = {}
+    for key, value in state.items():
+        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
+            continue  # taken together with its partner
+        if key.endswith("attn.q_bias"):  # keys have no bias
+            parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
+            ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
+        elif ".mlp.fc1_g." in key:  # the gate first, then what it gates
+            ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
+        else:
+            ours[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
+    return ours
+
+
+def _nearest_that_loads(name: str) -> str:
+    import timm
+
+    names = [*timm.list_models(["vit_*", "deit*"]), "bundled", "untrained"]
+    by_likeness = difflib.get_close_matches(name, names, len(names), cutoff=0)
+    return next(candidate for candidate in by_likeness if loads(candidate))
+
+
+def loads(name: str) -> bool:
+    import timm
+
+    if name in ("bundled", "untrained"):
+        return True
+    with torch.device("meta"):
+        return why_not(timm.create_model(name)) is None
