@@ -6,8 +6,11 @@ Each function below draws one kind of thing with a little randomness, so that no
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+
+from playground.outlines import annulus, arc, box, curve, ellipse, mirror, regular, stroke
 
 BODY, SECOND, THIRD = 0, 1, 2  # painted with the thing's own materials
 DARK, LIGHT, ROSE = -1, -2, -3  # fixed paints: eyes, windows, cheeks
@@ -20,78 +23,33 @@ class Part:
     alpha: float = 1.0
 
 
+@lru_cache(maxsize=4096)
 def silhouette(name: str, seed: int) -> list[Part]:
-    """The parts of one thing, centred, with the longest side spanning -1…1."""
+    """The parts of one thing, centred, with the longest side spanning -1…1. Kept: don't write into them."""
     rng = np.random.default_rng(seed)
     parts = _DRAWERS[name](rng)
+    points = np.concatenate([part.points for part in parts])
     shear, bend = rng.uniform(-0.1, 0.1), rng.uniform(-0.09, 0.09)
-    stretch = np.exp(rng.uniform(-0.14, 0.14))
-    bent = [_deform(part.points, shear, bend, stretch) for part in parts]
-    corners = np.concatenate(bent)
-    low, high = corners.min(0), corners.max(0)
-    centre, half = (low + high) / 2, (high - low).max() / 2
-    return [Part((p - centre) / half, part.paint, part.alpha) for p, part in zip(bent, parts, strict=True)]
-
-
-def _deform(points: np.ndarray, shear: float, bend: float, stretch: float) -> np.ndarray:
     x, y = points[:, 0], points[:, 1]
-    return np.stack([(x + shear * y + bend * y * y) * stretch, y + bend * x * x], 1)
+    bent = np.stack([(x + shear * y + bend * y * y) * np.exp(rng.uniform(-0.14, 0.14)), y + bend * x * x], 1)
+    low, high = bent.min(0), bent.max(0)
+    return with_points(parts, (bent - (low + high) / 2) * (2 / (high - low).max()))
 
 
-# Building blocks.
+def with_points(parts: list[Part], points: np.ndarray) -> list[Part]:
+    """The same parts with other points, given all in one array."""
+    ends = np.cumsum([len(part.points) for part in parts]).tolist()
+    starts = [0, *ends[:-1]]
+    return [Part(points[i:j], part.paint, part.alpha) for part, i, j in zip(parts, starts, ends, strict=True)]
 
 
-def curve(*corners: tuple[float, float], steps: int = 7) -> np.ndarray:
-    """A closed smooth line (Catmull-Rom) through the points; a point given twice is a sharp corner."""
-    p = np.array(corners, float)  # (n, 2)
-    before, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
-    t = np.arange(steps)[:, None, None] / steps  # (steps, 1, 1)
-    bow = (2 * before - 5 * p + 4 * after - later) * t**2 + (3 * p - before - 3 * after + later) * t**3
-    return (p + 0.5 * ((after - before) * t + bow)).transpose(1, 0, 2).reshape(-1, 2)  # (n · steps, 2)
-
-
-def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float = 0.0, steps: int = 36) -> np.ndarray:
-    turn = np.linspace(0, 2 * np.pi, steps, endpoint=False)
-    across, down = rx * np.cos(turn), (rx if ry is None else ry) * np.sin(turn)
-    return np.stack([x + across * np.cos(tilt) - down * np.sin(tilt), y + across * np.sin(tilt) + down * np.cos(tilt)], 1)
-
-
-def arc(x: float, y: float, rx: float, ry: float, start: float, stop: float, steps: int = 24) -> np.ndarray:
-    turn = np.radians(np.linspace(start, stop, steps))
-    return np.stack([x + rx * np.cos(turn), y + ry * np.sin(turn)], 1)
-
-
-def stroke(line: np.ndarray, width: float, taper: float = 1.0) -> np.ndarray:
-    """The outline of a line drawn with a brush: `width` at its start, `width × taper` at its end."""
-    line = np.asarray(line, float)
-    along = np.gradient(line, axis=0)
-    normal = np.stack([-along[:, 1], along[:, 0]], 1) / (np.hypot(*along.T)[:, None] + 1e-9)
-    half = normal * np.linspace(width, width * taper, len(line))[:, None] / 2
-    return np.concatenate([line + half, (line - half)[::-1]])
-
-
-def box(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:
-    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
-
-
-def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = None) -> np.ndarray:
-    """A regular polygon, or a star when `inner` is below 1; a generator jitters its corners."""
-    count = corners if inner == 1.0 else 2 * corners
-    turn = np.arange(count) * 2 * np.pi / count - np.pi / 2
-    radius = np.where(np.arange(count) % 2, inner, 1.0)
-    if rng is not None:
-        radius = radius * rng.uniform(0.88, 1.06, count)
-    return np.stack([radius * np.cos(turn), radius * np.sin(turn)], 1)
-
-
-def mirror(points: np.ndarray) -> np.ndarray:
-    return points * (-1, 1)
+# What several things share.
 
 
 def _eye(x: float, y: float, r: float) -> list[Part]:
     glint = ellipse(x + 0.25 * r, y - 0.3 * r, 0.28 * r, steps=10)
     return [
-        Part(ellipse(x, y, 1.45 * r, steps=20), LIGHT),
+        Part(ellipse(x, y, 1.3 * r, steps=20), LIGHT),
         Part(ellipse(x, y, r, steps=20), DARK),
         Part(glint, LIGHT),
     ]
@@ -125,8 +83,7 @@ def _star(rng):
 
 
 def _ring(rng):
-    width = rng.uniform(0.36, 0.5)
-    return [Part(np.concatenate([ellipse(0, 0, 1, steps=49), ellipse(0, 0, 1 - width, steps=49)[::-1]]))]
+    return [Part(annulus(0, 0, 1, rng.uniform(0.5, 0.64)))]
 
 
 def _crescent(rng):
@@ -142,7 +99,20 @@ def _heart(rng):
 
 def _cross(rng):
     a = rng.uniform(0.26, 0.38)
-    corners = [(-a, -1), (a, -1), (a, -a), (1, -a), (1, a), (a, a), (a, 1), (-a, 1), (-a, a), (-1, a), (-1, -a), (-a, -a)]
+    corners = [
+        (-a, -1),
+        (a, -1),
+        (a, -a),
+        (1, -a),
+        (1, a),
+        (a, a),
+        (a, 1),
+        (-a, 1),
+        (-a, a),
+        (-1, a),
+        (-1, -a),
+        (-a, -a),
+    ]
     return [Part(np.array(corners))]
 
 
@@ -180,7 +150,9 @@ def _bird(rng):
     beak = np.array([(0.64, -0.52), (1.02, -0.36), (0.66, -0.26)])
     if rng.random() < 0.5:
         tip = rng.uniform(-0.75, -0.25)
-        wing = curve((0.28, -0.18), (tip + 0.4, -0.75), (tip, -1.05), (tip, -1.05), (-0.42, -0.35), (-0.35, 0), (0, 0.12))
+        wing = curve(
+            (0.28, -0.18), (tip + 0.4, -0.75), (tip, -1.05), (tip, -1.05), (-0.42, -0.35), (-0.35, 0), (0, 0.12)
+        )
     else:
         wing = curve((0.3, -0.06), (0, -0.24), (-0.45, -0.12), (-0.85, 0.08), (-0.85, 0.08), (-0.3, 0.24), (0.1, 0.2))
     body = curve(*back, *front, front[-1])
@@ -195,7 +167,11 @@ def _cat(rng):
     muzzle = curve((0, 0.12), (0.34, 0.3), (0.26, 0.62), (0, 0.72), (-0.26, 0.62), (-0.34, 0.3))
     nose = curve((-0.1, 0.18), (0.1, 0.18), (0.0, 0.32), (0, 0.32))
     smile = [stroke(arc(side * 0.11, 0.38, 0.11, 0.12, 0, 180, 9), 0.045) for side in (-1, 1)]
-    hairs = [stroke([(s * 0.36, y), (s * 0.98, y + d)], 0.028, 0.4) for s in (-1, 1) for y, d in ((0.34, -0.06), (0.46, 0.06))]
+    hairs = [
+        stroke([(s * 0.36, y), (s * 0.98, y + d)], 0.028, 0.4)
+        for s in (-1, 1)
+        for y, d in ((0.34, -0.06), (0.46, 0.06))
+    ]
     eyes = _eye(0.36, -0.1, 0.13) + _eye(-0.36, -0.1, 0.13)
     details = [Part(p, DARK) for p in smile] + [Part(p, DARK, 0.7) for p in hairs]
     ears = [Part(inner, SECOND), Part(mirror(inner), SECOND)]
@@ -232,10 +208,16 @@ def _tree(rng):
 
 
 def _mushroom(rng):
-    cap = curve((-1, 0.05), (-0.75, -0.55), (0, rng.uniform(-1, -0.8)), (0.75, -0.55), (1, 0.05), (0.5, 0.2), (-0.5, 0.2))
+    cap = curve(
+        (-1, 0.05), (-0.75, -0.55), (0, rng.uniform(-1, -0.8)), (0.75, -0.55), (1, 0.05), (0.5, 0.2), (-0.5, 0.2)
+    )
     stem = curve((-0.22, 0.1), (0.22, 0.1), (0.25, 0.7), (0.38, 1), (-0.38, 1), (-0.25, 0.7))
     spots = [(-0.45, -0.3, 0.15), (0.1, -0.55, 0.17), (0.55, -0.2, 0.13), (0.05, -0.08, 0.1)]
-    return [Part(stem, SECOND), Part(cap), *(Part(ellipse(x, y, r, 0.8 * r, steps=18), LIGHT, 0.9) for x, y, r in spots)]
+    return [
+        Part(stem, SECOND),
+        Part(cap),
+        *(Part(ellipse(x, y, r, 0.8 * r, steps=18), LIGHT, 0.9) for x, y, r in spots),
+    ]
 
 
 def _pear(rng):
@@ -249,11 +231,36 @@ def _pear(rng):
 def _face(rng):
     jaw, hairline = rng.uniform(0.38, 0.46), rng.uniform(-0.62, -0.52)
     long_hair = rng.random() < 0.5
-    coat = curve((-0.3, 0.5), (0.3, 0.5), (0.82, 0.72), (0.95, 1.1), (0.95, 1.1), (-0.95, 1.1), (-0.95, 1.1), (-0.82, 0.72))
+    coat = curve(
+        (-0.3, 0.5), (0.3, 0.5), (0.82, 0.72), (0.95, 1.1), (0.95, 1.1), (-0.95, 1.1), (-0.95, 1.1), (-0.82, 0.72)
+    )
     drop = 0.62 if long_hair else -0.05
-    back = curve((0, -1), (0.5, -0.8), (0.64, -0.2), (0.62, drop), (0.3, drop + 0.08), (-0.3, drop + 0.08), (-0.62, drop), (-0.64, -0.2), (-0.5, -0.8))
-    head = curve((0, -0.85), (0.42, -0.66), (0.5, -0.15), (jaw, 0.2), (0, 0.46), (-jaw, 0.2), (-0.5, -0.15), (-0.42, -0.66))
-    fringe = curve((-0.56, -0.1), (-0.56, -0.1), (-0.54, -0.7), (0, -1), (0.54, -0.7), (0.56, -0.1), (0.56, -0.1), (0.4, hairline + 0.1), (-0.1, hairline), (-0.42, hairline + 0.16))
+    back = curve(
+        (0, -1),
+        (0.5, -0.8),
+        (0.64, -0.2),
+        (0.62, drop),
+        (0.3, drop + 0.08),
+        (-0.3, drop + 0.08),
+        (-0.62, drop),
+        (-0.64, -0.2),
+        (-0.5, -0.8),
+    )
+    head = curve(
+        (0, -0.85), (0.42, -0.66), (0.5, -0.15), (jaw, 0.2), (0, 0.46), (-jaw, 0.2), (-0.5, -0.15), (-0.42, -0.66)
+    )
+    fringe = curve(
+        (-0.56, -0.1),
+        (-0.56, -0.1),
+        (-0.54, -0.7),
+        (0, -1),
+        (0.54, -0.7),
+        (0.56, -0.1),
+        (0.56, -0.1),
+        (0.4, hairline + 0.1),
+        (-0.1, hairline),
+        (-0.42, hairline + 0.16),
+    )
     neck = curve((-0.17, 0.25), (0.17, 0.25), (0.22, 0.62), (0, 0.74), (-0.22, 0.62))
     ear = ellipse(0.51, -0.12, 0.08, 0.13, steps=18)
     brow = stroke(arc(0.21, -0.22, 0.13, 0.08, 210, 330, 9), 0.045)
@@ -262,9 +269,22 @@ def _face(rng):
     blush = ellipse(0.29, 0.13, 0.1, 0.07, steps=18)
     skin = [Part(neck), Part(ear), Part(mirror(ear)), Part(head)]
     shade = Part(curve((-0.17, 0.38), (0.17, 0.38), (0.12, 0.5), (-0.12, 0.5)), DARK, 0.18)
-    features = [Part(f(brow), SECOND) for f in (np.asarray, mirror)] + [Part(f(blush), ROSE, 0.35) for f in (np.asarray, mirror)]
+    features = [Part(f(brow), SECOND) for f in (np.asarray, mirror)] + [
+        Part(f(blush), ROSE, 0.35) for f in (np.asarray, mirror)
+    ]
     eyes = _eye(0.2, -0.09, 0.062) + _eye(-0.2, -0.09, 0.062)
-    return [Part(back, SECOND), Part(coat, THIRD), skin[0], shade, *skin[1:], *features, *eyes, Part(nose, DARK, 0.35), Part(mouth, ROSE), Part(fringe, SECOND)]
+    return [
+        Part(back, SECOND),
+        Part(coat, THIRD),
+        skin[0],
+        shade,
+        *skin[1:],
+        *features,
+        *eyes,
+        Part(nose, DARK, 0.35),
+        Part(mouth, ROSE),
+        Part(fringe, SECOND),
+    ]
 
 
 # Made things.
@@ -277,7 +297,13 @@ def _house(rng):
     chimney = box(0.38, -0.9, 0.58, eaves - 0.1)
     door = box(-0.14, 0.42, 0.14, 0.95)
     walls = box(-width, eaves - 0.05, width, 0.95)
-    return [Part(chimney, SECOND), Part(walls), Part(roof, SECOND), *(Part(w, LIGHT) for w in windows), Part(door, DARK, 0.85)]
+    return [
+        Part(chimney, SECOND),
+        Part(walls),
+        Part(roof, SECOND),
+        *(Part(w, LIGHT) for w in windows),
+        Part(door, DARK, 0.85),
+    ]
 
 
 def _mug(rng):
@@ -291,15 +317,24 @@ def _mug(rng):
 
 
 def _key(rng):
-    head = np.concatenate([ellipse(-0.6, 0, 0.4, steps=33), ellipse(-0.6, 0, rng.uniform(0.17, 0.24), steps=33)[::-1]])
+    head = annulus(-0.6, 0, 0.4, rng.uniform(0.17, 0.24))
     shaft = box(-0.24, -0.1, 1, 0.1)
-    teeth = [box(x, 0.05, x + 0.13, 0.05 + d) for x, d in ((0.5, rng.uniform(0.2, 0.34)), (0.78, rng.uniform(0.25, 0.4)))]
+    teeth = [
+        box(x, 0.05, x + 0.13, 0.05 + d) for x, d in ((0.5, rng.uniform(0.2, 0.34)), (0.78, rng.uniform(0.25, 0.4)))
+    ]
     return [Part(head), Part(shaft), *(Part(t) for t in teeth)]
 
 
 def _bottle(rng):
     belly, neck, shoulder = rng.uniform(0.3, 0.4), rng.uniform(0.11, 0.15), rng.uniform(-0.35, -0.1)
-    right = [(neck, -0.92), (neck, shoulder - 0.25), (belly, shoulder + 0.12), (belly, 0.9), (0.8 * belly, 1), (0.8 * belly, 1)]
+    right = [
+        (neck, -0.92),
+        (neck, shoulder - 0.25),
+        (belly, shoulder + 0.12),
+        (belly, 0.9),
+        (0.8 * belly, 1),
+        (0.8 * belly, 1),
+    ]
     glass = curve(*right, *[(-x, y) for x, y in reversed(right)])
     label = box(-belly - 0.015, shoulder + 0.38, belly + 0.015, shoulder + 0.85)
     cap = box(-neck - 0.04, -1, neck + 0.04, -0.82)
@@ -313,16 +348,29 @@ def _car(rng):
     body = curve(*low, (0.95, -0.05), (hood + 0.12, -0.12), (0.2, roof), (-0.4, roof), (-0.72, -0.14), (-0.95, -0.08))
     front = np.array([(0.04, roof + 0.12), (0.2, roof + 0.12), (hood - 0.02, -0.12), (0.04, -0.12)])
     rear = np.array([(-0.06, roof + 0.12), (-0.36, roof + 0.12), (-0.58, -0.12), (-0.06, -0.12)])
-    wheels = [Part(ellipse(x, 0.24, r, steps=26), paint) for x in (-0.52, 0.55) for r, paint in ((0.23, DARK), (0.1, LIGHT))]
+    wheels = [
+        Part(ellipse(x, 0.24, r, steps=26), paint) for x in (-0.52, 0.55) for r, paint in ((0.23, DARK), (0.1, LIGHT))
+    ]
     lamp = Part(ellipse(0.88, 0.02, 0.06, 0.05, steps=14), LIGHT)
-    return [Part(body), Part(front, LIGHT, 0.9), Part(rear, LIGHT, 0.9), Part(box(-0.93, 0.1, 0.95, 0.16), SECOND), lamp, *wheels]
+    return [
+        Part(body),
+        Part(front, LIGHT, 0.9),
+        Part(rear, LIGHT, 0.9),
+        Part(box(-0.93, 0.1, 0.95, 0.16), SECOND),
+        lamp,
+        *wheels,
+    ]
 
 
 def _boat(rng):
-    hull = curve((-0.95, 0.5), (-0.95, 0.5), (1, 0.45), (1, 0.45), (0.65, 0.95), (0.65, 0.95), (-0.6, 0.95), (-0.6, 0.95))
+    hull = curve(
+        (-0.95, 0.5), (-0.95, 0.5), (1, 0.45), (1, 0.45), (0.65, 0.95), (0.65, 0.95), (-0.6, 0.95), (-0.6, 0.95)
+    )
     top = rng.uniform(-1, -0.85)
     main = curve((0.02, top), (0.02, top), (0.5, -0.2), (0.82, 0.34), (0.82, 0.34), (0.02, 0.34), (0.02, 0.34))
-    jib = curve((-0.1, top + 0.12), (-0.1, top + 0.12), (-0.1, 0.34), (-0.1, 0.34), (-0.72, 0.34), (-0.72, 0.34), (-0.34, -0.2))
+    jib = curve(
+        (-0.1, top + 0.12), (-0.1, top + 0.12), (-0.1, 0.34), (-0.1, 0.34), (-0.72, 0.34), (-0.72, 0.34), (-0.34, -0.2)
+    )
     return [Part(box(-0.065, top - 0.03, -0.015, 0.55), DARK), Part(main), Part(jib, THIRD), Part(hull, SECOND)]
 
 
@@ -354,4 +402,6 @@ _DRAWERS: dict[str, Callable[[np.random.Generator], list[Part]]] = {
     "boat": _boat,
 }
 SHAPES = tuple(_DRAWERS)
-ANY_WAY_UP = frozenset({"disc", "triangle", "square", "star", "ring", "crescent", "cross", "arrow", "leaf", "flower", "key"})
+ANY_WAY_UP = frozenset(
+    {"disc", "triangle", "square", "star", "ring", "crescent", "cross", "arrow", "leaf", "flower", "key"}
+)

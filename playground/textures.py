@@ -7,6 +7,7 @@ textures with the same ramp have the same mean colour, so a pebbled thing can hi
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import cos, hypot, log2, sin, tau
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
@@ -34,25 +35,32 @@ class Material:
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
     """Björn Ottosson's OKLCH, in which equal steps look equal; hue in turns."""
-    a, b = chroma * np.cos(2 * np.pi * hue), chroma * np.sin(2 * np.pi * hue)
-    roots = lightness + np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.291485548]]) @ (a, b)
-    to_rgb = [[4.0767416621, -3.3077115913, 0.2309699292], [-1.2684380046, 2.6097574011, -0.3413193965], [-0.0041960863, -0.7034186147, 1.707614701]]
-    linear = np.clip(np.array(to_rgb) @ roots**3, 0, 1)
-    srgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return tuple((255 * srgb).tolist())
+    a, b = chroma * cos(tau * hue), chroma * sin(tau * hue)
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3
+    red = 4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short
+    green = -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short
+    blue = -0.0041960863 * long - 0.7034186147 * medium + 1.707614701 * short
+    return _srgb(red), _srgb(green), _srgb(blue)
+
+
+def _srgb(linear: float) -> float:
+    linear = min(max(linear, 0.0), 1.0)
+    return 255 * (12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055)
 
 
 def palette(rng: np.random.Generator) -> list[Colour]:
     """Five colours that go together: a few related hues, spread in lightness, rarely loud."""
     hue, scheme = rng.random(), rng.random()
-    if scheme < 0.4:
-        hues = hue + rng.uniform(-0.09, 0.09, 5)
-    elif scheme < 0.75:
+    if scheme < 0.2:
+        hues = hue + rng.uniform(-0.13, 0.13, 5)
+    elif scheme < 0.65:
         hues = hue + np.array([0, 0.04, 0.5, 0.46, -0.05]) + rng.uniform(-0.02, 0.02, 5)
     else:
         hues = hue + np.array([0, 0.33, 0.67, 0.03, 0.36]) + rng.uniform(-0.02, 0.02, 5)
-    light = rng.permutation(np.linspace(0.36, 0.9, 5)) + rng.uniform(-0.05, 0.05, 5)
-    vivid = rng.choice((0.05, 0.09, 0.13))
+    light = rng.permutation(np.array((0.36, 0.5, 0.63, 0.77, 0.9))) + rng.uniform(-0.05, 0.05, 5)
+    vivid = (0.06, 0.09, 0.13)[int(rng.random() * 3)]
     chroma = vivid * rng.uniform(0.5, 1.25, 5)
     return [oklch(*colour) for colour in zip(light.tolist(), chroma.tolist(), hues.tolist(), strict=True)]
 
@@ -62,41 +70,43 @@ def mix(a: Colour, b: Colour, share: float) -> Colour:
 
 
 @lru_cache(maxsize=512)
-def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3)
-    grey = np.linspace(0, 1, 256)
+def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) uint8
     table = np.array(colours, np.float32)
+    at = np.arange(256) * (len(table) / 256) if crisp else np.arange(256) * ((len(table) - 1) / 255)
+    below = at.astype(int)
     if crisp:
-        return table[np.minimum((grey * len(table)).astype(int), len(table) - 1)]
-    stops = np.linspace(0, 1, len(table))
-    return np.stack([np.interp(grey, stops, channel) for channel in table.T], 1).astype(np.float32)
+        return table[below].astype(np.uint8)
+    share = (at - below)[:, None]
+    blend = table[below] * (1 - share) + table[np.minimum(below + 1, len(table) - 1)] * share
+    return (blend + 0.5).astype(np.uint8)
 
 
 # Painting.
 
 
 def paint(material: Material, height: int, width: int, frame: tuple[float, float, float, float, float, float]):
-    """The colours of a surface, float32 (height, width, 3), 0…255.
+    """The colours of a surface, uint8 (height, width, 3), or (3,) where it is one colour.
 
     `frame` (a, b, c, d, e, f) leads from a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
     where the surface spans -1…1 in both directions.
     """
     if material.name == "solid":
-        return np.broadcast_to(np.float32(material.colours[0]), (height, width, 3))
+        return np.array(material.colours[0]).astype(np.uint8)
     turned = _turn(frame, material.angle)
     if material.name in NATURAL:
         grey = _natural(material, height, width, turned)
     else:
         a, b, c, d, e, f = turned
         x, y = np.arange(width, dtype=np.float32) + 0.5, np.arange(height, dtype=np.float32)[:, None] + 0.5
-        grey = _regular(material, a * x + b * y + c, d * x + e * y + f, float(np.hypot(a, b)))
+        grey = _regular(material, a * x + b * y + c, d * x + e * y + f, hypot(a, b))
         grey = (255 * np.clip(grey, 0, 1)).astype(np.uint8)
-    return _ramp(material.colours, material.crisp)[grey]
+    return _ramp(material.colours, material.crisp).take(grey, axis=0)
 
 
 def _turn(frame, angle: float):
     a, b, c, d, e, f = frame
-    cos, sin = float(np.cos(angle)), float(np.sin(angle))
-    return cos * a + sin * d, cos * b + sin * e, cos * c + sin * f, cos * d - sin * a, cos * e - sin * b, cos * f - sin * c
+    x, y = cos(angle), sin(angle)
+    return x * a + y * d, x * b + y * e, x * c + y * f, x * d - y * a, x * e - y * b, x * f - y * c
 
 
 def _regular(material: Material, u: np.ndarray, v: np.ndarray, pixel: float) -> np.ndarray:
@@ -127,9 +137,9 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
     a, b, c, d, e, f = frame
     span = material.scale / 2
     reach = min(0.5, span * 1.42)  # a turned square must stay inside the field
-    spot = np.random.default_rng(material.seed).uniform(reach, 1 - reach, 2)
-    footprint = span * np.hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
-    level = int(np.clip(np.log2(max(footprint, 1e-9)) + 0.3, 0, len(levels) - 1))
+    spot = [reach + (1 - 2 * reach) * (material.seed // step % 997) / 996 for step in (1, 997)]
+    footprint = span * hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
+    level = min(max(int(log2(footprint) + 0.3), 0), len(levels) - 1)
     side = FIELD >> level
     u = (span * a * side, span * b * side, (span * c + spot[0]) * side)
     v = (span * d * side, span * e * side, (span * f + spot[1]) * side)
@@ -148,7 +158,7 @@ def bank() -> dict[str, list[list[Image.Image]]]:
         "cloudy": [lambda: _noise(rng, 1.7), lambda: _noise(rng, 1.35), lambda: _noise(rng, 2.1)],
         "marbled": [lambda: _marble(rng, 5), lambda: _marble(rng, 8)],
         "woody": [lambda: _wood(rng, 14), lambda: _wood(rng, 22)],
-        "furry": [lambda: _noise(rng, 1.2, stretch=7), lambda: _noise(rng, 1.0, stretch=12)],
+        "furry": [lambda: _noise(rng, 1.2, stretch=7, low=8), lambda: _noise(rng, 1.0, stretch=12, low=8)],
         "scaly": [lambda: _cells(rng, 18), lambda: _cells(rng, 28)],
         "pebbled": [lambda: _pebbles(rng, 70), lambda: _pebbles(rng, 45)],
         "fractal": [lambda: _ridges(rng), lambda: _julia(-0.79 + 0.15j)],
@@ -156,7 +166,9 @@ def bank() -> dict[str, list[list[Image.Image]]]:
     return {name: [_pyramid(_equalise(make())) for make in fields] for name, fields in makers.items()}
 
 
-def _noise(rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD) -> np.ndarray:
+def _noise(
+    rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD
+) -> np.ndarray:
     """Noise whose amplitude falls as 1 / frequency^slope; `stretch` draws it out along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)

@@ -142,13 +142,11 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
     state = from_eva(state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
+    misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
     for wrong, what in (
         (sorted(ours.keys() - theirs.keys()), "lacks"),
         (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
-        (
-            [f"{key} {theirs[key]} for {ours[key]}" for key in ours if ours[key] != theirs.get(key)],
-            "holds other shapes:",
-        ),
+        ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
     ):
         if wrong:
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
@@ -241,6 +239,8 @@ def _read_config(model, name: str) -> Config:
     positions = "patches" if model.no_embed_class else "learned"
     if model.pos_embed is None:
         positions = "none" if getattr(model, "rope", None) is None else "rotary"
+    norms = {"tokens": model.norm, "pooled": model.fc_norm}
+    places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
     return Config(
         image_size=tuple(model.patch_embed.img_size),
         patch_size=model.patch_embed.patch_size[0],
@@ -254,9 +254,7 @@ def _read_config(model, name: str) -> Config:
         registers=0 if model.reg_token is None else model.reg_token.shape[1],
         positions=positions,
         pool=model.global_pool,
-        norm_place=("tokens" if not isinstance(model.norm, identity) else "pooled")
-        if not (isinstance(model.norm, identity) and isinstance(model.fc_norm, identity))
-        else "nowhere",
+        norm_place=places[0] if places else "nowhere",
         pre_norm=not isinstance(model.norm_pre, identity),
         qk_norm=not isinstance(block.attn.q_norm, identity),
         qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,

@@ -63,8 +63,11 @@ export function ownDomain(values, from, to, log, signed) {
   return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
 }
 
-export const cssColour = (palette, i, background) => {
-  const alpha = (palette[i] >>> 24) / 255;
-  const mix = (x) => Math.round(MAGMA[3 * i + x] * alpha + background[x] * (1 - alpha));
-  return `rgb(${mix(0)} ${mix(1)} ${mix(2)})`;
-};
+// The same colours for text-based drawing: what the palette looks like on a background of one tone.
+export function cssColours(palette, background) {
+  return Array.from({ length: 256 }, (_, i) => {
+    const alpha = (palette[i] >>> 24) / 255;
+    const mix = (x) => Math.round(MAGMA[3 * i + x] * alpha + background[x] * (1 - alpha));
+    return `rgb(${mix(0)} ${mix(1)} ${mix(2)})`;
+  });
+}

@@ -164,23 +164,34 @@ export function normalisersInto(out, at, pack, layer, head, scale, from, to, scr
   }
 }
 
-// Who listens to token j? out_i = row_i[j], given the normalisers of all rows. Returns what j receives in total (1 on average).
-export function columnInto(out, at, pack, layer, head, token, scale, normalisers, from) {
+// scale · q_i · k_j for all i.
+export function columnScoresInto(out, at, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
   const kAt = (head * tokens + token) * dim;
-  let qAt = head * tokens * dim, total = 0;
+  let qAt = head * tokens * dim;
   for (let i = 0; i < tokens; i++) {
-    let a = 0, b = 0, x = 0;
-    for (; x + 1 < dim; x += 2) {
+    let a = 0, b = 0, c = 0, d = 0, x = 0;
+    for (; x + 3 < dim; x += 4) {
       a += q[qAt + x] * k[kAt + x];
       b += q[qAt + x + 1] * k[kAt + x + 1];
+      c += q[qAt + x + 2] * k[kAt + x + 2];
+      d += q[qAt + x + 3] * k[kAt + x + 3];
     }
-    if (x < dim) a += q[qAt + x] * k[kAt + x];
-    const weight = Math.exp((a + b) * scale - normalisers[from + i]);
+    for (; x < dim; x++) a += q[qAt + x] * k[kAt + x];
+    out[at + i] = (a + b + c + d) * scale;
+    qAt += dim;
+  }
+}
+
+// Who listens to token j? out_i = row_i[j], given the normalisers of all rows. Returns what j receives in total (1 on average).
+export function columnInto(out, at, pack, layer, head, token, scale, normalisers, from) {
+  columnScoresInto(out, at, pack, layer, head, token, scale);
+  let total = 0;
+  for (let i = 0; i < pack.tokens; i++) {
+    const weight = Math.exp(out[at + i] - normalisers[from + i]);
     out[at + i] = weight;
     total += weight;
-    qAt += dim;
   }
   return total;
 }

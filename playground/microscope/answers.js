@@ -1,0 +1,166 @@
+// What one pack answers to one question (layer, query, scale, what, direction), for all heads at once, in buffers that are
+// made once: moving the cursor allocates nothing. No DOM in here.
+
+import { columnInto, columnScoresInto, holds, layerOf, normalisersInto, rowInto, scoresInto, softmaxInPlace, weighInto } from "./core.js";
+import { niceNumber, ownDomain, sharedCeiling } from "./colours.js";
+
+export function createAnswers(pack) {
+  const size = pack.heads * pack.tokens;
+  const weights = new Float32Array(size);
+  return {
+    pack,
+    weights, //                              what the numbers are read from, always weights
+    drawn: weights, //                       what is painted: the weights, or one of the two below
+    weighted: new Float32Array(size),
+    scores: new Float32Array(size),
+    entropies: new Float32Array(pack.heads), // bits, of rows
+    totals: new Float32Array(pack.heads), //    what a token receives in all, of columns
+    ready: new Uint8Array(pack.heads), //       columns wait for their normalisers
+    normalisers: new Map(), //               layer → {values, done}
+    normalisersScale: NaN,
+    ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
+    meanNorms: new Map(), //                 layer → the mean length of its values
+    scratch: new Float32Array(pack.tokens),
+    cell: new Float32Array(pack.tokens),
+  };
+}
+
+// Fills weights, drawn, entropies (or totals) of every head. False while this layer has not arrived.
+export function answerLayer(answers, layer, token, scale, what, direction) {
+  const { pack, weights, weighted, scores } = answers;
+  if (!holds(pack, layer)) return false;
+  const { norms } = layerOf(pack, layer);
+  answers.drawn = what === "value" && norms ? weighted : what === "score" ? scores : weights;
+  for (let head = 0; head < pack.heads; head++) {
+    const at = head * pack.tokens;
+    if (direction === "row") {
+      const largest = scoresInto(weights, at, pack, layer, head, token, scale);
+      if (what === "score") for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
+      answers.entropies[head] = softmaxInPlace(weights, at, pack.tokens, largest);
+      answers.ready[head] = 1;
+      if (answers.drawn === weighted) weighInto(weighted, at, weights, norms, at, pack.tokens);
+    } else {
+      const known = normalisersOf(answers, layer, scale);
+      answers.ready[head] = known.done[head] === pack.tokens ? 1 : 0;
+      if (what === "score") columnScoresInto(scores, at, pack, layer, head, token, scale);
+      if (!answers.ready[head]) {
+        weights.fill(0, at, at + pack.tokens);
+        weighted.fill(0, at, at + pack.tokens);
+        continue;
+      }
+      answers.totals[head] = columnInto(weights, at, pack, layer, head, token, scale, known.values, at);
+      if (answers.drawn === weighted) {
+        const length = norms[at + token];
+        for (let i = at; i < at + pack.tokens; i++) weighted[i] = weights[i] * length;
+      }
+    }
+  }
+  return true;
+}
+
+// One head of any layer, for the wall. Gives the buffer that holds its values, or null while they are not there yet.
+export function answerCell(answers, layer, head, token, scale, what, direction) {
+  const { pack, cell } = answers;
+  if (!holds(pack, layer)) return null;
+  const { norms } = layerOf(pack, layer);
+  const at = head * pack.tokens;
+  if (what === "score") {
+    if (direction === "row") scoresInto(cell, 0, pack, layer, head, token, scale);
+    else columnScoresInto(cell, 0, pack, layer, head, token, scale);
+    return cell;
+  }
+  if (direction === "row") rowInto(cell, 0, pack, layer, head, token, scale);
+  else {
+    const known = normalisersOf(answers, layer, scale);
+    if (known.done[head] < pack.tokens) return null;
+    columnInto(cell, 0, pack, layer, head, token, scale, known.values, at);
+  }
+  if (what === "value" && norms) {
+    for (let j = 0; j < pack.tokens; j++) cell[j] *= norms[at + (direction === "row" ? j : token)];
+  }
+  return cell;
+}
+
+// -------------------------------------------------------------------------------------- columns need every row's sum
+
+function normalisersOf(answers, layer, scale) {
+  if (answers.normalisersScale !== scale) {
+    answers.normalisers.clear();
+    answers.normalisersScale = scale;
+  }
+  let known = answers.normalisers.get(layer);
+  if (!known) {
+    const { heads, tokens } = answers.pack;
+    known = { values: new Float64Array(heads * tokens), done: new Int32Array(heads) };
+    answers.normalisers.set(layer, known);
+  }
+  return known;
+}
+
+// Works for `milliseconds` on the sums of these layers, `first` head before the others, and gives the share that is done
+// (1: all). N² scores of a head are 3 ms at 197 tokens and a second at 4,097, hence in slices between frames.
+export function prepareColumns(answers, layers, first, scale, milliseconds) {
+  const { pack, scratch } = answers;
+  const until = performance.now() + milliseconds;
+  const step = Math.max(1, Math.round(40000 / pack.tokens));
+  let done = 0, all = 0;
+  for (const layer of layers) {
+    if (!holds(pack, layer)) continue;
+    const known = normalisersOf(answers, layer, scale);
+    for (let n = 0; n < pack.heads; n++) {
+      const head = n === 0 ? first : n <= first ? n - 1 : n;
+      while (known.done[head] < pack.tokens && performance.now() < until) {
+        const from = known.done[head];
+        const to = Math.min(pack.tokens, from + step);
+        normalisersInto(known.values, head * pack.tokens, pack, layer, head, scale, from, to, scratch);
+        known.done[head] = to;
+      }
+      done += known.done[head];
+      all += pack.tokens;
+    }
+  }
+  return all ? done / all : 1;
+}
+
+// ----------------------------------------------------------------------------------------------------- colour domains
+
+// The spread of a layer's raw scores at scale 1, from two dozen queries: enough for an axis that all its heads share.
+function scoreRange(answers, layer) {
+  if (answers.ranges.has(layer)) return answers.ranges.get(layer);
+  const { pack, scratch } = answers;
+  let low = Infinity, high = -Infinity;
+  const stride = Math.max(1, Math.floor(pack.tokens / 24));
+  for (let head = 0; head < pack.heads; head++) {
+    for (let token = 0; token < pack.tokens; token += stride) {
+      high = Math.max(high, scoresInto(scratch, 0, pack, layer, head, token, 1));
+      for (let j = 0; j < pack.tokens; j++) low = Math.min(low, scratch[j]);
+    }
+  }
+  answers.ranges.set(layer, { low, high });
+  return answers.ranges.get(layer);
+}
+
+function meanNorm(answers, layer) {
+  if (!answers.meanNorms.has(layer)) {
+    const { norms } = layerOf(answers.pack, layer);
+    answers.meanNorms.set(layer, norms.reduce((a, b) => a + b, 0) / norms.length);
+  }
+  return answers.meanNorms.get(layer);
+}
+
+// The rule by which all heads of a layer are coloured.
+export function sharedDomain(answers, layer, scale, what, ceiling, log) {
+  const { pack } = answers;
+  let high = ceiling === "auto" ? sharedCeiling(pack.tokens) : ceiling;
+  if (what === "score" && holds(pack, layer)) {
+    const range = scoreRange(answers, layer);
+    // At scale 0 all scores are 0; a sliver of an axis around it keeps the division alive.
+    return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
+  }
+  if (what === "value" && layerOf(pack, layer)?.norms) high = niceNumber(high * meanNorm(answers, layer));
+  return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
+}
+
+// The rule for one head alone.
+export const headDomain = (values, at, pack, what, log) =>
+  ownDomain(values, at + pack.prefixCount, at + pack.tokens, log, what === "score");

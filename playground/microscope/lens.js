@@ -1,0 +1,312 @@
+// The instrument: built inside a parent element from packs, images and a view, it answers everything it can by itself and
+// asks its host for the rest. It knows neither Streamlit nor files.
+//
+//   const lens = createLens(parent, {
+//     packs:   [{bytes, title, image, id}],       // first: the main one; second: to compare with; one whose header has a
+//                                                 // forward_scale: the whole pass with another scale. `bytes` may be left
+//                                                 // out for an id that was given before; more layers of an id are merged.
+//     images:  [{bytes, mime, title, id} | {bitmap, title}],
+//     view:    {…},                               // see view.js for keys and defaults
+//     ui:      {height: 600 | "window", uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
+//     onView:  (view) => {},                      // 300 ms after the last lock or choice, never on hovers
+//     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, pack}
+//                                                 // {what: "whole", scale, pack} | {what: "layers", layers, pack}
+//                                                 // {what: "packs", ids} | {what: "compare"}
+//     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #
+//   });
+//   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
+//   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
+
+import { createAnswers } from "./answers.js";
+import { heatPixels } from "./colours.js";
+import { effectiveNumber, holds, mergePack, unpack } from "./core.js";
+import { bindButtons, bindKeys, bindPointer, buildHeads, pictureCanvas, showChoices, tokenUnder } from "./controls.js";
+import { layOut, readTheme } from "./layout.js";
+import { collectRefs, MARKUP, say, show } from "./markup.js";
+import { cellReader, isMap, overlayNow, paintFrame, resolve, workOnColumns } from "./paint.js";
+import { describe } from "./readouts.js";
+import { DEFAULT_VIEW, queryOf, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
+
+const KEPT_PACKS = 6; // decoded packs are 10 to 50 MB each
+
+export function createLens(parent, options = {}) {
+  const root = document.createElement("div");
+  root.className = "lens";
+  root.innerHTML = MARKUP;
+  parent.append(root);
+  const lens = {
+    root, refs: collectRefs(root), view: { ...DEFAULT_VIEW }, ui: { height: 600, uploaded: false, asks: null },
+    packs: new Map(), main: null, other: null, whole: null, images: [], bitmaps: new Map(), overlay: null,
+    hover: -1, pointer: { target: null, x: 0, y: 0, fresh: false }, shown: {}, thumbs: [], shares: [],
+    picture: {}, twin: {}, tag: {}, nineDomain: { low: 0, high: 0.25, log: false }, columnsDone: 0,
+    thumbPalette: heatPixels(0.97), solidPalette: heatPixels(1), barKey: "", presenting: false, asked: new Map(),
+    samples: new Float64Array(600), sampled: 0, handlerTime: 0, frame: 0, alive: true, host: options,
+  };
+  lens.cellAt = cellReader(lens);
+
+  lens.asks = (what) => Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
+  lens.dial = () => scaleToDial(scaleOf(lens.view, lens.main.pack), lens.main.pack.scale);
+  lens.schedule = (pointed) => {
+    if (pointed) lens.pointed = true;
+    if (!lens.frame && lens.alive) lens.frame = requestAnimationFrame(() => onFrame(lens));
+  };
+  lens.choose = (change, from) => {
+    if (!lens.main) return;
+    if (!("query" in change) && !lens.view.locked && lens.hover >= 0) change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
+    lens.view = tidyView({ ...lens.view, ...change }, lens.main.pack);
+    showChoices(lens, from);
+    lens.schedule();
+    clearTimeout(lens.telling);
+    lens.telling = setTimeout(() => lens.host.onView?.({ ...lens.view }), 300);
+  };
+  lens.leave = () => {
+    lens.pointer.fresh = false;
+    if (lens.hover >= 0 && !lens.view.locked) lens.view.query = queryOf(lens.hover, lens.main.pack);
+    lens.hover = -1;
+    lens.schedule();
+  };
+  lens.copyLink = () => copyLink(lens);
+  lens.present = () => present(lens);
+
+  bindPointer(lens);
+  bindKeys(lens);
+  bindButtons(lens);
+  const observer = new ResizeObserver(() => refresh(lens));
+  observer.observe(root);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const onScheme = () => refresh(lens);
+  const onFullscreen = () => leavePresenting(lens);
+  scheme.addEventListener("change", onScheme);
+  window.addEventListener("resize", onScheme);
+  document.addEventListener("fullscreenchange", onFullscreen);
+
+  const face = {
+    get view() {
+      return { ...lens.view };
+    },
+    update: (next) => update(lens, next),
+    setOverlay: (overlay) => {
+      lens.overlay = overlay;
+      lens.schedule();
+    },
+    setHost: (host) => Object.assign(lens.host, host),
+    read: () => read(lens),
+    timings: () => Array.from(lens.samples.subarray(0, Math.min(lens.sampled, lens.samples.length))),
+    clearTimings: () => (lens.sampled = 0),
+    picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
+    refresh: () => refresh(lens),
+    destroy: () => {
+      lens.alive = false;
+      cancelAnimationFrame(lens.frame);
+      clearTimeout(lens.telling);
+      clearTimeout(lens.speaking);
+      observer.disconnect();
+      scheme.removeEventListener("change", onScheme);
+      window.removeEventListener("resize", onScheme);
+      document.removeEventListener("fullscreenchange", onFullscreen);
+      root.remove();
+    },
+  };
+  root.__lens = face; // for tests and for those who look around in the console
+  update(lens, options);
+  return face;
+}
+
+// -------------------------------------------------------------------------------------------------- what the host gives
+
+function update(lens, { packs, images, view, ui, overlay }) {
+  if (ui) lens.ui = { ...lens.ui, ...ui };
+  if (images) takeImages(lens, images);
+  const before = lens.main;
+  if (packs) takePacks(lens, packs);
+  if (overlay !== undefined) lens.overlay = overlay;
+  if (!lens.main) return;
+  if (lens.main !== before) {
+    lens.hover = -1;
+    lens.atlas = lens.heat = null;
+    buildHeads(lens);
+  }
+  lens.view = tidyView(view ? { ...DEFAULT_VIEW, ...view } : lens.view, lens.main.pack);
+  showChoices(lens);
+  refresh(lens);
+}
+
+function takePacks(lens, packs) {
+  const missing = [];
+  const roles = { main: null, other: null, whole: null };
+  packs.forEach((given, place) => {
+    const id = given.id ?? `#${place}`;
+    let entry = lens.packs.get(id);
+    if (given.bytes && entry?.bytes !== given.bytes) {
+      const pack = unpack(given.bytes);
+      const same = given.id && entry && entry.pack.tokens === pack.tokens && entry.pack.heads === pack.heads;
+      if (same) mergePack(entry.pack, pack);
+      else entry = { pack, answers: createAnswers(pack) };
+      entry.bytes = given.bytes;
+    }
+    if (!entry) return missing.push(id);
+    lens.packs.delete(id); // to the end of the queue: the least recently shown goes first
+    lens.packs.set(id, Object.assign(entry, { id, title: given.title ?? "", image: given.image ?? 0 }));
+    if (entry.pack.forwardScale !== null) roles.whole = entry;
+    else if (!roles.main) roles.main = entry;
+    else roles.other = entry;
+  });
+  for (const id of lens.packs.keys()) if (lens.packs.size > Math.max(KEPT_PACKS, packs.length)) lens.packs.delete(id);
+  if (missing.length) ask(lens, { what: "packs", ids: missing });
+  Object.assign(lens, { main: roles.main ?? lens.main, other: roles.other, whole: roles.whole });
+}
+
+// Decoding an image takes a few milliseconds off the main thread; the numbers need not wait for it.
+function takeImages(lens, images) {
+  lens.images = images.map((given) => {
+    const image = { title: given.title ?? "", bitmap: given.bitmap ?? null };
+    const known = given.id && lens.bitmaps.get(given.id);
+    if (known) image.bitmap = known;
+    else if (given.bytes) {
+      createImageBitmap(new Blob([given.bytes], { type: given.mime })).then(
+        (bitmap) => {
+          image.bitmap = bitmap;
+          if (given.id) {
+            lens.bitmaps.set(given.id, bitmap);
+            for (const id of lens.bitmaps.keys()) if (lens.bitmaps.size > 2 * KEPT_PACKS) lens.bitmaps.delete(id);
+          }
+          lens.backdrops = lens.otherBackdrops = null;
+          lens.thumbImage = null;
+          lens.schedule();
+        },
+        () => say(lens.refs.message, "The image could not be read; its attention still can."),
+      );
+    }
+    return image;
+  });
+}
+
+function refresh(lens) {
+  if (!lens.main || !lens.alive) return;
+  layOut(lens);
+  readTheme(lens);
+  lens.barKey = lens.kernelKey = "";
+  lens.schedule();
+}
+
+// ------------------------------------------------------------------------------------------------------------ a frame
+
+function onFrame(lens) {
+  lens.frame = 0;
+  if (!lens.main || !lens.pictureWidth) return;
+  const start = performance.now();
+  const { pointed } = lens;
+  lens.pointed = false;
+  if (lens.pointer.fresh) {
+    lens.pointer.fresh = false;
+    const token = tokenUnder(lens);
+    // The cursor moved inside the same patch: nothing to say that has not been said.
+    if (pointed && token === lens.hover && token === lens.painted) return;
+    lens.hover = token;
+  }
+  paintFrame(lens);
+  lens.painted = lens.shown.token;
+  if (pointed) lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
+  if (workOnColumns(lens)) lens.schedule();
+  else if (lens.columnsPending) lens.schedule();
+  lens.columnsPending = lens.view.direction === "column" && lens.columnsDone < 1;
+  askForMissing(lens);
+  clearTimeout(lens.speaking);
+  lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
+}
+
+// --------------------------------------------------------------------------------------------------- asking the host
+
+function ask(lens, request) {
+  if (!lens.host.ask) return;
+  const key = JSON.stringify(request);
+  // Not the same question at every frame; but again after a while, should the first have been lost.
+  if (performance.now() - (lens.asked.get(key) ?? -Infinity) < 20000) return;
+  if (lens.asked.size > 200) lens.asked.clear();
+  lens.asked.set(key, performance.now());
+  lens.host.ask(request);
+}
+
+function askForMissing(lens) {
+  const { view, shown, main } = lens;
+  clearTimeout(lens.asking);
+  // The dial may still be turning: wait until it rests.
+  lens.asking = setTimeout(() => {
+    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens)) ask(lens, { what: view.what, layer: view.layer, query: view.query, pack: main.id });
+    if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale, pack: main.id });
+    if (!holds(main.pack, view.layer)) ask(lens, { what: "layers", layers: [view.layer], pack: main.id });
+    if (view.beside === "compare" && !lens.other && lens.asks("compare")) ask(lens, { what: "compare" });
+  }, 250);
+}
+
+// ----------------------------------------------------------------------------------------------- links, presenting
+
+async function copyLink(lens) {
+  const { view, refs, host } = lens;
+  const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
+  const url = (await host.link?.({ ...view })) || own();
+  let copied = true;
+  try {
+    await navigator.clipboard.writeText(url);
+  } catch {
+    copied = copyOldWay(lens, url);
+  }
+  const about = lens.ui.uploaded ? " Your own image does not travel in it." : "";
+  say(refs.message, copied ? `Link copied.${about}` : url);
+  setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
+}
+
+// Pages without HTTPS have no clipboard interface.
+function copyOldWay(lens, text) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  lens.root.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}
+
+async function present(lens) {
+  const { root, refs } = lens;
+  if (lens.presenting) {
+    if (document.fullscreenElement) await document.exitFullscreen();
+    leavePresenting(lens);
+    return;
+  }
+  lens.presenting = true;
+  root.classList.add("presenting");
+  say(refs.present, "Leave");
+  // Inside a frame that forbids it, the whole frame will do.
+  await root.requestFullscreen?.().catch(() => {});
+  refresh(lens);
+  refs.picture.focus();
+}
+
+function leavePresenting(lens) {
+  if (!lens.presenting || lens.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
+  lens.presenting = false;
+  lens.root.classList.remove("presenting");
+  say(lens.refs.present, "Present");
+  refresh(lens);
+}
+
+// ------------------------------------------------------------------------------------------------ for tests, in numbers
+
+function read(lens) {
+  if (!lens.main) return null;
+  const shown = resolve(lens);
+  const { view } = lens;
+  const { pack, answers } = shown;
+  const at = view.head * pack.tokens;
+  const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
+  const bits = answers.entropies[view.head];
+  return {
+    layer: view.layer, head: view.head, query: queryOf(shown.token, pack), locked: view.locked, scale: shown.scale,
+    direction: view.direction, what: view.what, pass: shown.wholeArrived ? "whole" : "layer", entropy: bits, effective: effectiveNumber(bits),
+    peak: Math.max(...row), peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
+    prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
+    row, drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)), domain: shown.mainDomain, ready: Boolean(answers.ready[view.head]),
+    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame,
+  };
+}

@@ -1,0 +1,156 @@
+// The lens as HTML, once. Every part that the code touches carries data-ref; every choice carries the view key it sets.
+// Nothing from outside is put in here: titles and names are written as text, later.
+
+export const MARKUP = `
+<header class="bar">
+  <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
+    <button data-value="weight">weight</button>
+    <button data-value="value" title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
+    <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
+    <button data-value="similarity" data-ask="similarity" title="cosine of the locked patch's features to every other patch's">similarity</button>
+    <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers up to this one">rollout</button>
+  </div>
+  <span class="message" data-ref="message" role="status"></span>
+  <div class="tools">
+    <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
+    <button data-ref="saving" aria-expanded="false" aria-haspopup="true">Save</button>
+    <button data-ref="link">Copy link</button>
+    <button data-ref="present">Present</button>
+  </div>
+</header>
+
+<section class="stage" data-ref="stage">
+  <figure class="seen">
+    <figcaption>
+      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b> <span data-ref="ask2">listen to?</span></h2>
+      <button class="quiet" data-ref="turn" title="The other direction">⇄ who listens to it?</button>
+    </figcaption>
+    <div class="picture" data-ref="pictureBox">
+      <canvas data-ref="picture" tabindex="0" role="application" aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <div class="badge" data-ref="badge" hidden></div>
+      <div class="waiting" data-ref="waiting" hidden></div>
+    </div>
+    <div class="foot">
+      <div class="legend">
+        <canvas data-ref="colourBar" aria-hidden="true"></canvas>
+        <p data-ref="note"></p>
+      </div>
+      <p class="lock" data-ref="lock"></p>
+    </div>
+  </figure>
+
+  <figure class="beside">
+    <figcaption>
+      <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
+        <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
+        <button data-value="wall">all heads</button>
+        <button data-value="compare" data-ref="compareTab">compare</button>
+      </div>
+      <div class="tabs small" role="group" aria-label="Kernel size" data-choice="k" data-ref="kernelTabs">
+        <button data-value="3">3</button><button data-value="5">5</button><button data-value="7">7</button>
+      </div>
+    </figcaption>
+    <div class="picture">
+      <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
+      <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it" hidden></canvas>
+      <div class="badge" data-ref="twinBadge" hidden></div>
+    </div>
+    <div class="foot" data-ref="twinFoot">
+      <div class="reads">
+        <p><b data-ref="reads">9 of 196 patches</b></p>
+        <p class="soft"><span data-ref="field"></span></p>
+        <p class="stepper soft" data-ref="depth">
+          <button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
+          <button data-step="follow" data-ref="depthFollow">follow</button>
+        </p>
+      </div>
+      <div class="nines">
+        <div><canvas data-ref="kernelCells" aria-hidden="true"></canvas><p>kernel: fixed</p></div>
+        <div><canvas data-ref="rowCells" aria-hidden="true"></canvas><p>attention: moves</p></div>
+      </div>
+    </div>
+    <p class="foot soft" data-ref="otherFoot" hidden></p>
+  </figure>
+
+  <div class="row">
+    <div class="where">
+      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft" data-ref="layerRange"></i></span>
+        <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
+      <div class="tokens" role="group" aria-label="Ask as a special token" data-ref="tokens"></div>
+    </div>
+    <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
+  </div>
+</section>
+
+<aside class="panel">
+  <div class="scale">
+    <p class="label" data-ref="switchLabel">Divide by √d<sub>k</sub></p>
+    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k" data-ref="switch">
+      <span class="on">ON</span><span class="off">OFF</span><span class="knob"></span>
+    </button>
+    <p class="formula" data-ref="formula">softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
+    <div class="dial">
+      <input type="range" min="0" max="1000" step="1" data-ref="dial" aria-label="Scale">
+      <div class="ticks"><span>0<i>uniform</i></span><span data-ref="dialMiddle">1/√64</span><span>1<i>no scale</i></span></div>
+    </div>
+    <div class="tabs small" role="group" aria-label="What the scale changes" data-choice="pass" data-ask="whole">
+      <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
+    </div>
+    <p class="verdict" data-ref="verdict" hidden></p>
+  </div>
+
+  <div class="numbers">
+    <p class="label" data-ref="bigLabel">listens to about</p>
+    <p class="big"><span data-ref="big">5.2</span> <small data-ref="bigOf">of 196 patches</small></p>
+    <dl>
+      <div><dt data-ref="entropyLabel">entropy</dt><dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
+      <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
+      <div class="shares" data-ref="shares"></div>
+    </dl>
+  </div>
+
+  <div class="curve">
+    <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
+    <p class="soft"><span>sorted weights</span> <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
+  </div>
+</aside>
+
+<div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
+  <div class="field"><span>Colours</span><div class="tabs" data-choice="colours"><button data-value="shared">shared, absolute</button><button data-value="own">each head its own</button></div></div>
+  <div class="field"><span>Brightest at</span><div class="tabs" data-choice="ceiling"><button data-value="auto" data-ref="ceilingAuto">auto</button><button data-value="0.02">2 %</button><button data-value="0.05">5 %</button><button data-value="0.2">20 %</button><button data-value="0.5">50 %</button><button data-value="1">100 %</button></div></div>
+  <div class="field"><span>Steps</span><div class="tabs" data-choice="log"><button data-value="false">linear</button><button data-value="true">logarithmic</button></div></div>
+  <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth"><button data-value="false">as they are</button><button data-value="true">smoothed</button></div></div>
+  <div class="field"><span>Grid</span><div class="tabs" data-choice="grid"><button data-value="false">off</button><button data-value="true">on</button></div></div>
+  <label class="field"><span>Opacity</span><input type="range" min="0" max="100" step="1" data-ref="opacity" aria-label="Opacity of the heat layer"></label>
+  <dl class="keys">
+    <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div><div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div><div><dt><kbd>Esc</kbd></dt><dd>unlock</dd></div>
+    <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div><div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div><div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
+  </dl>
+</div>
+
+<div class="sheet" data-ref="savingSheet" role="dialog" aria-label="Save as PNG" hidden>
+  <div class="field"><span>This picture</span><div class="tabs"><button data-save="1">1×</button><button data-save="2">2×</button><button data-save="4">4×</button></div></div>
+  <div class="field"><span>Both pictures</span><div class="tabs"><button data-save="1" data-both="true">1×</button><button data-save="2" data-both="true">2×</button><button data-save="4" data-both="true">4×</button></div></div>
+  <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
+</div>
+
+<div class="live" aria-live="polite" data-ref="live"></div>
+`;
+
+// The parts by name. Searching starts at the lens itself, so that a shadow root around it is no obstacle.
+export function collectRefs(root) {
+  const refs = {};
+  for (const element of root.querySelectorAll("[data-ref]")) refs[element.dataset.ref] = element;
+  return refs;
+}
+
+// Writing text that is already there costs a layout; hovering writes twenty of them, most unchanged.
+export function say(element, text) {
+  if (element.saidText === text) return;
+  element.saidText = text;
+  element.textContent = text;
+}
+
+export function show(element, visible) {
+  if (element.hidden === visible) element.hidden = !visible;
+}

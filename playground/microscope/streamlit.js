@@ -1,0 +1,52 @@
+// The wiring to Streamlit's components v2, and nothing else.
+//
+// What comes in is one blob of bytes (a dict with bytes in it would arrive as text): the same container as a pack,
+//   u32 LE header length n | UTF-8 JSON header, space-padded so that 4 + n is a multiple of 16 | sections at multiples of 16
+// with the header
+//   {"format":   "attention-playground/page-1",
+//    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
+//    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby"}, …],
+//    "view":     {…}, "view_id": "…",
+//    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8} or null,
+//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"},
+//    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
+//
+// Packs and images are kept here by their id. One that has been sent before may come without "section", so that a small
+// answer (an overlay, a view) does not carry megabytes; should it be missing after all (a reloaded page), it is asked for.
+// "view" is applied when "view_id" changes (and the first time), so that a rerun never takes a choice back.
+//
+// What goes out: state "view" (plain JSON, 300 ms after the last lock or choice) and trigger "ask" (see lens.js).
+
+import { openContainer } from "./core.js";
+import { createLens } from "./lens.js";
+
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  let kept = parentElement.__microscope;
+  const host = {
+    onView: (view) => setStateValue("view", view),
+    // The stamp makes a repeated question a new value; Streamlit would swallow an equal one.
+    ask: (request) => setTriggerValue("ask", { ...request, stamp: Date.now() }),
+  };
+  if (!kept) {
+    const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
+    kept = { lens: createLens(place, { ...host, ui: { asks: [] } }), data: null, viewId: undefined };
+    parentElement.__microscope = kept;
+  }
+  kept.lens.setHost(host);
+  if (data && data !== kept.data) {
+    kept.data = data;
+    const { header, section } = openContainer(data);
+    const part = (given) => (given.section ? { ...given, bytes: section(given.section) } : given);
+    const next = { packs: header.packs.map(part), images: (header.images ?? []).map(part), ui: header.ui ?? {} };
+    if (header.ui?.link) kept.lens.setHost({ link: () => header.ui.link });
+    if (kept.viewId === undefined || header.view_id !== kept.viewId) next.view = header.view ?? {};
+    kept.viewId = header.view_id ?? null;
+    if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
+    kept.lens.update(next);
+  } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
+
+  return () => {
+    kept.lens.destroy();
+    delete parentElement.__microscope;
+  };
+}

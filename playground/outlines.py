@@ -1,0 +1,58 @@
+"""Closed lines from which silhouettes are put together: every function gives the points of a polygon, (points, 2)."""
+
+import numpy as np
+
+
+def curve(*corners: tuple[float, float], steps: int = 7) -> np.ndarray:
+    """A closed smooth line (Catmull-Rom) through the points; a point given twice is a sharp corner."""
+    p = np.array(corners, float)  # (n, 2)
+    before, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
+    t = np.arange(steps)[:, None, None] / steps  # (steps, 1, 1)
+    bow = (2 * before - 5 * p + 4 * after - later) * t**2 + (3 * p - before - 3 * after + later) * t**3
+    pieces = (p + 0.5 * ((after - before) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
+    return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a little loop
+
+
+def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float = 0.0, steps: int = 36) -> np.ndarray:
+    turn = np.linspace(0, 2 * np.pi, steps, endpoint=False)
+    across, down = rx * np.cos(turn), (rx if ry is None else ry) * np.sin(turn)
+    return np.stack(
+        [x + across * np.cos(tilt) - down * np.sin(tilt), y + across * np.sin(tilt) + down * np.cos(tilt)], 1
+    )
+
+
+def annulus(x: float, y: float, outer: float, inner: float) -> np.ndarray:
+    """A ring as one polygon: round the rim, then back round the hole."""
+    return np.concatenate([arc(x, y, outer, outer, 0, 360, 48), arc(x, y, inner, inner, 360, 0, 48)])
+
+
+def arc(x: float, y: float, rx: float, ry: float, start: float, stop: float, steps: int = 24) -> np.ndarray:
+    turn = np.radians(np.linspace(start, stop, steps))
+    return np.stack([x + rx * np.cos(turn), y + ry * np.sin(turn)], 1)
+
+
+def stroke(line: np.ndarray, width: float, taper: float = 1.0) -> np.ndarray:
+    """The outline of a line drawn with a brush: `width` at its start, `width × taper` at its end."""
+    line = np.asarray(line, float)
+    along = np.gradient(line, axis=0)
+    normal = np.stack([-along[:, 1], along[:, 0]], 1) / (np.hypot(*along.T)[:, None] + 1e-9)
+    half = normal * np.linspace(width, width * taper, len(line))[:, None] / 2
+    return np.concatenate([line + half, (line - half)[::-1]])
+
+
+def box(x0: float, y0: float, x1: float, y1: float) -> np.ndarray:
+    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], float)
+
+
+def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = None) -> np.ndarray:
+    """A regular polygon, or a star when `inner` is below 1; a generator jitters its corners."""
+    count = corners if inner == 1.0 else 2 * corners
+    turn = np.arange(count) * 2 * np.pi / count - np.pi / 2
+    radius = np.where(np.arange(count) % 2, inner, 1.0)
+    if rng is not None:
+        radius = radius * rng.uniform(0.88, 1.06, count)
+    return np.stack([radius * np.cos(turn), radius * np.sin(turn)], 1)
+
+
+def mirror(points: np.ndarray) -> np.ndarray:
+    return points * (-1, 1)

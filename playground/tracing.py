@@ -1,0 +1,344 @@
+"""A Trace: one forward pass remembered, and every question one can ask of its attention.
+
+It keeps queries, keys and values, whose size grows with the number of tokens, and never the (tokens, tokens) weights,
+whose size grows with its square. Any row of them is one small product away: softmax(q_i · Kᵀ · scale).
+
+Layers, heads, rows and columns count from 0. A `query` is a patch (row, column), the name of a prefix token ("cls",
+"dist", "reg0", …) or a token index. A `scale` is None (the one the pass ran with: 1/√d_k unless another was asked for),
+"on" (1/√d_k), "off" (1) or a number. Answers are float32 tensors on the CPU.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground import images
+from playground.errors import PlaygroundError
+from playground.pack import pack, unpack
+from playground.vit import QKV, Config, VisionTransformer
+
+MOST_TOKENS = 16_384
+BLOCK = 2**22  # scores that exist at one time where whole matrices are asked for: 16 MB
+FORMAT = "attention-playground/1"
+
+Query = tuple[int, int] | str | int
+Scale = float | str | None
+
+
+def trace(
+    vit: VisionTransformer, image: Image.Image, *, size: tuple[int, int] | None = None, scale: Scale = None
+) -> Trace:
+    """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
+    model was trained on, with the picture's aspect. `scale` runs the whole network with another one than 1/√d_k."""
+    c = vit.config
+    size = images.fit(image.size, c.patch_size, c.image_size) if size is None else _checked_size(size, c.patch_size)
+    device = vit.patch_embed.proj.weight.device
+    pixels = images.model_input(image, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        number = scale_number(scale, c.scale)
+        logits, record = vit.record(pixels.to(device), None if scale is None else number)
+    return Trace(
+        model=vit.name,
+        size=size,
+        patch_size=c.patch_size,
+        prefix=c.prefix,
+        native_scale=c.scale,
+        scale=number,
+        record={i: QKV(*(t[0] for t in layer)) for i, layer in enumerate(record)},
+        layers=c.depth,
+        logits=logits[0].float().cpu() if c.classes else None,
+        predictions=_predictions(logits[0], c),
+        input=pixels,
+        vit=vit,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    model: str
+    size: tuple[int, int]  # (height, width) of the input
+    patch_size: int
+    prefix: tuple[str, ...]
+    native_scale: float  # 1/√d_k
+    scale: float  # what the pass ran with
+    record: dict[int, QKV]  # layer -> (heads, tokens, d) each; v is None in a trace that was read from bytes
+    layers: int
+    logits: Tensor | None  # (classes,)
+    predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
+    input: Tensor | None  # (1, 3, height, width)
+    vit: VisionTransformer | None
+    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of a trace that was read from bytes
+
+    def __repr__(self) -> str:
+        rows, columns = self.grid
+        return f"Trace({self.model}: {self.layers} layers × {self.heads} heads, {rows} × {columns} patches)"
+
+    @property
+    def heads(self) -> int:
+        return self._any.q.shape[0]
+
+    @property
+    def tokens(self) -> int:
+        return self._any.q.shape[1]
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.size[0] // self.patch_size, self.size[1] // self.patch_size
+
+    @property
+    def image(self) -> Image.Image:
+        """The picture as the model saw it, pixel for pixel."""
+        c = self._need_vit().config
+        pixels = self.input[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
+        return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
+
+    # What a token listens to ------------------------------------------------------------------------------------------
+
+    def row(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
+        """(tokens,): how much the query takes from each token. Sums to 1."""
+        return self.scores(layer, head, query, scale).softmax(dim=-1)
+
+    def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
+        """(heads, tokens): the same for all heads at once."""
+        q, k, _ = self._layer(layer)
+        scores = k @ q[:, self.token(query), :, None]  # (heads, tokens, 1)
+        return _answer((scores[:, :, 0] * self._number(scale)).softmax(dim=-1))
+
+    def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
+        """(tokens,): q·k·scale, before the softmax."""
+        q, k, _ = self._head(layer, head)
+        return _answer(k @ q[self.token(query)] * self._number(scale))
+
+    def matrix(self, layer: int, head: int, scale: Scale = None) -> Tensor:
+        """(tokens, tokens): every row, one below the other."""
+        weights = torch.empty(self.tokens, self.tokens)
+        for block, rows in self._blocks(self._head(layer, head), scale):
+            weights[block] = _answer(rows)
+        return weights
+
+    def on_grid(self, row: Tensor) -> Tensor:
+        """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""
+        return row[..., len(self.prefix) :].unflatten(-1, self.grid)
+
+    # Who listens to a token -------------------------------------------------------------------------------------------
+
+    def column(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
+        """(tokens,): how much each token takes from this one. Columns don't sum to 1."""
+        return self._column(self._head(layer, head), self.token(query), scale)
+
+    def columns(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
+        """(heads, tokens): the same for all heads."""
+        token = self.token(query)
+        return torch.stack([self._column(self._head(layer, h), token, scale) for h in range(self.heads)])
+
+    def _column(self, head: QKV, token: int, scale: Scale) -> Tensor:
+        return torch.cat([_answer(rows[:, token]) for _, rows in self._blocks(head, scale)])
+
+    # What a weight carries --------------------------------------------------------------------------------------------
+
+    def value_norms(self, layer: int) -> Tensor:
+        """(heads, tokens): how long the vector is that each token would add to the query's, for a weight of 1:
+        ‖W_O v‖, with the layer's gain where the model has one. weight × this is what actually arrives."""
+        v = self._layer(layer).v
+        if v is None:
+            return self.stored_norms[layer]
+        block = self._need_vit().blocks[layer]
+        out = block.attn.proj.weight  # (D, D)
+        if hasattr(block.ls1, "gamma"):
+            out = block.ls1.gamma[:, None] * out
+        per_head = out.detach().unflatten(1, (self.heads, -1)).transpose(0, 1)  # (heads, D, d)
+        gram = per_head.transpose(1, 2) @ per_head  # (heads, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (tokens, D) per head
+        return _answer(((v @ gram) * v).sum(-1).clamp(min=0).sqrt())
+
+    def similarity(self, query: Query, layer: int | None = None) -> Tensor:
+        """(tokens,): cosine between the query's features and every token's, as they leave a layer (the last one).
+        Features are not remembered: this runs the network again up to there."""
+        layer = self.layers - 1 if layer is None else layer
+        self._layer(layer)  # says which layers there are
+        vit = self._need_vit()
+        with torch.no_grad():
+            pixels = self.input.to(vit.patch_embed.proj.weight.device)
+            x = vit.features(pixels, layer, self.scale)[0]  # (tokens, D)
+            return _answer(torch.cosine_similarity(x, x[self.token(query)], dim=-1))
+
+    def rollout(self, query: Query | None = None) -> Tensor:
+        """Attention followed through all layers (Abnar & Zuidema, 2020): heads averaged, half of every step stays
+        where it is (the residual). (tokens,) for one query, (tokens, tokens) for None."""
+        reached = torch.eye(self.tokens, device=self._any.q.device)
+        if query is not None:
+            reached = reached[self.token(query), None]
+        for layer in reversed(range(self.layers)):
+            spread = torch.zeros_like(reached)
+            for head in range(self.heads):
+                for block, rows in self._blocks(self._head(layer, head), None):
+                    spread += reached[:, block] @ rows
+            reached = reached / 2 + spread / (2 * self.heads)
+        return _answer(reached if query is None else reached[0])
+
+    # As bytes ---------------------------------------------------------------------------------------------------------
+
+    def to_bytes(self, layers: list[int] | None = None) -> bytes:
+        """q and k in float16 and the value norms of these layers (all), in the form that `playground/pack.py`
+        describes. What else the header says can be read below."""
+        held = list(range(self.layers)) if layers is None else list(layers)
+        header = {
+            "format": FORMAT,
+            "model": self.model,
+            "scale": self.native_scale,
+            "forward_scale": None if self.scale == self.native_scale else self.scale,
+            "layers": self.layers,
+            "heads": self.heads,
+            "head_dim": self._any.q.shape[2],
+            "tokens": self.tokens,
+            "prefix": list(self.prefix),
+            "grid": list(self.grid),
+            "size": list(self.size),
+            "patch": self.patch_size,
+            "held": held,
+            "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
+        }
+        record = [self._layer(i) for i in held]
+        return pack(
+            header,
+            {
+                "q": np.stack([layer.q.to("cpu", torch.float16).numpy() for layer in record]),
+                "k": np.stack([layer.k.to("cpu", torch.float16).numpy() for layer in record]),
+                "value_norms": np.stack([self.value_norms(i).numpy() for i in held]),
+            },
+        )
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Trace:
+        """What `to_bytes` wrote: attention and value norms in full, but no network to run again."""
+        header, arrays = unpack(data)
+        if header.get("format") != FORMAT:
+            raise PlaygroundError(f"This pack is of the format {header.get('format')!r}, not {FORMAT!r}.")
+        try:
+            q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
+            shape = (len(header["held"]), header["heads"], header["tokens"], header["head_dim"])
+            if q.shape != shape or k.shape != shape or norms.shape != shape[:3] or not header["held"]:
+                raise ValueError(f"its arrays are not of the shape {shape}")
+            native = float(header["scale"])
+            return Trace(
+                model=str(header["model"]),
+                size=tuple(header["size"]),
+                patch_size=int(header["patch"]),
+                prefix=tuple(header["prefix"]),
+                native_scale=native,
+                scale=native if header["forward_scale"] is None else float(header["forward_scale"]),
+                record={layer: QKV(q[i], k[i], None) for i, layer in enumerate(header["held"])},
+                layers=int(header["layers"]),
+                logits=None,
+                predictions=tuple((label, p) for label, p in header["predictions"] or ()),
+                input=None,
+                vit=None,
+                stored_norms={layer: norms[i] for i, layer in enumerate(header["held"])},
+            )
+        except (KeyError, ValueError, TypeError) as error:
+            raise PlaygroundError(f"This pack is damaged: {error}.") from None
+
+    # Finding one's way ------------------------------------------------------------------------------------------------
+
+    def token(self, query: Query) -> int:
+        """The index of the token that a query means."""
+        rows, columns = self.grid
+        if isinstance(query, str):
+            if query not in self.prefix:
+                known = ", ".join(self.prefix) or "none"
+                raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {known}.")
+            return self.prefix.index(query)
+        if isinstance(query, int) and not isinstance(query, bool):
+            if not 0 <= query < self.tokens:
+                raise PlaygroundError(f"There is no token {query}; they count from 0 to {self.tokens - 1}.")
+            return query
+        try:
+            row, column = (int(n) for n in query)
+        except (TypeError, ValueError):
+            raise PlaygroundError(
+                f"A query is a patch (row, column), the name of a prefix token or a token index, not {query!r}."
+            ) from None
+        if not (0 <= row < rows and 0 <= column < columns):
+            raise PlaygroundError(
+                f"There is no patch ({row}, {column}): rows count from 0 to {rows - 1}, columns to {columns - 1}."
+            )
+        return len(self.prefix) + row * columns + column
+
+    @property
+    def _any(self) -> QKV:
+        return next(iter(self.record.values()))
+
+    def _layer(self, layer: int) -> QKV:
+        if layer not in self.record:
+            held = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
+            raise PlaygroundError(f"There is no layer {layer} here; this trace of {self.model} holds {held}.")
+        return self.record[layer]
+
+    def _head(self, layer: int, head: int) -> QKV:
+        record = self._layer(layer)
+        if not 0 <= head < self.heads:
+            raise PlaygroundError(f"There is no head {head}; they count from 0 to {self.heads - 1}.")
+        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
+
+    def _blocks(self, head: QKV, scale: Scale):
+        """The rows of the weights, some at a time: (slice, (rows, tokens))."""
+        scale, step = self._number(scale), max(1, BLOCK // self.tokens)
+        for start in range(0, self.tokens, step):
+            block = slice(start, min(start + step, self.tokens))
+            yield block, (head.q[block] @ head.k.T * scale).softmax(dim=-1)
+
+    def _number(self, scale: Scale) -> float:
+        return self.scale if scale is None else scale_number(scale, self.native_scale)
+
+    def _need_vit(self) -> VisionTransformer:
+        if self.vit is None:
+            raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+        return self.vit
+
+
+def scale_number(scale: Scale, native: float) -> float:
+    if scale is None or scale == "on":
+        return native
+    if scale == "off":
+        return 1.0
+    try:
+        number = float(scale)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise PlaygroundError(f'A scale is "on" (1/√d_k), "off" (1) or a number, not {scale!r}.')
+    return number
+
+
+def _checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
+    try:
+        height, width = (int(n) for n in size)
+    except (TypeError, ValueError):
+        raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
+    if height < patch or width < patch or height % patch or width % patch:
+        near = tuple(max(1, round(n / patch)) * patch for n in (height, width))
+        raise PlaygroundError(
+            f"A size of {height} × {width} can't be cut into patches of {patch} × {patch}; the nearest is {near}."
+        )
+    if (tokens := height * width // patch**2) > MOST_TOKENS:
+        raise PlaygroundError(
+            f"A size of {height} × {width} makes {tokens:,} patches; at most {MOST_TOKENS:,} are traced."
+        )
+    return height, width
+
+
+def _predictions(logits: Tensor, c: Config, top: int = 5) -> tuple[tuple[str, float], ...]:
+    if not c.labels:
+        return ()
+    p = logits.float().sigmoid() if c.multi_label else logits.float().softmax(dim=-1)
+    best = p.topk(min(top, len(c.labels)))
+    return tuple((c.labels[i], share) for share, i in zip(best.values.tolist(), best.indices.tolist(), strict=True))
+
+
+def _answer(x: Tensor) -> Tensor:
+    return x.detach().float().cpu()

@@ -1,0 +1,42 @@
+import pytest
+import torch
+
+import playground
+from playground.vit import Config, VisionTransformer
+
+
+def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
+    """Weights with which nothing hides: no zero biases, no tiny gains, attention far from uniform."""
+    random = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=random)
+            is_gain = p.dim() == 1 and not name.endswith("bias")
+            inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # of a matrix or convolution; of a token
+            p.copy_(noise * 0.3 + 1 if is_gain else noise * (inputs**-0.5 if p.dim() > 1 else 0.3))
+    return model.eval()
+
+
+SMALL = Config(image_size=(64, 64), patch_size=8, depth=3, width=48, mlp_width=96, heads=4, registers=2, classes=10)
+
+
+@pytest.fixture
+def small() -> VisionTransformer:
+    """A small scrambled ViT: 8 × 8 patches, a class token and two registers."""
+    return scramble(VisionTransformer(SMALL))
+
+
+@pytest.fixture
+def picture():
+    """A picture with structure: a disc on a gradient."""
+    from PIL import Image
+
+    y, x = torch.meshgrid(torch.linspace(-1, 1, 120), torch.linspace(-1, 1, 120), indexing="ij")
+    disc = (x**2 + (y - 0.2) ** 2 < 0.2).float()
+    pixels = torch.stack([disc, (x + 1) / 2, (y + 1) / 2], dim=-1)
+    return Image.fromarray((pixels * 255).byte().numpy())
+
+
+@pytest.fixture
+def seen(small, picture):
+    return playground.trace(small, picture)

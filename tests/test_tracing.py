@@ -1,0 +1,294 @@
+import threading
+
+import pytest
+import torch
+from conftest import SMALL, scramble
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import playground
+from playground.errors import PlaygroundError
+from playground.pack import pack, unpack
+from playground.tracing import Trace
+from playground.vit import PAPER, Config, VisionTransformer
+
+QUERIES = ["cls", "reg1", (0, 0), (7, 5), 66]
+
+
+def explicit(seen: Trace, layer: int, scale: float) -> torch.Tensor:
+    """Every weight of a layer, with loops: (heads, tokens, tokens)."""
+    q, k, _ = seen.record[layer]
+    weights = torch.empty(seen.heads, seen.tokens, seen.tokens)
+    for h in range(seen.heads):
+        for i in range(seen.tokens):
+            scores = torch.stack([torch.dot(q[h, i], k[h, j]) * scale for j in range(seen.tokens)])
+            weights[h, i] = scores.exp() / scores.exp().sum()
+    return weights
+
+
+def test_a_trace_knows_its_shape(seen):
+    assert (seen.layers, seen.heads, seen.grid, seen.tokens) == (3, 4, (8, 8), 67)
+    assert seen.prefix == ("cls", "reg0", "reg1")
+    assert seen.logits.shape == (10,)
+    assert seen.input.shape == (1, 3, 64, 64)
+
+
+@pytest.mark.parametrize("scale", [None, "on", "off", 0, 0.3, -1.0])
+def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(seen, scale):
+    number = {None: 12**-0.5, "on": 12**-0.5, "off": 1.0}.get(scale, scale)
+    expected = explicit(seen, 1, number)
+    for query in QUERIES:
+        token = seen.token(query)
+        torch.testing.assert_close(seen.rows(1, query, scale), expected[:, token], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(seen.columns(1, query, scale), expected[:, :, token], atol=1e-5, rtol=1e-4)
+        for head in range(seen.heads):
+            torch.testing.assert_close(seen.row(1, head, query, scale), seen.rows(1, query, scale)[head])
+            torch.testing.assert_close(seen.column(1, head, query, scale), seen.columns(1, query, scale)[head])
+            torch.testing.assert_close(seen.matrix(1, head, scale)[token], seen.row(1, head, query, scale))
+
+
+def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(seen):
+    for layer in range(seen.layers):
+        torch.testing.assert_close(seen.rows(layer, (3, 4)).sum(-1), torch.ones(4))
+    torch.testing.assert_close(seen.row(0, 0, "cls", 0), torch.full((67,), 1 / 67))
+
+
+def test_scale_off_is_the_softmax_of_the_raw_product(seen):
+    q, k, _ = seen.record[2]
+    raw = q[3, seen.token((2, 6))] @ k[3].T
+    torch.testing.assert_close(seen.row(2, 3, (2, 6), scale="off"), raw.softmax(-1))
+    torch.testing.assert_close(seen.scores(2, 3, (2, 6), scale="off"), raw)
+    torch.testing.assert_close(seen.scores(2, 3, (2, 6)), raw / 12**0.5)
+
+
+def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, seen):
+    off = playground.trace(small, picture, scale="off")
+    assert (off.scale, off.native_scale, seen.scale) == (1.0, 12**-0.5, 12**-0.5)
+    torch.testing.assert_close(off.row(0, 1, (4, 4)), seen.row(0, 1, (4, 4), scale="off"))  # layer 0 sees the same
+    assert (off.row(2, 1, (4, 4)) - seen.row(2, 1, (4, 4), scale="off")).abs().max() > 1e-3  # later ones do not
+    with torch.no_grad():
+        torch.testing.assert_close(off.logits, small(off.input, scale=1.0)[0])
+
+
+def test_weight_times_value_norm_is_the_length_of_what_arrives(seen, small):
+    layer, head = 1, 2
+    v = seen.record[layer].v[head]  # (tokens, d)
+    out = small.blocks[layer].attn.proj.weight[:, head * 12 : (head + 1) * 12]
+    expected = torch.stack([(out @ v[j]).norm() for j in range(seen.tokens)])
+    torch.testing.assert_close(seen.value_norms(layer)[head], expected.detach(), atol=1e-5, rtol=1e-4)
+
+
+def test_the_heads_rows_times_values_through_w_o_are_the_attention_s_output(picture):
+    vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "layer_scale": True})))
+    seen = playground.trace(vit, picture)
+    with torch.no_grad():
+        x, _ = vit.embed(seen.input)
+        block = vit.blocks[0]
+        expected = block.ls1(block.attn(block.norm1(x), None, None)[0])[0, seen.token((1, 2))]
+        mixed = torch.cat([seen.row(0, h, (1, 2)) @ seen.record[0].v[h] for h in range(4)])
+        torch.testing.assert_close(block.ls1(block.attn.proj(mixed)), expected, atol=1e-5, rtol=1e-4)
+    gained = block.ls1.gamma[:, None] * block.attn.proj.weight[:, :12]
+    torch.testing.assert_close(
+        seen.value_norms(0)[0], (seen.record[0].v[0] @ gained.T).norm(dim=-1).detach(), atol=1e-5, rtol=1e-4
+    )
+
+
+def test_similarity_is_the_cosine_of_the_features(seen, small):
+    with torch.no_grad():
+        x = small.features(seen.input, 1)[0]
+    token = seen.token((5, 5))
+    expected = x @ x[token] / (x.norm(dim=-1) * x[token].norm())
+    torch.testing.assert_close(seen.similarity((5, 5), layer=1), expected, atol=1e-5, rtol=0)
+    assert seen.similarity("cls")[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(seen):
+    product = torch.eye(seen.tokens)
+    for layer in range(seen.layers):
+        average = torch.stack([seen.matrix(layer, h) for h in range(seen.heads)]).mean(0)
+        product = (0.5 * average + 0.5 * torch.eye(seen.tokens)) @ product
+    torch.testing.assert_close(seen.rollout(), product, atol=1e-5, rtol=0)
+    torch.testing.assert_close(seen.rollout((3, 3)), product[seen.token((3, 3))], atol=1e-5, rtol=0)
+
+
+def test_blocks_of_any_size_give_the_same(seen, monkeypatch):
+    matrix, column, rollout = seen.matrix(0, 0), seen.column(0, 0, "cls"), seen.rollout()
+    monkeypatch.setattr("playground.tracing.BLOCK", 5 * seen.tokens)
+    torch.testing.assert_close(seen.matrix(0, 0), matrix)
+    torch.testing.assert_close(seen.column(0, 0, "cls"), column)
+    torch.testing.assert_close(seen.rollout(), rollout)
+
+
+def test_a_rectangular_picture_keeps_its_shape_and_its_order_of_patches(small, picture):
+    seen = playground.trace(small, picture, size=(32, 96))
+    assert (seen.grid, seen.tokens) == ((4, 12), 51)
+    assert seen.token((1, 0)) == 3 + 12
+    row = seen.row(0, 0, (1, 1))
+    assert seen.on_grid(row)[2, 5] == row[seen.token((2, 5))]
+    assert playground.trace(small, picture.crop((0, 0, 120, 60))).grid[1] > small.native_grid[1]
+
+
+def test_the_picture_of_a_trace_is_what_the_model_saw(seen, picture):
+    from playground.images import displayed
+
+    assert seen.image.tobytes() == displayed(picture, (64, 64)).tobytes()
+
+
+class LargestTensor(TorchDispatchMode):
+    largest = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for t in out if isinstance(out, tuple | list) else [out]:
+            if isinstance(t, torch.Tensor):
+                self.largest = max(self.largest, t.untyped_storage().nbytes() // t.element_size())
+        return out
+
+
+def test_nothing_of_the_size_tokens_squared_exists_until_it_is_asked_for(picture):
+    vit = VisionTransformer(
+        Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
+    )
+    vit.eval()
+    with LargestTensor() as watch:
+        seen = playground.trace(vit, picture, size=(512, 512))  # 4,097 tokens
+        seen.rows(1, (20, 30))
+        seen.scores(1, 0, "cls")
+        seen.value_norms(0)
+        seen.similarity((2, 2))
+    assert watch.largest < seen.tokens**2 / 10
+    with LargestTensor() as watch:
+        seen.column(1, 1, (3, 3))
+        seen.rollout((3, 3))
+    assert watch.largest < seen.tokens**2 * 2  # one block of one head (and the identity that rollout starts from)
+
+
+def test_a_row_of_a_vit_s_at_1024_squared_is_the_row_of_the_explicit_product(picture):
+    vit = VisionTransformer(Config(**{**PAPER["S"], "depth": 2}, patch_size=16, classes=0)).eval()
+    seen = playground.trace(scramble(vit), picture, size=(1024, 1024))
+    assert seen.tokens == 4097
+    q, k, _ = seen.record[1]
+    whole = (q[5] @ k[5].T / 8).softmax(dim=-1)  # (4097, 4097)
+    for query in [(0, 0), (31, 40), "cls"]:
+        torch.testing.assert_close(seen.row(1, 5, query), whole[seen.token(query)], atol=1e-6, rtol=1e-4)
+
+
+def test_eight_threads_tracing_different_pictures_get_what_one_thread_gets(small, picture):
+    pictures = [picture.rotate(20 * i) for i in range(8)]
+    alone = [playground.trace(small, p) for p in pictures]
+    together = [None] * 8
+
+    def work(i):
+        for _ in range(5):
+            together[i] = playground.trace(small, pictures[i])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for one, other in zip(alone, together, strict=True):
+        assert torch.equal(one.logits, other.logits)
+        for layer in range(one.layers):
+            assert torch.equal(one.record[layer].q, other.record[layer].q)
+            assert torch.equal(one.rows(layer, (2, 3)), other.rows(layer, (2, 3)))
+
+
+# As bytes
+
+
+def test_a_trace_goes_through_bytes_and_back(seen):
+    again = Trace.from_bytes(seen.to_bytes())
+    assert (again.grid, again.heads, again.layers, again.prefix, again.model) == (
+        seen.grid, seen.heads, seen.layers, seen.prefix, seen.model,
+    )  # fmt: skip
+    for layer in range(3):
+        for scale in (None, "off"):
+            assert (again.rows(layer, (6, 1), scale) - seen.rows(layer, (6, 1), scale)).abs().max() < 1e-2
+        torch.testing.assert_close(again.value_norms(layer), seen.value_norms(layer))
+    assert again.to_bytes() == seen.to_bytes()
+
+
+def test_a_pack_can_hold_some_layers_and_says_which(seen):
+    some = Trace.from_bytes(seen.to_bytes(layers=[2]))
+    assert list(some.record) == [2]
+    with pytest.raises(PlaygroundError, match="There is no layer 0 here; .* holds 2"):
+        some.row(0, 0, "cls")
+    with pytest.raises(PlaygroundError, match="trace the image again"):
+        some.similarity("cls")
+
+
+def test_a_pack_s_arrays_lie_where_its_header_says(seen):
+    import json
+    import struct
+
+    import numpy as np
+
+    data = seen.to_bytes()
+    (n,) = struct.unpack("<I", data[:4])
+    header = json.loads(data[4 : 4 + n])
+    assert (4 + n) % 16 == 0
+    at = header["sections"]["k"]
+    k = np.frombuffer(data, "<f2", 3 * 4 * 67 * 12, 4 + n + at["offset"]).reshape(at["shape"])
+    assert np.array_equal(k[1], seen.record[1].k.half().numpy())
+
+
+def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, seen):
+    off = playground.trace(small, picture, scale="off")
+    assert unpack(off.to_bytes())[0]["forward_scale"] == 1.0
+    assert unpack(seen.to_bytes())[0]["forward_scale"] is None
+    assert Trace.from_bytes(off.to_bytes()).scale == 1.0
+
+
+def broken_packs(good: bytes):
+    header, arrays = unpack(good)
+    yield b""
+    yield b"\x00"
+    yield b"\xff\xff\xff\xff"
+    yield good[:100]
+    yield good[: len(good) // 2]
+    yield b"\x10\x00\x00\x00" + b"[" * 16
+    yield pack({}, {})
+    yield pack({**header, "format": "other"}, arrays)
+    yield pack({**header, "heads": 5}, arrays)
+    yield pack({**header, "held": []}, arrays)
+    yield pack({**header, "scale": "x"}, arrays)
+    yield pack({**header, "size": 3}, arrays)
+    yield pack(header, {"q": arrays["q"]})
+
+
+def test_broken_packs_are_refused(seen):
+    for data in broken_packs(seen.to_bytes()):
+        with pytest.raises(PlaygroundError):
+            Trace.from_bytes(data)
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: s.row(0, 0, (8, 0)), r"There is no patch \(8, 0\): rows count from 0 to 7"),
+        (lambda s: s.row(0, 0, (-1, 0)), "There is no patch"),
+        (lambda s: s.row(3, 0, "cls"), "There is no layer 3 here"),
+        (lambda s: s.row(-1, 0, "cls"), "There is no layer -1"),
+        (lambda s: s.row(0, 4, "cls"), "There is no head 4; they count from 0 to 3"),
+        (lambda s: s.row(0, 0, "dist"), "no token called 'dist'; its prefix tokens are: cls, reg0, reg1"),
+        (lambda s: s.row(0, 0, 67), "There is no token 67; they count from 0 to 66"),
+        (lambda s: s.row(0, 0, None), "A query is a patch"),
+        (lambda s: s.row(0, 0, (1, 2, 3)), "A query is a patch"),
+        (lambda s: s.row(0, 0, "cls", scale="half"), 'A scale is "on"'),
+        (lambda s: s.row(0, 0, "cls", scale=float("nan")), 'A scale is "on"'),
+        (lambda s: s.similarity("cls", layer=9), "There is no layer 9"),
+    ],
+)
+def test_what_is_wrong_is_said(seen, ask, message):
+    with pytest.raises(PlaygroundError, match=message):
+        ask(seen)
+
+
+@pytest.mark.parametrize("size", [(60, 64), (0, 64), (-8, 8), (64,), "big", None, (8_000, 8_000)])
+def test_a_size_that_can_t_be_is_explained(small, picture, size):
+    if size is None:
+        assert playground.trace(small, picture, size=None).size == (64, 64)
+        return
+    with pytest.raises(PlaygroundError, match="size"):
+        playground.trace(small, picture, size=size)

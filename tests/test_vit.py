@@ -1,0 +1,119 @@
+import pytest
+import torch
+from conftest import SMALL, scramble
+
+from playground.errors import PlaygroundError
+from playground.teaching import TeachingAttention
+from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand, rotary, sinusoidal
+
+
+def test_a_strided_convolution_and_unfold_with_a_matrix_are_the_same_patches():
+    patches = scramble(Patches(Config(width=64, heads=4, patch_size=16)))
+    image = torch.randn(2, 3, 64, 96)
+    torch.testing.assert_close(patches(image), patches.by_hand(image), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.125, 1.0])
+def test_the_fused_attention_is_the_handwritten_one(scale):
+    q, k, v = torch.randn(3, 2, 5, 77, 64)
+    torch.testing.assert_close(attention(q, k, v, scale), attention_by_hand(q, k, v, scale), atol=1e-5, rtol=0)
+
+
+def test_the_handwritten_attention_of_two_tokens_is_what_paper_and_pencil_say():
+    q = torch.tensor([[1.0, 0.0]])
+    k = torch.tensor([[torch.log(torch.tensor(3.0)), 0.0], [0.0, 9.0]])
+    v = torch.tensor([[4.0, 0.0], [0.0, 8.0]])
+    torch.testing.assert_close(attention_by_hand(q, k, v, 1.0), torch.tensor([[3.0, 2.0]]))  # weights 3/4 and 1/4
+
+
+@pytest.mark.parametrize(("size", "millions"), [("Ti", 5.7), ("S", 22.1), ("B", 86.6), ("L", 304.3), ("H", 632.0)])
+def test_the_paper_s_models_have_the_paper_s_sizes(size, millions):
+    with torch.device("meta"):
+        vit = VisionTransformer(Config(**PAPER[size], patch_size=14 if size == "H" else 16))
+    assert sum(p.numel() for p in vit.parameters()) / 1e6 == pytest.approx(millions, abs=0.2)
+
+
+def test_the_logits_with_and_without_the_record_are_the_same(small):
+    image = torch.randn(1, 3, 64, 64)
+    logits, record = small.record(image)
+    assert torch.equal(logits, small(image))
+    assert [tuple(layer.q.shape) for layer in record] == [(1, 4, 67, 12)] * 3
+
+
+def test_the_scale_changes_the_whole_pass_and_its_default_is_one_over_the_root_of_d(small):
+    image = torch.randn(1, 3, 64, 64)
+    torch.testing.assert_close(small(image, scale=12**-0.5), small(image))
+    assert (small(image, scale=1.0) - small(image)).abs().max() > 1e-3
+
+
+def test_the_features_of_the_last_layer_lead_to_the_logits(small):
+    image = torch.randn(1, 3, 64, 64)
+    torch.testing.assert_close(small.classify(small.features(image, 2)), small(image))
+
+
+def test_the_sinusoidal_table_begins_as_the_textbook_s():
+    table = sinusoidal(50, 8)
+    assert table[0].tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
+    assert table[3, 0] == pytest.approx(0.141120, abs=1e-5)  # sin 3
+    assert table[7, 3] == pytest.approx(0.764842, abs=1e-5)  # cos(7 / 10000^(2/8)) = cos 0.7
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "none", "patches", "learned"])
+def test_shuffled_patches_are_noticed_exactly_if_there_are_positions(positions):
+    vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "positions": positions, "heads": 3, "pool": "avg"})))
+    image = torch.randn(1, 3, 64, 64)
+    shuffled = image.unflatten(2, (8, 8)).flip(2).flatten(2, 3)  # rows of patches in reverse
+    assert torch.allclose(vit(image), vit(shuffled), atol=1e-5) == (positions == "none")
+
+
+def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
+    sin, cos = rotary((4, 4), 16)
+    q, k = torch.randn(2, 1, 1, 16, 16)
+    from playground.vit import rotate
+
+    q, k = q[:, :, :1].expand(-1, -1, 16, -1), k[:, :, :1].expand(-1, -1, 16, -1)
+    scores = (
+        (rotate(q, sin, cos) @ rotate(k, sin, cos).transpose(-1, -2))[0, 0].unflatten(0, (4, 4)).unflatten(2, (4, 4))
+    )
+    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # one down, two to the right
+
+
+def test_the_pre_training_head_has_one_hidden_layer_with_tanh():
+    vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "pre_logits": True})))
+    x = torch.randn(2, 67, 48)
+    hidden = torch.tanh(vit.norm(x)[:, 0] @ vit.pre_logits.fc.weight.T + vit.pre_logits.fc.bias)
+    torch.testing.assert_close(vit.classify(x), hidden @ vit.head.weight.T + vit.head.bias)
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_torch_s_own_generator_out_of_it():
+    one = VisionTransformer(SMALL, seed=4).state_dict()
+    torch.manual_seed(99)
+    two, other = VisionTransformer(SMALL, seed=4).state_dict(), VisionTransformer(SMALL, seed=5).state_dict()
+    assert all(torch.equal(one[key], two[key]) for key in one)
+    assert not torch.equal(one["pos_embed"], other["pos_embed"])
+
+
+def test_a_width_that_heads_can_t_share_is_explained():
+    with pytest.raises(PlaygroundError, match="100 can't be shared out evenly among 3 heads"):
+        Config(width=100, heads=3)
+
+
+@pytest.mark.parametrize(("dim", "chan", "heads", "scale"), [(49, 64, 1, None), (49, 64, 4, None), (64, 24, 4, 0.5)])
+def test_the_teaching_layer_is_its_formula_head_by_head(dim, chan, heads, scale):
+    layer = scramble(TeachingAttention(dim, chan, heads, qkv_bias=True, qk_scale=scale))
+    x = torch.randn(13, 100, dim)
+    q, k, v = (x @ layer.qkv.weight.T + layer.qkv.bias).split(chan, dim=-1)  # (13, 100, chan) each
+    d = chan // heads
+    answers = []
+    for h in range(heads):
+        part = slice(h * d, (h + 1) * d)
+        weights = torch.softmax(q[..., part] @ k[..., part].mT * (scale or d**-0.5), dim=-1)
+        answers.append(weights @ v[..., part])
+    expected = v + torch.cat(answers, dim=-1) @ layer.proj.weight.T + layer.proj.bias
+    assert expected.shape == (13, 100, chan)
+    torch.testing.assert_close(layer(x), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_channels_that_heads_can_t_share_are_explained():
+    with pytest.raises(PlaygroundError, match="make chan a multiple of heads"):
+        TeachingAttention(49, 64, heads=3)
