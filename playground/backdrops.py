@@ -42,7 +42,7 @@ class Sheet:
         """Lays a material over everything, or where `cover` (height, width), 0…1, says; nothing above row `top`."""
         self.grounds.append(GROUNDS.index(ground))
         unit = 2 / max(self.height, self.width)
-        frame = (unit, 0.0, -self.width * unit / 2, 0.0, unit * flat, (top - self.height / 2) * unit * flat)
+        frame = (unit, 0.0, -self.width * unit / 2, 0.0, unit * flat, (top - self.height) * unit * flat / 2)
         colours = paint(material, self.height - top, self.width, frame)
         if cover is None:
             self.colours[top:] = colours
@@ -138,7 +138,7 @@ def _clouds(sheet: Sheet, cloud: Material, amount: float, horizon: float) -> Non
     rows = max(2, int(sheet.height * min(1.0, horizon + 0.1)))
     unit = 2 / max(sheet.height, sheet.width)
     grey = Material("cloudy", ((0, 0, 0), (255, 255, 255)), cloud.scale, 0.0, cloud.seed)
-    veil = paint(grey, rows, sheet.width, (unit, 0.0, -1.0, 0.0, 2.2 * unit, -1.0))[..., :1] / np.float32(255)
+    veil = paint(grey, rows, sheet.width, (0.6 * unit, 0.0, -0.6, 0.0, 1.25 * unit, -1.2))[..., :1] / np.float32(255)
     share = np.clip((veil - 1 + 0.75 * amount) * 2.2, 0, 0.92)
     light = np.float32(cloud.colours[0]) - 34 * np.clip(veil - 0.75, 0, 1)
     sheet.colours[:rows] += (light - sheet.colours[:rows]) * share

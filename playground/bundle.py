@@ -28,8 +28,10 @@ def bundle(entry: str = "streamlit.js") -> str:
     order: list[str] = []
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in order or name in path:
-            return  # two modules that use each other's functions: harmless, functions are hoisted
+        if name in order:
+            return
+        if name in path:
+            raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
         for needed in _IMPORT.findall(_source(name)):
             visit(needed, (*path, name))
         order.append(name)

@@ -12,7 +12,8 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from playground.backdrops import BACKDROPS, Backdrop, paint_backdrop
 from playground.errors import PlaygroundError
-from playground.silhouettes import BODY, DARK, LIGHT, ROSE, SHAPES, Part, silhouette, with_points
+from playground.outlines import BODY, DARK, LIGHT, ROSE, Part
+from playground.silhouettes import SHAPES, silhouette, with_points
 from playground.textures import MATERIALS, Colour, Material, paint
 
 FINER = 4  # masks are drawn at this many times the picture's resolution

@@ -1,9 +1,21 @@
-"""Closed lines from which silhouettes are put together: every function gives the points of a polygon, (points, 2)."""
+"""What silhouettes are put together from: parts, and functions that give the points of a polygon, (points, 2)."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
+BODY, SECOND, THIRD = 0, 1, 2  # painted with the thing's own materials
+DARK, LIGHT, ROSE = -1, -2, -3  # fixed paints: eyes, windows, cheeks
 
-def curve(*corners: tuple[float, float], steps: int = 7) -> np.ndarray:
+
+@dataclass(frozen=True)
+class Part:
+    points: np.ndarray  # (points, 2)
+    paint: int = BODY
+    alpha: float = 1.0
+
+
+def curve(*corners: tuple[float, float], steps: int = 12) -> np.ndarray:
     """A closed smooth line (Catmull-Rom) through the points; a point given twice is a sharp corner."""
     p = np.array(corners, float)  # (n, 2)
     before, after, later = np.roll(p, 1, 0), np.roll(p, -1, 0), np.roll(p, -2, 0)
@@ -13,7 +25,12 @@ def curve(*corners: tuple[float, float], steps: int = 7) -> np.ndarray:
     return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a little loop
 
 
-def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float = 0.0, steps: int = 36) -> np.ndarray:
+def symmetric(*right: tuple[float, float]) -> np.ndarray:
+    """A smooth line given by its right side, from top to bottom; the left side is its mirror image."""
+    return curve(*right, *[(-x, y) for x, y in reversed(right) if x])
+
+
+def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float = 0.0, steps: int = 48) -> np.ndarray:
     turn = np.linspace(0, 2 * np.pi, steps, endpoint=False)
     across, down = rx * np.cos(turn), (rx if ry is None else ry) * np.sin(turn)
     return np.stack(
@@ -54,5 +71,19 @@ def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = 
     return np.stack([radius * np.cos(turn), radius * np.sin(turn)], 1)
 
 
+def both(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """On the right and on the left."""
+    return points, mirror(points)
+
+
 def mirror(points: np.ndarray) -> np.ndarray:
     return points * (-1, 1)
+
+
+def eye(x: float, y: float, r: float) -> list[Part]:
+    glint = ellipse(x + 0.25 * r, y - 0.3 * r, 0.28 * r, steps=10)
+    return [
+        Part(ellipse(x, y, 1.3 * r, steps=20), LIGHT),
+        Part(ellipse(x, y, r, steps=20), DARK),
+        Part(glint, LIGHT),
+    ]

@@ -5,22 +5,26 @@ Each function below draws one kind of thing with a little randomness, so that no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from playground.outlines import annulus, arc, box, curve, ellipse, mirror, regular, stroke
-
-BODY, SECOND, THIRD = 0, 1, 2  # painted with the thing's own materials
-DARK, LIGHT, ROSE = -1, -2, -3  # fixed paints: eyes, windows, cheeks
-
-
-@dataclass(frozen=True)
-class Part:
-    points: np.ndarray  # (points, 2)
-    paint: int = BODY
-    alpha: float = 1.0
+from playground import creatures
+from playground.outlines import (
+    DARK,
+    LIGHT,
+    SECOND,
+    THIRD,
+    Part,
+    annulus,
+    arc,
+    box,
+    curve,
+    ellipse,
+    regular,
+    stroke,
+    symmetric,
+)
 
 
 @lru_cache(maxsize=4096)
@@ -43,16 +47,7 @@ def with_points(parts: list[Part], points: np.ndarray) -> list[Part]:
     return [Part(points[i:j], part.paint, part.alpha) for part, i, j in zip(parts, starts, ends, strict=True)]
 
 
-# What several things share.
-
-
-def _eye(x: float, y: float, r: float) -> list[Part]:
-    glint = ellipse(x + 0.25 * r, y - 0.3 * r, 0.28 * r, steps=10)
-    return [
-        Part(ellipse(x, y, 1.3 * r, steps=20), LIGHT),
-        Part(ellipse(x, y, r, steps=20), DARK),
-        Part(glint, LIGHT),
-    ]
+# Plain shapes.
 
 
 def _inlay(outline: np.ndarray, rng: np.random.Generator, centre: tuple[float, float] = (0, 0)) -> list[Part]:
@@ -61,9 +56,6 @@ def _inlay(outline: np.ndarray, rng: np.random.Generator, centre: tuple[float, f
     if rng.random() < 0.2:
         parts.append(Part(np.array(centre) + (outline - centre) * rng.uniform(0.45, 0.6), SECOND))
     return parts
-
-
-# Plain shapes.
 
 
 def _disc(rng):
@@ -122,171 +114,6 @@ def _arrow(rng):
     return [Part(np.array([(-1, -a), (neck, -a), (neck, -wing), (1, 0), (neck, wing), (neck, a), (-1, a)]))]
 
 
-# Living things.
-
-
-def _leaf(rng):
-    w = rng.uniform(0.38, 0.55)
-    blade = curve((-0.75, 0), (-0.75, 0), (-0.35, -w), (0.3, -0.8 * w), (1, 0), (1, 0), (0.3, 0.8 * w), (-0.35, w))
-    veins = [stroke([(x, 0), (x + 0.3, side * w * 0.75)], 0.035) for x in (-0.4, 0.0, 0.35) for side in (-1, 1)]
-    rib = stroke([(-1.05, 0.03), (-0.4, 0), (0.85, 0)], 0.08, 0.3)
-    return [Part(blade), *(Part(v, SECOND, 0.6) for v in veins), Part(rib, SECOND)]
-
-
-def _fish(rng):
-    h, fork = rng.uniform(0.38, 0.52), rng.uniform(0.38, 0.55)
-    tail = [(-1, -fork), (-1, -fork), (-0.8, 0), (-1, fork), (-1, fork)]
-    body = curve((0.95, 0), (0.55, -0.8 * h), (0, -h), (-0.55, -0.13), *tail, (-0.55, 0.13), (0, h), (0.55, 0.8 * h))
-    fin = curve((-0.2, -0.85 * h), (-0.35, -h - 0.28), (-0.35, -h - 0.28), (0.35, -0.9 * h), (0.35, -0.9 * h))
-    side = curve((0.3, 0.1), (0.3, 0.1), (-0.15, 0.32), (-0.15, 0.32), (-0.02, 0.08))
-    gill = stroke(arc(0.35, 0, 0.14, 0.6 * h, -70, 70, 9), 0.045)
-    return [Part(fin, SECOND), Part(body), Part(side, SECOND), Part(gill, DARK, 0.45), *_eye(0.64, -0.1, 0.075)]
-
-
-def _bird(rng):
-    fat, tail = rng.uniform(0.34, 0.46), rng.uniform(-0.15, 0.12)
-    back = [(-1, tail - 0.1), (-1, tail - 0.1), (-0.5, -0.14), (0.05, -0.3), (0.42, -0.62)]
-    front = [(0.72, -0.42), (0.62, -0.12), (0.42, 0.24), (0, fat), (-0.42, 0.22), (-0.95, tail + 0.12)]
-    beak = np.array([(0.64, -0.52), (1.02, -0.36), (0.66, -0.26)])
-    if rng.random() < 0.5:
-        tip = rng.uniform(-0.75, -0.25)
-        wing = curve(
-            (0.28, -0.18), (tip + 0.4, -0.75), (tip, -1.05), (tip, -1.05), (-0.42, -0.35), (-0.35, 0), (0, 0.12)
-        )
-    else:
-        wing = curve((0.3, -0.06), (0, -0.24), (-0.45, -0.12), (-0.85, 0.08), (-0.85, 0.08), (-0.3, 0.24), (0.1, 0.2))
-    body = curve(*back, *front, front[-1])
-    return [Part(beak, THIRD), Part(body), Part(wing, SECOND), *_eye(0.5, -0.4, 0.06)]
-
-
-def _cat(rng):
-    ear, cheek = rng.uniform(-1.0, -0.82), rng.uniform(0.8, 0.95)
-    right = [(0.2, -0.58), (0.74, ear), (0.74, ear), (cheek, -0.1), (0.72, 0.5), (0.28, 0.8)]
-    head = curve(*right, *[(-x, y) for x, y in reversed(right)])
-    inner = np.array([(0.42, -0.56), (0.69, ear + 0.14), (0.74, -0.38)])
-    muzzle = curve((0, 0.12), (0.34, 0.3), (0.26, 0.62), (0, 0.72), (-0.26, 0.62), (-0.34, 0.3))
-    nose = curve((-0.1, 0.18), (0.1, 0.18), (0.0, 0.32), (0, 0.32))
-    smile = [stroke(arc(side * 0.11, 0.38, 0.11, 0.12, 0, 180, 9), 0.045) for side in (-1, 1)]
-    hairs = [
-        stroke([(s * 0.36, y), (s * 0.98, y + d)], 0.028, 0.4)
-        for s in (-1, 1)
-        for y, d in ((0.34, -0.06), (0.46, 0.06))
-    ]
-    eyes = _eye(0.36, -0.1, 0.13) + _eye(-0.36, -0.1, 0.13)
-    details = [Part(p, DARK) for p in smile] + [Part(p, DARK, 0.7) for p in hairs]
-    ears = [Part(inner, SECOND), Part(mirror(inner), SECOND)]
-    return [Part(head), *ears, Part(muzzle, SECOND), *eyes, Part(nose, ROSE), *details]
-
-
-def _butterfly(rng):
-    spread, low = rng.uniform(0.85, 1), rng.uniform(0.5, 0.75)
-    upper = curve((0.04, -0.05), (0.3, -0.65), (spread, -0.85), (spread, -0.35), (0.55, 0.05))
-    lower = curve((0.04, 0), (0.55, 0.03), (low + 0.1, 0.4), (low - 0.1, 0.82), (0.3, 0.65))
-    spots = [ellipse(0.66, -0.48, 0.17, steps=18), ellipse(0.47, 0.4, 0.14, steps=18)]
-    antennae = stroke([(0.02, -0.4), (0.1, -0.65), (0.26, -0.86)], 0.04)
-    wings = [Part(f(w)) for w in (lower, upper) for f in (np.asarray, mirror)]
-    dots = [Part(f(s), SECOND) for s in spots for f in (np.asarray, mirror)]
-    return [*wings, *dots, Part(antennae, DARK), Part(mirror(antennae), DARK), Part(ellipse(0, 0, 0.08, 0.5), DARK)]
-
-
-def _flower(rng):
-    count = int(rng.integers(5, 9))
-    turns = np.arange(count) * 2 * np.pi / count
-    width = 1.9 / count
-    petals = [ellipse(0.58 * np.cos(t), 0.58 * np.sin(t), 0.42, width, t, steps=22) for t in turns]
-    return [*(Part(p) for p in petals), Part(ellipse(0, 0, 0.3), SECOND)]
-
-
-def _tree(rng):
-    trunk = curve((-0.1, 0), (0.1, 0), (0.12, 0.75), (0.24, 1), (0.24, 1), (-0.24, 1), (-0.24, 1), (-0.12, 0.75))
-    if rng.random() < 0.35:
-        tiers = [(-1, -0.45, 0.36), (-0.72, 0.02, 0.5), (-0.38, 0.55, 0.64)]
-        return [Part(trunk, SECOND), *(Part(np.array([(0, top), (w, low), (-w, low)])) for top, low, w in tiers)]
-    turn = np.linspace(0, 2 * np.pi, 9, endpoint=False) + rng.uniform(0, 0.5)
-    lobes = [ellipse(0.42 * np.cos(t), -0.36 + 0.3 * np.sin(t), rng.uniform(0.26, 0.36), steps=20) for t in turn]
-    return [Part(trunk, SECOND), Part(ellipse(0, -0.36, 0.5, 0.4)), *(Part(lobe) for lobe in lobes)]
-
-
-def _mushroom(rng):
-    cap = curve(
-        (-1, 0.05), (-0.75, -0.55), (0, rng.uniform(-1, -0.8)), (0.75, -0.55), (1, 0.05), (0.5, 0.2), (-0.5, 0.2)
-    )
-    stem = curve((-0.22, 0.1), (0.22, 0.1), (0.25, 0.7), (0.38, 1), (-0.38, 1), (-0.25, 0.7))
-    spots = [(-0.45, -0.3, 0.15), (0.1, -0.55, 0.17), (0.55, -0.2, 0.13), (0.05, -0.08, 0.1)]
-    return [
-        Part(stem, SECOND),
-        Part(cap),
-        *(Part(ellipse(x, y, r, 0.8 * r, steps=18), LIGHT, 0.9) for x, y, r in spots),
-    ]
-
-
-def _pear(rng):
-    neck, belly = rng.uniform(0.2, 0.34), rng.uniform(0.56, 0.68)
-    right = [(neck, -0.62), (neck + 0.1, -0.2), (belly, 0.35), (0.42, 0.9)]
-    fruit = curve((0, -0.78), *right, (0, 0.97), *[(-x, y) for x, y in reversed(right)])
-    leaf = curve((0.05, -0.86), (0.05, -0.86), (0.3, -1.08), (0.6, -0.95), (0.6, -0.95), (0.32, -0.82))
-    return [Part(fruit), Part(stroke([(0, -0.7), (0.02, -0.9), (0.08, -1.08)], 0.08), DARK, 0.85), Part(leaf, SECOND)]
-
-
-def _face(rng):
-    jaw, hairline = rng.uniform(0.38, 0.46), rng.uniform(-0.62, -0.52)
-    long_hair = rng.random() < 0.5
-    coat = curve(
-        (-0.3, 0.5), (0.3, 0.5), (0.82, 0.72), (0.95, 1.1), (0.95, 1.1), (-0.95, 1.1), (-0.95, 1.1), (-0.82, 0.72)
-    )
-    drop = 0.62 if long_hair else -0.05
-    back = curve(
-        (0, -1),
-        (0.5, -0.8),
-        (0.64, -0.2),
-        (0.62, drop),
-        (0.3, drop + 0.08),
-        (-0.3, drop + 0.08),
-        (-0.62, drop),
-        (-0.64, -0.2),
-        (-0.5, -0.8),
-    )
-    head = curve(
-        (0, -0.85), (0.42, -0.66), (0.5, -0.15), (jaw, 0.2), (0, 0.46), (-jaw, 0.2), (-0.5, -0.15), (-0.42, -0.66)
-    )
-    fringe = curve(
-        (-0.56, -0.1),
-        (-0.56, -0.1),
-        (-0.54, -0.7),
-        (0, -1),
-        (0.54, -0.7),
-        (0.56, -0.1),
-        (0.56, -0.1),
-        (0.4, hairline + 0.1),
-        (-0.1, hairline),
-        (-0.42, hairline + 0.16),
-    )
-    neck = curve((-0.17, 0.25), (0.17, 0.25), (0.22, 0.62), (0, 0.74), (-0.22, 0.62))
-    ear = ellipse(0.51, -0.12, 0.08, 0.13, steps=18)
-    brow = stroke(arc(0.21, -0.22, 0.13, 0.08, 210, 330, 9), 0.045)
-    nose = stroke([(0.02, -0.08), (0.07, 0.06), (-0.02, 0.1)], 0.03)
-    mouth = curve((-0.18, 0.22), (-0.18, 0.22), (0, 0.24), (0.18, 0.22), (0.18, 0.22), (0, 0.34))
-    blush = ellipse(0.29, 0.13, 0.1, 0.07, steps=18)
-    skin = [Part(neck), Part(ear), Part(mirror(ear)), Part(head)]
-    shade = Part(curve((-0.17, 0.38), (0.17, 0.38), (0.12, 0.5), (-0.12, 0.5)), DARK, 0.18)
-    features = [Part(f(brow), SECOND) for f in (np.asarray, mirror)] + [
-        Part(f(blush), ROSE, 0.35) for f in (np.asarray, mirror)
-    ]
-    eyes = _eye(0.2, -0.09, 0.062) + _eye(-0.2, -0.09, 0.062)
-    return [
-        Part(back, SECOND),
-        Part(coat, THIRD),
-        skin[0],
-        shade,
-        *skin[1:],
-        *features,
-        *eyes,
-        Part(nose, DARK, 0.35),
-        Part(mouth, ROSE),
-        Part(fringe, SECOND),
-    ]
-
-
 # Made things.
 
 
@@ -327,15 +154,8 @@ def _key(rng):
 
 def _bottle(rng):
     belly, neck, shoulder = rng.uniform(0.3, 0.4), rng.uniform(0.11, 0.15), rng.uniform(-0.35, -0.1)
-    right = [
-        (neck, -0.92),
-        (neck, shoulder - 0.25),
-        (belly, shoulder + 0.12),
-        (belly, 0.9),
-        (0.8 * belly, 1),
-        (0.8 * belly, 1),
-    ]
-    glass = curve(*right, *[(-x, y) for x, y in reversed(right)])
+    foot = (0.8 * belly, 1)
+    glass = symmetric((neck, -0.92), (neck, shoulder - 0.25), (belly, shoulder + 0.12), (belly, 0.9), foot, foot)
     label = box(-belly - 0.015, shoulder + 0.38, belly + 0.015, shoulder + 0.85)
     cap = box(-neck - 0.04, -1, neck + 0.04, -0.82)
     shine = stroke([(-0.6 * belly, shoulder + 0.15), (-0.62 * belly, 0.85)], 0.07)
@@ -384,16 +204,16 @@ _DRAWERS: dict[str, Callable[[np.random.Generator], list[Part]]] = {
     "heart": _heart,
     "cross": _cross,
     "arrow": _arrow,
-    "leaf": _leaf,
-    "fish": _fish,
-    "bird": _bird,
-    "cat": _cat,
-    "butterfly": _butterfly,
-    "flower": _flower,
-    "tree": _tree,
-    "mushroom": _mushroom,
-    "pear": _pear,
-    "face": _face,
+    "leaf": creatures.leaf,
+    "fish": creatures.fish,
+    "bird": creatures.bird,
+    "cat": creatures.cat,
+    "butterfly": creatures.butterfly,
+    "flower": creatures.flower,
+    "tree": creatures.tree,
+    "mushroom": creatures.mushroom,
+    "pear": creatures.pear,
+    "face": creatures.face,
     "house": _house,
     "mug": _mug,
     "key": _key,

@@ -170,9 +170,9 @@ class Trace:
     def rollout(self, query: Query | None = None) -> Tensor:
         """Attention followed through all layers (Abnar & Zuidema, 2020): heads averaged, half of every step stays
         where it is (the residual). (tokens,) for one query, (tokens, tokens) for None."""
-        reached = torch.eye(self.tokens, device=self._any.q.device)
-        if query is not None:
-            reached = reached[self.token(query), None]
+        start = list(range(self.tokens)) if query is None else [self.token(query)]
+        reached = torch.zeros(len(start), self.tokens, device=self._any.q.device)
+        reached[range(len(start)), start] = 1
         for layer in reversed(range(self.layers)):
             spread = torch.zeros_like(reached)
             for head in range(self.heads):

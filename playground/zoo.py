@@ -24,6 +24,8 @@ UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
+PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
+
 CURATED = {  # what each is good for
     "vit_small_patch14_reg4_dinov2.lvd142m": "clean object maps; registers soak up the background noise",
     "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
@@ -326,3 +328,36 @@ def loads(name: str) -> bool:
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None
+
+
+# What there is --------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    name: str
+    config: Config
+    megabytes: float  # of the weights, as they come down
+    licence: str
+    good_for: str
+
+
+def card(name: str) -> Card | None:
+    """What to know of a timm model before fetching it; None where it can't load."""
+    import timm
+
+    with torch.device("meta"):
+        model = timm.create_model(name)
+    if why_not(model):
+        return None
+    megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
+    licence = model.pretrained_cfg.get("license") or "not stated"
+    return Card(name, _read_config(model, name), megabytes, licence, CURATED.get(name, ""))
+
+
+def matching(pattern: str) -> list[str]:
+    """timm's names with published weights that hold the pattern: a part of a name, or one with * and ?."""
+    import timm
+
+    wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+    return [name for module in PLAIN_MODULES for name in timm.list_models(wide, module=module, pretrained=True)]

@@ -41,7 +41,7 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
 // colour that its patch has in the picture. The convolution's weights are there for comparison: nine, and then none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
-  const left = 34 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
+  const left = 40 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
   const most = Math.max(sorted[0], kernel[0]);
   const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
   const reach = Math.log(count + 0.5) - Math.log(0.5);
@@ -97,7 +97,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
 export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const cw = w / k, ch = h / k;
-  context.font = `${Math.min(11, 30 / k + 1) * unit}px ${colours.font}`;
+  context.font = `${11 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < k * k; i++) {

@@ -3,7 +3,7 @@
 import { composePicture, drawColourBar } from "./charts.js";
 import { drawConvolution, drawPicture, drawWall, makeBackdrops, makeCanvas, makeHeat, wallCellAt, wallCells } from "./draw.js";
 import { say, show } from "./markup.js";
-import { depthOf } from "./paint.js";
+import { depthOf } from "./shown.js";
 import { captionOf, prefixName, tokenName } from "./readouts.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "./view.js";
 
@@ -108,7 +108,6 @@ export function bindButtons(lens) {
     if (button.dataset.step) step(lens, button.dataset.step);
     if (button.dataset.save) savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
   });
-  refs.turn.addEventListener("click", () => lens.choose({ direction: lens.view.direction === "row" ? "column" : "row" }));
   refs.switch.addEventListener("click", () => flip(lens));
   refs.layer.addEventListener("input", () => lens.choose({ layer: Number(refs.layer.value) }));
   refs.opacity.addEventListener("input", () => lens.choose({ opacity: Number(refs.opacity.value) / 100 }));
@@ -171,6 +170,7 @@ export function showChoices(lens, from = "") {
   const convolution = view.beside === "convolution";
   show(refs.kernelTabs, convolution);
   show(refs.twinFoot, convolution);
+  show(refs.nines, convolution);
   show(refs.otherFoot, !convolution);
   show(refs.twin, view.beside !== "wall");
   show(refs.wall, view.beside === "wall");

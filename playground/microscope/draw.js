@@ -32,7 +32,7 @@ export function makeBackdrops(image, width, height) {
     context.fillStyle = "#3a3a3f";
     context.fillRect(0, 0, clear.width, clear.height);
   }
-  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.56), dark: shade(clear, 0.35, 0.84) };
+  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.5), dark: shade(clear, 0.35, 0.82) };
 }
 
 function shade(source, grey, black) {

@@ -1,8 +1,7 @@
 // How large things are and which colours they have here: the two facts that the surrounding page decides.
 
-import { heatPixels, ROLES } from "./colours.js";
-import { cssColours } from "./colours.js";
 import { UNDER } from "./charts.js";
+import { cssColours, heatPixels, ROLES } from "./colours.js";
 import { fitCanvas, makeBackdrops } from "./draw.js";
 
 // Canvas cannot inherit; it is told the colours that the stylesheet worked out.

@@ -22,9 +22,10 @@ import { heatPixels } from "./colours.js";
 import { effectiveNumber, holds, mergePack, unpack } from "./core.js";
 import { bindButtons, bindKeys, bindPointer, buildHeads, pictureCanvas, showChoices, tokenUnder } from "./controls.js";
 import { layOut, readTheme } from "./layout.js";
-import { collectRefs, MARKUP, say, show } from "./markup.js";
-import { cellReader, isMap, overlayNow, paintFrame, resolve, workOnColumns } from "./paint.js";
+import { collectRefs, MARKUP, say } from "./markup.js";
+import { cellReader, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
+import { isMap, overlayNow, resolve } from "./shown.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
 
 const KEPT_PACKS = 6; // decoded packs are 10 to 50 MB each

@@ -10,6 +10,10 @@ export const MARKUP = `
     <button data-value="similarity" data-ask="similarity" title="cosine of the locked patch's features to every other patch's">similarity</button>
     <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers up to this one">rollout</button>
   </div>
+  <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction" data-ref="directionTabs">
+    <button data-value="row" title="A row of the attention matrix: whom this patch listens to">row: listens to</button>
+    <button data-value="column" title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
+  </div>
   <span class="message" data-ref="message" role="status"></span>
   <div class="tools">
     <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
@@ -23,19 +27,16 @@ export const MARKUP = `
   <figure class="seen">
     <figcaption>
       <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b> <span data-ref="ask2">listen to?</span></h2>
-      <button class="quiet" data-ref="turn" title="The other direction">⇄ who listens to it?</button>
     </figcaption>
     <div class="picture" data-ref="pictureBox">
       <canvas data-ref="picture" tabindex="0" role="application" aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <div class="pin" data-ref="lock"></div>
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
     </div>
     <div class="foot">
-      <div class="legend">
-        <canvas data-ref="colourBar" aria-hidden="true"></canvas>
-        <p data-ref="note"></p>
-      </div>
-      <p class="lock" data-ref="lock"></p>
+      <canvas data-ref="colourBar" aria-hidden="true"></canvas>
+      <p class="soft" data-ref="note"></p>
     </div>
   </figure>
 
@@ -47,34 +48,29 @@ export const MARKUP = `
         <button data-value="compare" data-ref="compareTab">compare</button>
       </div>
       <div class="tabs small" role="group" aria-label="Kernel size" data-choice="k" data-ref="kernelTabs">
-        <button data-value="3">3</button><button data-value="5">5</button><button data-value="7">7</button>
+        <span>k</span><button data-value="3">3</button><button data-value="5">5</button><button data-value="7">7</button>
       </div>
     </figcaption>
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
       <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it" hidden></canvas>
+      <div class="nines" data-ref="nines">
+        <div><p>kernel, fixed</p><canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
+        <div><p>attention, here</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
+      </div>
       <div class="badge" data-ref="twinBadge" hidden></div>
     </div>
     <div class="foot" data-ref="twinFoot">
-      <div class="reads">
-        <p><b data-ref="reads">9 of 196 patches</b></p>
-        <p class="soft"><span data-ref="field"></span></p>
-        <p class="stepper soft" data-ref="depth">
-          <button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
-          <button data-step="follow" data-ref="depthFollow">follow</button>
-        </p>
-      </div>
-      <div class="nines">
-        <div><canvas data-ref="kernelCells" aria-hidden="true"></canvas><p>kernel: fixed</p></div>
-        <div><canvas data-ref="rowCells" aria-hidden="true"></canvas><p>attention: moves</p></div>
-      </div>
+      <p><b data-ref="reads">reads 9 of 196 patches</b><br>
+        <span class="stepper soft"><button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
+        <span data-ref="field"></span> <button data-step="follow" data-ref="depthFollow">follow the layer</button></span></p>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
   </figure>
 
   <div class="row">
     <div class="where">
-      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft" data-ref="layerRange"></i></span>
+      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft" data-ref="layerRange"></i> <span class="head">Head <output data-ref="headText">0</output></span></span>
         <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
       <div class="tokens" role="group" aria-label="Ask as a special token" data-ref="tokens"></div>
     </div>
@@ -84,11 +80,10 @@ export const MARKUP = `
 
 <aside class="panel">
   <div class="scale">
-    <p class="label" data-ref="switchLabel">Divide by √d<sub>k</sub></p>
     <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k" data-ref="switch">
       <span class="on">ON</span><span class="off">OFF</span><span class="knob"></span>
     </button>
-    <p class="formula" data-ref="formula">softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
+    <p class="formula"><span class="label">divide by √d<sub>k</sub></span><br>softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
     <div class="dial">
       <input type="range" min="0" max="1000" step="1" data-ref="dial" aria-label="Scale">
       <div class="ticks"><span>0<i>uniform</i></span><span data-ref="dialMiddle">1/√64</span><span>1<i>no scale</i></span></div>

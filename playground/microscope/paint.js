@@ -2,44 +2,16 @@
 
 import { answerCell, answerLayer, headDomain, prepareColumns, sharedDomain } from "./answers.js";
 import { drawCells, drawColourBar, drawCurve, percent } from "./charts.js";
-import { ownDomain, ROLES } from "./colours.js";
+import { ownDomain, paintInto, ROLES } from "./colours.js";
 import { effectiveNumber, entropyBits, holds, kernelWeights, largestIndex, sortInto } from "./core.js";
 import { clearHeat, drawConvolution, drawPicture, drawWall, fillHeat, makeCanvas, makeHeat, wallCells } from "./draw.js";
-import { paintInto } from "./colours.js";
 import { backdropsFor, otherSize, readPalette } from "./layout.js";
 import { say, show } from "./markup.js";
 import { writeNumbers, writeOther, writeTitles } from "./readouts.js";
-import { dialToScale, queryOf, sameLayer, sameToken, scaleOf, scaleToDial, tokenOf } from "./view.js";
+import { depthOf, isMap, overlayNow, resolve } from "./shown.js";
+import { dialToScale, sameLayer, sameToken, scaleToDial } from "./view.js";
 
 const NO_ROW = () => NaN;
-export const isMap = (what) => what === "similarity" || what === "rollout";
-
-// What is to be shown right now: which pack answers, at which scale, for which token, and what is still missing.
-export function resolve(lens) {
-  const { view, main, whole } = lens;
-  const scale = scaleOf(view, main.pack);
-  const altered = Math.abs(scale - main.pack.scale) > 1e-9;
-  const wanted = view.pass === "whole" && altered;
-  const arrived = wanted && whole && Math.abs(forwardScale(whole.pack) - scale) < 1e-6;
-  const entry = arrived ? whole : main;
-  const token = lens.hover >= 0 ? lens.hover : tokenOf(view.query, main.pack);
-  return Object.assign(lens.shown, {
-    entry, answers: entry.answers, pack: entry.pack, token, scale, altered, wholeMissing: wanted && !arrived, wholeArrived: arrived,
-    what: isMap(view.what) ? "weight" : view.what,
-    layerMissing: !holds(entry.pack, view.layer),
-  });
-}
-
-export const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
-
-// The map that the server made, if it belongs to what is asked now.
-export function overlayNow(lens) {
-  const { overlay, view, main } = lens;
-  if (!isMap(view.what) || !overlay || overlay.what !== view.what) return null;
-  if (overlay.query !== undefined && overlay.query !== null && overlay.query !== queryOf(lens.shown.token, main.pack)) return null;
-  if (overlay.layer !== undefined && overlay.layer !== null && overlay.layer !== view.layer) return null;
-  return overlay;
-}
 
 export function paintFrame(lens) {
   const shown = resolve(lens);
@@ -153,8 +125,6 @@ function paintHeads(lens) {
 }
 
 // -------------------------------------------------------------------------------------------------------- its twin
-
-export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 function paintTwin(lens) {
   const { refs, view, shown, main } = lens;

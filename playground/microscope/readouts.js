@@ -3,8 +3,8 @@
 import { percent } from "./charts.js";
 import { effectiveNumber, neighbourhood, sumOf } from "./core.js";
 import { say, show } from "./markup.js";
-import { depthOf, isMap, overlayNow } from "./paint.js";
-import { queryOf } from "./view.js";
+import { depthOf, isMap, overlayNow } from "./shown.js";
+import { queryOf, tokenOf } from "./view.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : queryOf(token, pack).replace(",", ", ");
@@ -31,8 +31,7 @@ export function writeTitles(lens) {
   say(refs.chip, tokenName(token, pack));
   say(refs.ask2, overlay || !row ? "?" : "listen to?");
   refs.chip.className = row || overlay ? "chip query" : "chip key";
-  say(refs.turn, row ? "⇄ who listens to it?" : "⇄ whom does it listen to?");
-  show(refs.turn, !overlay);
+  refs.directionTabs.classList.toggle("idle", overlay);
 
   const parts = [];
   if (lens.other && view.beside === "compare") parts.push(titleOf(lens, main));
@@ -43,19 +42,20 @@ export function writeTitles(lens) {
   refs.badge.classList.toggle("altered", shown.altered);
 
   say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
-  say(refs.lock, view.locked ? `locked at ${view.query.replace(",", ", ")} · Esc frees it` : "click to lock a patch");
+  say(refs.lock, view.locked ? `locked at ${tokenName(tokenOf(view.query, main.pack), main.pack)} · Esc frees it` : "click to lock");
   say(refs.layerText, String(view.layer));
+  say(refs.headText, String(view.head));
   say(refs.layerRange, `of 0–${pack.layers - 1}`);
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
 const NOTES = {
-  weight: "Attention weight: how much is mixed in, not how important it is.",
-  column: "Weight that each patch gives to this one; columns need not sum to 1.",
-  value: "Weight × ‖value‖: short value vectors carry little, whatever their weight.",
-  score: "Raw score q·k × scale, before the softmax.",
-  similarity: "Cosine of the features after this layer, over all heads.",
-  rollout: "Attention multiplied through the layers up to this one, mean over heads.",
+  weight: "weight: the share that is mixed in, not how important it is",
+  column: "what each patch gives to this one; a column need not sum to 1",
+  value: "weight × ‖value‖: a short value vector carries little",
+  score: "q·k × scale, before the softmax",
+  similarity: "cosine of the features after this layer",
+  rollout: "attention multiplied through the layers so far, mean over heads",
 };
 
 export function scaleWords(lens) {
@@ -83,9 +83,11 @@ function writeConvolution(lens) {
     const read = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
     const field = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     say(refs.reads, `reads ${read} of ${pack.patches} patches`);
-    say(refs.field, depth > 1 ? `reach so far: ${field} of ${pack.patches}` : "and knows nothing else yet");
+    say(refs.field, depth === 1 ? "" : `reached ${field} of ${pack.patches}`);
   }
-  say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers stacked`);
+  say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
+  // Out of the cursor's way: the numbers go where the field is not.
+  refs.nines.classList.toggle("above", mark >= 0 && Math.floor(mark / pack.columns) > pack.rows * 0.55);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
 }
 
@@ -142,7 +144,8 @@ export function writeOther(lens, entry, found) {
     say(refs.otherFoot, `This model has no ${tokenName(lens.shown.token, lens.main.pack)} token.`);
     return;
   }
-  const parts = [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${found.head}`];
+  const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
+  const parts = same ? [] : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${found.head}`];
   if (found.row && lens.view.direction === "row") {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];

@@ -1,0 +1,40 @@
+# make run   starts the app          make test   passes the tests
+# Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
+#
+# TORCH_INDEX=URL takes torch and torchvision from that index instead of pip's default one. On Linux the default
+# brings several GB of CUDA libraries; torch's CPU index (see the install page on pytorch.org) does not.
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH_INDEX ?=
+PORT ?= 8501
+BIN = $(VENV)/bin
+
+.PHONY: run test lint quick clean
+
+run: $(VENV)/.app
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev lint
+	$(BIN)/python tests/browser/chromium.py
+	$(BIN)/python -m pytest
+
+quick: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -m "not browser"
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+$(VENV)/.app: requirements.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(if $(TORCH_INDEX),$(BIN)/pip install torch torchvision --index-url $(TORCH_INDEX))
+	$(BIN)/pip install -r requirements.txt
+	touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.app
+	$(BIN)/pip install -r requirements-dev.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,281 @@
+"""Bytes from anywhere become an upright, safe RGB picture, and that picture becomes the model's input.
+
+Every file is taken for hostile. Only seven formats are recognised, sizes are checked from the header before anything
+is decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file of a
+few kilobytes that really does so. Nothing global is touched, so threads can't get in each other's way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+import re
+import stat
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from PIL import AvifImagePlugin, BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin
+from PIL import PngImagePlugin, TiffImagePlugin, WebPImagePlugin
+
+from playground.errors import PlaygroundError
+
+if TYPE_CHECKING:
+    import torch
+
+MAX_BYTES = 32 * 2**20
+MAX_PIXELS = 64_000_000
+MIN_SIDE, MAX_SIDE = 8, 20_000
+KEPT_PIXELS = 2**24  # a larger picture is shrunk by a whole factor: no model looks at more, every session pays for it
+
+MAX_READS = 400_000  # of a header's many small parts
+MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # a progressive JPEG is walked through once per scan
+MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run-length BMP in Python
+MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
+MAX_AVIF_HEADER = 2**18  # libavif searches all earlier items for each item
+BAND_PIXELS = 2**20
+
+ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF"
+FORMATS = (  # the classes themselves: no registry that another library could add a decoder to
+    (rb"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
+    (rb"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
+    (rb"RIFF....WEBP", WebPImagePlugin.WebPImageFile),
+    (rb"GIF8[79]a", GifImagePlugin.GifImageFile),
+    (rb"BM", BmpImagePlugin.BmpImageFile),
+    (rb"II[*+]\0|MM\0[*+]", TiffImagePlugin.TiffImageFile),
+    (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
+)
+STRANGERS = (  # what people try, so that they are told what they have in hand
+    (rb"....ftyp(?:hei|hev)", "a HEIC picture, as iPhones take them"),
+    (rb"....ftyp", "a film"),
+    (rb"%PDF", "a PDF document"),
+    (rb"%!PS", "a PostScript drawing"),
+    (rb"(?:\xef\xbb\xbf)?\s*<", "an SVG drawing or a web page"),
+    (rb"8BPS", "a Photoshop document"),
+    (rb"PK\x03\x04", "a ZIP archive or an office document"),
+    (rb"\0\0\x01\0", "an icon"),
+    (rb"\xff\x0a|\0\0\0\x0cJXL ", "a JPEG XL picture"),
+    (rb"\0\0\0\x0cjP", "a JPEG 2000 picture"),
+)
+UPRIGHT = {  # EXIF's orientation: what turns such a picture upright
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+# What describes the pixels of a TIFF, and nothing else: other tags may hold millions of numbers or whole directories.
+TIFF_TAGS = {*range(256, 260), 262, 266, 273, 274, 277, 278, 279, 284, 292, 293, 317, 320, *range(322, 326), 338, 339}
+TIFF_TAGS |= {347, *range(529, 533), 34675}
+TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
+TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
+
+_one_large_picture = threading.Lock()  # WebP and AVIF take up to 1 GB for 64 megapixels: never several at once
+
+
+def open_image(source: str | os.PathLike | bytes | bytearray | memoryview | BinaryIO | Image.Image) -> Image.Image:
+    """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image.
+
+    A file object is read from its beginning and stays open. Pictures above 16.8 megapixels come back at half size.
+    """
+    try:
+        return _open(source)
+    except PlaygroundError:
+        raise
+    except MemoryError:
+        complaint = "There is not enough memory to open this picture: save it smaller."
+    except Exception:  # whatever a decoder throws at a broken file: Pillow's list is long and grows
+        complaint = (
+            "The picture is damaged, cut short or not what it says it is. "
+            "Open it in an image editor, save it again as PNG or JPEG, and take that file."
+        )
+    raise PlaygroundError(complaint)  # out here, so that the error doesn't keep the half-decoded picture alive
+
+
+def _open(source) -> Image.Image:
+    picture = source if isinstance(source, Image.Image) else _read_header(_read(source))
+    _check_size(*picture.size)
+    if picture is not source:
+        _check_effort(picture)
+        if picture.format == "JPEG":
+            picture.draft(None, tuple(side // _shrink(picture) for side in picture.size))
+    with _one_large_picture if _shrink(picture) > 1 else contextlib.nullcontext():
+        picture.load()
+        return _upright_rgb(picture)
+
+
+# Reading
+
+
+def _read(source) -> bytes:
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        _check_bytes(memoryview(source).nbytes)
+        return bytes(source)
+    if isinstance(source, (str, os.PathLike)):
+        return _read_path(source)
+    if callable(getattr(source, "read", None)):
+        return _read_stream(source)
+    raise PlaygroundError(
+        f"An image is opened from a path, bytes, a file object or a PIL image, not from {type(source).__name__}."
+    )
+
+
+def _read_path(path: str | os.PathLike) -> bytes:
+    try:
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            _check_bytes(status.st_size)
+            with open(path, "rb") as file:
+                return _read_stream(file)
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no ordinary file"
+        complaint = f"{path!r:.200} is {what}: give the path of one picture."
+    except PlaygroundError:
+        raise
+    except FileNotFoundError:
+        complaint = f"There is no file {path!r:.200}: check the path."
+    except (OSError, ValueError, TypeError) as error:
+        complaint = f"{path!r:.200} can't be read: {getattr(error, 'strerror', None) or error}."
+    raise PlaygroundError(complaint)
+
+
+def _read_stream(file: BinaryIO) -> bytes:
+    with contextlib.suppress(Exception):  # a pipe can't be rewound, and need not be
+        file.seek(0)
+    pieces, size = [], 0
+    try:
+        while size <= MAX_BYTES and (piece := file.read(MAX_BYTES + 1 - size)):
+            pieces.append(piece)
+            size += len(piece)
+        data = b"".join(pieces)
+    except Exception as error:
+        complaint = f"The file can't be read: {error}. Give an open file in binary mode."
+    else:
+        _check_bytes(size, known=False)
+        return data
+    raise PlaygroundError(complaint)
+
+
+def _check_bytes(size: int, known: bool = True) -> None:
+    if size == 0:
+        raise PlaygroundError("The file is empty: choose a picture.")
+    if size > MAX_BYTES:
+        given = f"{size / 2**20:,.1f} MB" if known else "more than that"
+        raise PlaygroundError(
+            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has {given}: save it smaller."
+        )
+
+
+# Recognising, and checking before decoding
+
+
+class _CountedReads(io.BytesIO):
+    """A file of millions of tiny parts keeps Pillow's loops busy for minutes; a picture needs some hundred reads."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        if self.reads > MAX_READS:
+            raise PlaygroundError("The file is cut into far more parts than a picture has: save it again as PNG.")
+        return super().read(size)
+
+
+def _read_header(data: bytes) -> Image.Image:
+    for signature, picture_class in FORMATS:
+        if re.match(signature, data, re.DOTALL):
+            defuse = {"JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_avif}
+            return picture_class(_CountedReads(defuse.get(picture_class.format, bytes)(data)))
+    name = next((name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL)), "no picture I know")
+    raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
+
+
+def _defuse_png(data: bytes) -> bytes:
+    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may unpack to a megabyte
+        raise PlaygroundError("The PNG file holds far more packed text or profiles than a picture: save it again.")
+    return data
+
+
+def _defuse_jpeg(data: bytes) -> bytes:
+    if data.count(b"Exif\0\0") > 20:  # Pillow joins them pair by pair, in quadratic time
+        raise PlaygroundError("The JPEG file holds far more EXIF blocks than a picture: save it again.")
+    return data
+
+
+def _defuse_tiff(data: bytes) -> bytes:
+    """The same file with the first page only, and of that only the tags that describe its pixels."""
+    order, big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
+    count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if big else ("H", "HHI4s", "I")))
+    (start,) = struct.unpack_from(offset, data, 8 if big else 4)
+    (tags,) = struct.unpack_from(count, data, start)
+    first, step = start + struct.calcsize(count), struct.calcsize(entry)
+    if start < 8 or tags > 4096:
+        raise ValueError("no picture has so many tags")
+    entries = [struct.unpack_from(entry, data, first + step * tag) for tag in range(tags)]
+    kept = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
+    if sum(length for _, kind, length, _ in kept.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
+        raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
+
+    def number(tag: int) -> int:
+        _, kind, _, value = kept.get(tag, (tag, 3, 1, struct.pack(order + "H", 1) + b"\0\0"))
+        return struct.unpack_from(order + TIFF_NUMBERS[kind], value)[0]
+
+    if number(322) * number(323) > MAX_TILE_PIXELS:
+        raise PlaygroundError(f"The TIFF file has tiles of {number(322):,} × {number(323):,} pixels: save it as PNG.")
+    if number(259) not in TIFF_COMPRESSIONS:
+        raise PlaygroundError(f"The TIFF file is compressed in a rare way (scheme {number(259)}): save it as PNG.")
+    packed = b"".join(struct.pack(entry, *kept[tag]) for tag in sorted(kept))
+    page = struct.pack(count, len(kept)) + packed + struct.pack(offset, 0)
+    return data[:start] + page + data[start + len(page) :]
+
+
+def _defuse_avif(data: bytes) -> bytes:
+    """The same file without its EXIF, which AVIF doesn't turn pictures by and Pillow would parse number by number."""
+    safe, at, header = bytearray(data), 0, 0
+    while at + 8 <= len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        if size == 1:
+            (size,) = struct.unpack_from(">Q", data, at + 8)
+        end = min(at + max(size, 8), len(data)) if size else len(data)
+        if name != b"mdat":
+            header += end - at
+            safe[at:end] = safe[at:end].replace(b"Exif", b"skip")
+        at = end
+    if header > MAX_AVIF_HEADER:
+        raise PlaygroundError(f"The AVIF file's header has {header // 1024:,} KB, far more than a picture's.")
+    return bytes(safe)
+
+
+def _check_size(width: int, height: int) -> None:
+    if not (MIN_SIDE <= min(width, height) and max(width, height) <= MAX_SIDE):
+        raise PlaygroundError(
+            f"A picture's sides may be from {MIN_SIDE} to {MAX_SIDE:,} pixels, and this one is {width:,} × {height:,}: "
+            "crop or resize it."
+        )
+    if width * height > MAX_PIXELS:
+        raise PlaygroundError(
+            f"A picture may have at most {MAX_PIXELS // 10**6} megapixels, and this one has "
+            f"{width * height / 1e6:,.1f} ({width:,} × {height:,}): save it smaller."
+        )
+
+
+def _check_effort(picture: Image.Image) -> None:
+    """What a header of the right size can still ask for."""
+    pixels = picture.width * picture.height
+    if picture.format == "BMP" and picture.info["compression"] in (1, 2) and pixels > MAX_RUN_LENGTH_PIXELS:
+        raise PlaygroundError(
+            f"A run-length BMP may have at most {MAX_RUN_LENGTH_PIXELS // 10**6} megapixels, and this one has "
+            f"{pixels / 1e6:,.1f}: save it as PNG."
+        )
+    if picture.format == "JPEG":
+        scans = 1
+        for marker in re.finditer(rb"\xff[\xd9\xda]", picture.fp.getbuffer()[picture.fp.tell() :]):
+            if marker[0] == b"\xff\xd9":
+                break
+            scans += 1
+        if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
+            raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")

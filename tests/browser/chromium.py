@@ -1,0 +1,45 @@
+"""Finds a Chromium for the browser tests, or installs one: the system's, else Playwright's own, else the
+distribution's package. Run as a script it makes sure there is one and prints where."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def find() -> str | None:
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    for path in ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",):
+        if Path(path).exists():
+            return path
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+        return path if Path(path).exists() else None
+
+
+def install() -> str:
+    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False, timeout=300)
+    if path := find():
+        return path
+    if shutil.which("apt-get"):
+        sudo = [] if os.geteuid() == 0 else ["sudo"]
+        subprocess.run([*sudo, "apt-get", "update", "-q"], check=True)
+        subprocess.run([*sudo, "apt-get", "install", "-yq", "chromium"], check=True)
+    if path := find():
+        return path
+    sys.exit("No Chromium could be found or installed for the browser tests; install Chromium or Chrome and try again.")
+
+
+if __name__ == "__main__":
+    print("browser tests use", find() or install())
