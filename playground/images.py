@@ -18,8 +18,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from PIL import AvifImagePlugin, BmpImagePlugin, GifImagePlugin, Image, JpegImagePlugin
-from PIL import PngImagePlugin, TiffImagePlugin, WebPImagePlugin
+from PIL import (
+    AvifImagePlugin,
+    BmpImagePlugin,
+    GifImagePlugin,
+    Image,
+    JpegImagePlugin,
+    PngImagePlugin,
+    TiffImagePlugin,
+    WebPImagePlugin,
+)
 
 from playground.errors import PlaygroundError
 
@@ -31,11 +39,11 @@ MAX_PIXELS = 64_000_000
 MIN_SIDE, MAX_SIDE = 8, 20_000
 KEPT_PIXELS = 2**24  # a larger picture is shrunk by a whole factor: no model looks at more, every session pays for it
 
-MAX_READS = 400_000  # of a header's many small parts
+MAX_READS = 250_000  # a large picture in tiny parts needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # a progressive JPEG is walked through once per scan
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run-length BMP in Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
-MAX_AVIF_HEADER = 2**18  # libavif searches all earlier items for each item
+MAX_AVIF_HEADER = 2**17  # libavif looks through all earlier items for each item
 BAND_PIXELS = 2**20
 
 ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF"
@@ -75,7 +83,7 @@ TIFF_TAGS |= {347, *range(529, 533), 34675}
 TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
 TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
 
-_one_large_picture = threading.Lock()  # WebP and AVIF take up to 1 GB for 64 megapixels: never several at once
+_one_costly_picture = threading.Lock()  # WebP and AVIF take up to 1 GB for 64 megapixels: never several at once
 
 
 def open_image(source: str | os.PathLike | bytes | bytearray | memoryview | BinaryIO | Image.Image) -> Image.Image:
@@ -104,7 +112,8 @@ def _open(source) -> Image.Image:
         _check_effort(picture)
         if picture.format == "JPEG":
             picture.draft(None, tuple(side // _shrink(picture) for side in picture.size))
-    with _one_large_picture if _shrink(picture) > 1 else contextlib.nullcontext():
+    costly = _shrink(picture) > 1 or picture.format == "AVIF"  # whose picture may be larger than its header says
+    with _one_costly_picture if costly else contextlib.nullcontext():
         picture.load()
         return _upright_rgb(picture)
 
@@ -190,7 +199,8 @@ def _read_header(data: bytes) -> Image.Image:
         if re.match(signature, data, re.DOTALL):
             defuse = {"JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_avif}
             return picture_class(_CountedReads(defuse.get(picture_class.format, bytes)(data)))
-    name = next((name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL)), "no picture I know")
+    names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
+    name = next(names, "no picture of a kind that can be opened")
     raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
 
 
@@ -221,7 +231,9 @@ def _defuse_tiff(data: bytes) -> bytes:
         raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
 
     def number(tag: int) -> int:
-        _, kind, _, value = kept.get(tag, (tag, 3, 1, struct.pack(order + "H", 1) + b"\0\0"))
+        _, kind, length, value = kept.get(tag, (tag, 3, 1, struct.pack(order + "H", 1)))
+        if length != 1:
+            raise ValueError("one number was expected")
         return struct.unpack_from(order + TIFF_NUMBERS[kind], value)[0]
 
     if number(322) * number(323) > MAX_TILE_PIXELS:
@@ -251,7 +263,7 @@ def _defuse_avif(data: bytes) -> bytes:
 
 
 def _check_size(width: int, height: int) -> None:
-    if not (MIN_SIDE <= min(width, height) and max(width, height) <= MAX_SIDE):
+    if not (min(width, height) >= MIN_SIDE and max(width, height) <= MAX_SIDE):
         raise PlaygroundError(
             f"A picture's sides may be from {MIN_SIDE} to {MAX_SIDE:,} pixels, and this one is {width:,} × {height:,}: "
             "crop or resize it."
@@ -272,10 +284,164 @@ def _check_effort(picture: Image.Image) -> None:
             f"{pixels / 1e6:,.1f}: save it as PNG."
         )
     if picture.format == "JPEG":
-        scans = 1
-        for marker in re.finditer(rb"\xff[\xd9\xda]", picture.fp.getbuffer()[picture.fp.tell() :]):
-            if marker[0] == b"\xff\xd9":
-                break
-            scans += 1
-        if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
-            raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")
+        _check_scans(picture.fp, pixels)
+
+
+def _check_scans(file: io.BytesIO, pixels: int) -> None:
+    """Pillow has read up to the first scan. What follows the end of the picture is cut off, and so never decoded."""
+    scans, first, complete = 1, file.tell(), False
+    for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[first:]):
+        if complete := marker[0] == b"\xff\xd9":
+            file.truncate(first + marker.end())
+            break
+        scans += 1
+    if scans > 1 and not complete:
+        raise ValueError("cut short")  # before libjpeg takes 400 MB for the coefficients of all scans
+    if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
+        raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")
+
+
+# Any mode becomes RGB, a band of rows at a time, so that a picture of 64 megapixels is never held twice
+
+
+def _upright_rgb(picture: Image.Image) -> Image.Image:
+    shrink, to_srgb, scale = _shrink(picture), None, _deep_scale(picture)
+    canvas = Image.new("RGB", tuple(math.ceil(side / shrink) for side in picture.size))
+    for top, band in _bands(picture, shrink):
+        flat = _flat(band, scale).reduce(shrink)
+        to_srgb = to_srgb or _colours(flat.mode, picture.info.get("icc_profile"))
+        canvas.paste(to_srgb(flat), (0, top // shrink))
+    turn = UPRIGHT.get(_orientation(picture.info.get("exif")))
+    return canvas if turn is None else canvas.transpose(turn)
+
+
+def _shrink(picture: Image.Image) -> int:
+    return math.ceil(math.sqrt(picture.width * picture.height / KEPT_PIXELS))
+
+
+def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image.Image]]:
+    rows = multiple * max(1, BAND_PIXELS // (picture.width * multiple))
+    for top in range(0, picture.height, rows):
+        yield top, picture.crop((0, top, picture.width, min(top + rows, picture.height)))
+
+
+def _flat(band: Image.Image, scale: tuple[float, float] | None) -> Image.Image:
+    """Without transparency and at eight bits: RGB, or a mode that a colour profile may know better how to convert."""
+    if scale:
+        return _shallow(band, *scale)
+    if band.has_transparency_data:
+        band = band.convert("LA") if band.mode == "La" else band
+        paper = Image.new("RGB", band.size, "white")
+        paper.paste(band := band.convert("RGBA"), mask=band)
+        return paper
+    return band if band.mode in ("RGB", "L", "CMYK", "LAB") else band.convert("RGB")
+
+
+def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
+    """What is black and what is white: the mode's own range, or the values' range where the mode has none."""
+    if picture.mode.startswith("I;16"):
+        return 0, 65535
+    if picture.mode not in ("I", "F"):
+        return None
+    import numpy as np
+
+    finite = (values[np.isfinite(values)] for values in (np.asarray(band) for _, band in _bands(picture)))
+    ranges = [(float(values.min()), float(values.max())) for values in finite if values.size]
+    if not ranges:
+        raise PlaygroundError("The picture holds no number at all, only NaN or infinity: save it as PNG.")
+    low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+    usual = (1,) if picture.mode == "F" else (255, 65535)
+    return next(((0, white) for white in usual if low >= 0 and high <= white), (low, high))
+
+
+def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
+    import numpy as np
+
+    values = np.nan_to_num(np.asarray(band, dtype=np.float64), nan=low, posinf=high, neginf=low)
+    grey = np.rint((values - low) * (255 / max(high - low, 1e-300))).astype(np.uint8)
+    if isinstance(band.info.get("transparency"), int):
+        grey[values == band.info["transparency"]] = 255
+    return Image.fromarray(grey)
+
+
+def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.Image]:
+    """How this mode becomes sRGB: by the picture's own profile where it has a usable one for its mode."""
+    if profile or mode == "LAB":
+        with contextlib.suppress(Exception):  # a broken profile is no reason to refuse a picture
+            from PIL import ImageCms
+
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
+            space, name = source.profile.xcolor_space.strip(), source.profile.profile_description or ""
+            if space == {"L": "GRAY", "LAB": "Lab"}.get(mode, mode) and "sRGB" not in name:
+                transform = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
+                return lambda band: ImageCms.applyTransform(band, transform)
+    return lambda band: band.convert("RGB")
+
+
+def _orientation(exif: bytes | None) -> int:
+    """Read by hand, because Pillow would read all of EXIF for it, warn, and trust its counts."""
+    tiff = exif.removeprefix(b"Exif\0\0") if isinstance(exif, bytes) else b""
+    order = "<" if tiff.startswith(b"II") else ">"
+    with contextlib.suppress(struct.error):
+        (start,) = struct.unpack_from(order + "I", tiff, 4)
+        (tags,) = struct.unpack_from(order + "H", tiff, start)
+        for at in range(start + 2, start + 2 + 12 * tags, 12):
+            tag, kind = struct.unpack_from(order + "HH", tiff, at)
+            if tag == 274 and kind in (3, 4):
+                return struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, at + 8)[0]
+    return 1
+
+
+# The model's input
+
+RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # the names are timm's
+
+
+def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tuple[int, int]:
+    """The input size (H, W) for a picture of (width, height): its aspect, in whole patches, as many as the model's own.
+
+    Never more patches than the native size has, and at least one along each side.
+    """
+    width, height = image_size
+    patches = max(1, native[0] // patch) * max(1, native[1] // patch)
+    aspect = min(max(height / width, 1 / patches), patches)
+    rows, columns = math.sqrt(patches * aspect), math.sqrt(patches / aspect)
+
+    def near(side: float) -> list[int]:
+        return [step for step in range(math.floor(side) - 1, math.ceil(side) + 2) if 1 <= step <= patches]
+
+    grids = [(r, c) for r in near(rows) for c in {*near(columns), patches // r}]
+    grids += [(patches // c, c) for c in near(columns)]
+
+    def misfit(grid: tuple[int, int]) -> float:  # a distorted picture is worse than a coarser one
+        r, c = grid
+        return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / patches))
+
+    r, c = min((grid for grid in grids if grid[0] * grid[1] <= patches), key=misfit)
+    return r * patch, c * patch
+
+
+def displayed(image: Image.Image, size: tuple[int, int], interpolation: str = "bicubic") -> Image.Image:
+    """Exactly what the model sees: the whole picture, nothing cropped, resized to (H, W)."""
+    if interpolation not in RESAMPLING:
+        raise PlaygroundError(f"There is no interpolation {interpolation!r}: choose one of {', '.join(RESAMPLING)}.")
+    height, width = size
+    picture = image if image.mode == "RGB" else open_image(image)
+    return picture.resize((width, height), RESAMPLING[interpolation])
+
+
+def model_input(
+    image: Image.Image,
+    size: tuple[int, int],
+    mean: Sequence[float],
+    std: Sequence[float],
+    interpolation: str = "bicubic",
+) -> torch.Tensor:
+    """What is displayed, as the model's input: (1, 3, H, W) in float32, less `mean`, over `std`."""
+    import numpy as np
+    import torch
+
+    pixels = torch.from_numpy(np.array(displayed(image, size, interpolation), dtype=np.float32))  # (H, W, 3)
+    pixels = pixels.permute(2, 0, 1).div(255)  # (3, H, W)
+    per_channel = [torch.tensor(values, dtype=torch.float32).view(3, 1, 1) for values in (mean, std)]
+    return ((pixels - per_channel[0]) / per_channel[1]).unsqueeze(0).contiguous()

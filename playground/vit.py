@@ -160,6 +160,7 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
+        self.mix = attention  # or attention_by_hand, which is the same
 
     def forward(self, x: Tensor, scale: float | None, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, QKV]:
         B, N, D = x.shape
@@ -168,7 +169,7 @@ class Attention(nn.Module):
         q, k = self.q_norm(q), self.k_norm(k)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        mixed = attention(q, k, v, self.scale if scale is None else scale)  # (B, h, N, d)
+        mixed = self.mix(q, k, v, self.scale if scale is None else scale)  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)
 

@@ -27,13 +27,14 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
   const share = domain.unit === "percent";
-  const label = (value) => (share ? percent(value).replace(" ", "\u2009") : shortNumber(value));
+  // The last one carries the unit for all.
+  const label = (value, t) => (share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value));
   const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
   for (const t of ticks) {
     const value = domain.log ? domain.low * (domain.high / domain.low) ** t : domain.low + t * (domain.high - domain.low);
-    const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤\u2009" : "";
+    const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
-    context.fillText(open + label(value), t * w, bar + 4 * unit);
+    context.fillText(open + label(value, t), t * w, bar + 4 * unit);
   }
 }
 
@@ -41,7 +42,7 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
 // colour that its patch has in the picture. The convolution's weights are there for comparison: nine, and then none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
-  const left = 40 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
+  const left = 44 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
   const most = Math.max(sorted[0], kernel[0]);
   const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
   const reach = Math.log(count + 0.5) - Math.log(0.5);
@@ -73,6 +74,20 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     context.fillRect(x, y, xOf(next) - x + 0.5, bottom - y);
     rank = next;
   }
+
+  // Magma begins in black, which a dark page swallows: a thin line along the top keeps the tail in sight.
+  context.beginPath();
+  for (let rank = 0; rank < count; ) {
+    const x = xOf(rank), y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
+    let next = rank + 1;
+    while (next < count && xOf(next) - x < unit) next++;
+    context.lineTo(x, y);
+    context.lineTo(xOf(next), y);
+    rank = next;
+  }
+  context.strokeStyle = colours.soft;
+  context.lineWidth = unit;
+  context.stroke();
 
   context.beginPath();
   context.moveTo(xOf(0), yOf(kernel[0]));

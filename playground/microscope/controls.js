@@ -168,7 +168,6 @@ export function showChoices(lens, from = "") {
   }
   lens.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
   const convolution = view.beside === "convolution";
-  show(refs.kernelTabs, convolution);
   show(refs.twinFoot, convolution);
   show(refs.nines, convolution);
   show(refs.otherFoot, !convolution);
@@ -198,7 +197,9 @@ export function buildHeads(lens) {
     return { button, canvas, number, heat: makeHeat(pack.rows, pack.columns, canvas) };
   });
   refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
-  refs.tokens.replaceChildren(...pack.prefix.map((name) => {
+  const words = document.createElement("span");
+  words.textContent = pack.prefixCount ? "ask as" : "";
+  refs.tokens.replaceChildren(words, ...pack.prefix.map((name) => {
     const button = document.createElement("button");
     button.dataset.token = name;
     button.textContent = prefixName(name);

@@ -22,7 +22,7 @@ export function fitCanvas(canvas, width, height, ratio) {
 
 // ------------------------------------------------------------------------------------------------------ the image
 
-// The image three times, made once per size: as it is, dimmed under the heat, and almost dark.
+// The image four times, made once per size: as it is, dimmed under the heat, at dusk, and almost dark.
 export function makeBackdrops(image, width, height) {
   const clear = makeCanvas(width, height);
   const context = clear.getContext("2d");
@@ -32,7 +32,7 @@ export function makeBackdrops(image, width, height) {
     context.fillStyle = "#3a3a3f";
     context.fillRect(0, 0, clear.width, clear.height);
   }
-  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.5), dark: shade(clear, 0.35, 0.82) };
+  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.5), dusk: shade(clear, 0.45, 0.68), dark: shade(clear, 0.35, 0.82) };
 }
 
 function shade(source, grey, black) {
@@ -155,7 +155,7 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
   };
   context.strokeStyle = ROLES.convolution;
   if (depth > 1) {
-    const field = lift(depth, backdrops.dim);
+    const field = lift(depth, backdrops.dusk);
     context.lineWidth = 1.25 * unit;
     context.setLineDash([4 * unit, 4 * unit]);
     context.strokeRect(field.x + unit, field.y + unit, field.width - 2 * unit, field.height - 2 * unit);

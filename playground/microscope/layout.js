@@ -41,8 +41,10 @@ export function layOut(lens) {
   let pw;
   if (size === "wide") {
     const height = lens.presenting ? window.innerHeight : lens.ui.height === "window" ? window.innerHeight : lens.ui.height;
-    const chrome = root.querySelector(".bar").offsetHeight + refs.stage.offsetHeight - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
-    const room = (width - 19 * em - 2 * gap) / 2;
+    const row = refs.stage.querySelector(".row");
+    const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop; // its own height may be stretched by its neighbour
+    const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
+    const room = (width - 23.5 * em - gap) / 2;
     pw = Math.min(room, Math.max(11 * em, height - chrome) * aspect);
   } else {
     pw = Math.min(size === "middle" ? (width - gap) / 2 : width, 0.72 * Math.max(480, window.innerHeight) * aspect);
@@ -53,7 +55,8 @@ export function layOut(lens) {
   root.style.setProperty("--ph", `${lens.pictureHeight}px`);
   root.style.setProperty("--aspect", String(aspect));
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
-  lens.em = em;
+  // Lines and letters on canvas grow with the type around them.
+  lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
 }
 

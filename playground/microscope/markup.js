@@ -47,9 +47,6 @@ export const MARKUP = `
         <button data-value="wall">all heads</button>
         <button data-value="compare" data-ref="compareTab">compare</button>
       </div>
-      <div class="tabs small" role="group" aria-label="Kernel size" data-choice="k" data-ref="kernelTabs">
-        <span>k</span><button data-value="3">3</button><button data-value="5">5</button><button data-value="7">7</button>
-      </div>
     </figcaption>
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
@@ -62,8 +59,11 @@ export const MARKUP = `
     </div>
     <div class="foot" data-ref="twinFoot">
       <p><b data-ref="reads">reads 9 of 196 patches</b><br>
-        <span class="stepper soft"><button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
+        <span class="stepper soft" data-ref="stepper"><button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
         <span data-ref="field"></span> <button data-step="follow" data-ref="depthFollow">follow the layer</button></span></p>
+      <div class="tabs small kernel" role="group" aria-label="Kernel size" data-choice="k">
+        <span>kernel</span><button data-value="3" aria-label="3 by 3">3</button><button data-value="5" aria-label="5 by 5">5</button><button data-value="7" aria-label="7 by 7">7</button>
+      </div>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
   </figure>

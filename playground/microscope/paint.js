@@ -71,7 +71,7 @@ function paintMain(lens) {
   shown.mark = token - pack.prefixCount;
   setTag(lens, Boolean(waiting || overlay));
   lens.picture = Object.assign(lens.picture, { rows: pack.rows, columns: pack.columns, smooth: view.smooth, grid: view.grid, mark: shown.mark });
-  drawPicture(refs.picture.getContext("2d"), refs.picture.width, refs.picture.height, backdrops, lens.heat, lens.picture, lens.ratio);
+  drawPicture(refs.picture.getContext("2d"), refs.picture.width, refs.picture.height, backdrops, lens.heat, lens.picture, lens.unit);
   say(refs.waiting, waiting);
   show(refs.waiting, Boolean(waiting));
   paintColourBar(lens);
@@ -102,7 +102,7 @@ function paintColourBar(lens) {
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;
   lens.bar = { ...domain, unit: share ? "percent" : "number", open: view.colours === "shared" && !isMap(view.what) && domain.high < 1 };
-  drawColourBar(refs.colourBar.getContext("2d"), refs.colourBar.width, refs.colourBar.height, lens.ramp, lens.bar, lens.ratio, lens.colours);
+  drawColourBar(refs.colourBar.getContext("2d"), refs.colourBar.width, refs.colourBar.height, lens.ramp, lens.bar, lens.unit, lens.colours);
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads
@@ -130,7 +130,7 @@ function paintTwin(lens) {
   const { refs, view, shown, main } = lens;
   const { pack, answers, mark } = shown;
   lens.twin = Object.assign(lens.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, k: view.k, depth: depthOf(view), mark });
-  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, backdropsFor(lens, main, "backdrops"), lens.twin, lens.ratio);
+  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, backdropsFor(lens, main, "backdrops"), lens.twin, lens.unit);
 
   const { k } = view;
   if (!lens.kernel || lens.kernel.length !== k * k) {
@@ -142,12 +142,12 @@ function paintTwin(lens) {
   const canvas = refs.kernelCells;
   if (lens.kernelKey !== `${k}`) {
     lens.kernelKey = `${k}`;
-    drawCells(canvas.getContext("2d"), canvas.width, canvas.height, k, (i) => lens.kernel[i], lens.ramp, nine, lens.ratio, lens.colours);
+    drawCells(canvas.getContext("2d"), canvas.width, canvas.height, k, (i) => lens.kernel[i], lens.ramp, nine, lens.unit, lens.colours);
   }
   lens.cellAt.k = k;
   const readable = mark >= 0 && answers.ready[view.head];
   const values = readable ? lens.cellAt.read : NO_ROW;
-  drawCells(refs.rowCells.getContext("2d"), canvas.width, canvas.height, k, values, lens.ramp, nine, lens.ratio, lens.colours);
+  drawCells(refs.rowCells.getContext("2d"), canvas.width, canvas.height, k, values, lens.ramp, nine, lens.unit, lens.colours);
 }
 
 // The attention's weight for cell i of the k × k around the query; NaN beyond the border. Made once per lens.
@@ -188,9 +188,9 @@ function paintWall(lens) {
     }
   }
   atlas.context.putImageData(atlas.data, 0, 0);
-  lens.wallCells = wallCells(canvas.width, canvas.height, pack.layers, pack.heads, pack.rows, pack.columns, lens.ratio);
+  lens.wallCells = wallCells(canvas.width, canvas.height, pack.layers, pack.heads, pack.rows, pack.columns, lens.unit);
   const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, missing: (layer) => !holds(pack, layer) };
-  drawWall(canvas.getContext("2d"), canvas.width, canvas.height, lens.wallCells, atlas.canvas, picture, lens.colours, lens.ratio);
+  drawWall(canvas.getContext("2d"), canvas.width, canvas.height, lens.wallCells, atlas.canvas, picture, lens.colours, lens.unit);
 }
 
 // ------------------------------------------------------------------------------------------------------ the other one
@@ -217,7 +217,7 @@ function paintOther(lens) {
   lens.otherBox = { x, y, ...size };
   const sheet = (lens.otherSheet ??= makeCanvas(size.width, size.height));
   if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
-  drawPicture(sheet.getContext("2d"), size.width, size.height, backdropsFor(lens, other, "otherBackdrops"), lens.otherHeat, lens.otherPicture, lens.ratio);
+  drawPicture(sheet.getContext("2d"), size.width, size.height, backdropsFor(lens, other, "otherBackdrops"), lens.otherHeat, lens.otherPicture, lens.unit);
   context.drawImage(sheet, x, y);
   const row = values && shown.what === "weight" ? values : null;
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
@@ -226,14 +226,14 @@ function paintOther(lens) {
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
 function paintCurve(lens) {
-  const { refs, view, shown, ratio } = lens;
+  const { refs, view, shown } = lens;
   const { pack, answers } = shown;
   if (!lens.sorted || lens.sorted.length !== pack.tokens) lens.sorted = new Float32Array(pack.tokens);
   sortInto(lens.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
   lens.kernelSorted ??= kernelWeights(view.k).sort().reverse();
   if (!refs.curve.width) return;
   const domain = shown.what === "weight" && !isMap(view.what) ? shown.mainDomain : sharedDomain(answers, view.layer, shown.scale, "weight", view.ceiling, view.log);
-  drawCurve(refs.curve.getContext("2d"), refs.curve.width, refs.curve.height, lens.sorted, pack.tokens, lens.kernelSorted, lens.ramp, domain, ratio, lens.colours);
+  drawCurve(refs.curve.getContext("2d"), refs.curve.width, refs.curve.height, lens.sorted, pack.tokens, lens.kernelSorted, lens.ramp, domain, lens.unit, lens.colours);
 }
 
 // Works on the sums that columns need, between frames. True while there is more to do.

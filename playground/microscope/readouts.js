@@ -74,10 +74,11 @@ function writeConvolution(lens) {
   const depth = depthOf(view);
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   show(refs.twinBadge, mark < 0);
+  show(refs.nines, mark >= 0);
+  show(refs.stepper, mark >= 0);
   if (mark < 0) {
     say(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
     say(refs.reads, `0 of ${pack.patches} patches`);
-    say(refs.field, "");
   } else {
     const row = Math.floor(mark / pack.columns), column = mark % pack.columns;
     const read = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
@@ -150,7 +151,7 @@ export function writeOther(lens, entry, found) {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
     parts.push(`listens to about ${rounded(effectiveNumber(found.bits))} of ${pack.tokens}`, `largest weight ${percent(largest)}`);
-    for (let i = 0; i < pack.prefixCount; i++) parts.push(`${prefixName(pack.prefix[i])} ${percent(found.row[i])}`);
+    if (pack.prefixCount) parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
   }
   say(refs.otherFoot, parts.join(" · "));
 }

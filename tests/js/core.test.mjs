@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as core from "../../playground/microscope/core.js";
+import { fixture } from "./support.mjs";
+
+const { bytes, cases, halves, sum_of_positive_halves: halfSum } = fixture();
+const pack = core.unpack(bytes);
+
+const close = (actual, expected, tolerance, what) => {
+  assert.equal(actual.length, expected.length, what);
+  actual.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])), `${what} [${i}]: ${x} is not ${expected[i]}`));
+};
+
+test("every float16 decodes to what numpy reads", () => {
+  const table = core.halfFloats();
+  for (const [bits, value] of halves) assert.equal(table[bits], value);
+  let total = 0;
+  for (const x of table) if (x > 0 && x < Infinity) total += x;
+  assert.equal(total, halfSum);
+  assert.equal(table[0x7c00], Infinity);
+  assert.ok(Number.isNaN(table[0x7e00]));
+});
+
+test("a pack tells its shape", () => {
+  assert.deepEqual([pack.layers, pack.heads, pack.tokens, pack.dim, pack.rows, pack.columns, pack.patches, pack.prefixCount], [4, 3, 14, 10, 3, 4, 12, 2]);
+  assert.deepEqual([...pack.stored.keys()], [1, 3]);
+  assert.equal(pack.header.model, "a fixture: ünï");
+  assert.equal(core.holds(pack, 0), false);
+  assert.equal(core.layerOf(pack, 0), null);
+});
+
+test("a pack opens from the odd offsets at which sockets deliver", () => {
+  for (const offset of [1, 3, 7, 8]) {
+    const message = new Uint8Array(bytes.length + offset);
+    message.set(bytes, offset);
+    const moved = core.unpack(message.subarray(offset));
+    assert.deepEqual(core.layerOf(moved, 3).q, core.layerOf(pack, 3).q);
+  }
+});
+
+test("broken bytes are refused with a sentence", () => {
+  assert.throws(() => core.unpack(new Uint8Array(0)), /empty/);
+  assert.throws(() => core.unpack(bytes.slice(0, 40)), /cut off/);
+  assert.throws(() => core.unpack(bytes.slice(0, bytes.length - 64)), /cut off/);
+});
+
+test("rows, entropies, scores and value weights equal numpy's, at every scale", () => {
+  const out = new Float32Array(3 * pack.tokens).fill(-7);
+  const weighted = new Float32Array(3 * pack.tokens);
+  for (const { layer, head, token, scale, row, scores, entropy, weighted: expected } of cases) {
+    const at = pack.tokens;
+    core.scoresInto(out, at, pack, layer, head, token, scale);
+    close([...out.subarray(at, 2 * at)], scores, 1e-6, "scores");
+    const bits = core.rowInto(out, at, pack, layer, head, token, scale);
+    close([...out.subarray(at, 2 * at)], row, 1e-6, "row");
+    assert.ok(Math.abs(bits - entropy) < 1e-6, `${bits} bits is not ${entropy}`);
+    assert.ok(Math.abs(core.entropyBits(out, at, at) - entropy) < 1e-5);
+    core.weighInto(weighted, at, out, core.layerOf(pack, layer).norms, head * at, at);
+    close([...weighted.subarray(at, 2 * at)], expected, 1e-6, "weighted");
+    assert.equal(out[at - 1], -7, "nothing is written beside the place that was given");
+    assert.equal(out[2 * at], -7);
+  }
+});
+
+test("columns equal numpy's", () => {
+  const { tokens } = pack;
+  const normalisers = new Float64Array(tokens), scratch = new Float32Array(tokens), out = new Float32Array(tokens);
+  for (const { layer, head, token, scale, column } of cases) {
+    core.normalisersInto(normalisers, 0, pack, layer, head, scale, 0, 5, scratch);
+    core.normalisersInto(normalisers, 0, pack, layer, head, scale, 5, tokens, scratch);
+    const total = core.columnInto(out, 0, pack, layer, head, token, scale, normalisers, 0);
+    close([...out], column, 2e-6, "column");
+    assert.ok(Math.abs(total - column.reduce((a, b) => a + b)) < 1e-5);
+  }
+});
+
+test("a row survives a tiny naive loop, too", () => {
+  const { q, k } = core.layerOf(pack, 1);
+  const scores = Array.from({ length: pack.tokens }, (_, j) => {
+    let sum = 0;
+    for (let x = 0; x < pack.dim; x++) sum += q[4 * pack.dim + x] * k[j * pack.dim + x];
+    return sum * pack.scale;
+  });
+  const exps = scores.map((s) => Math.exp(s));
+  const total = exps.reduce((a, b) => a + b);
+  const out = new Float32Array(pack.tokens);
+  core.rowInto(out, 0, pack, 1, 0, 4, pack.scale);
+  close([...out], exps.map((e) => e / total), 1e-6, "row");
+});
+
+test("scale 0 makes every row uniform, and enormous scores do not overflow", () => {
+  const out = new Float32Array(pack.tokens);
+  const bits = core.rowInto(out, 0, pack, 3, 1, 5, 0);
+  assert.ok(Math.abs(bits - Math.log2(pack.tokens)) < 1e-6);
+  assert.ok(Math.abs(core.effectiveNumber(bits) - pack.tokens) < 1e-5);
+  assert.ok(core.rowInto(out, 0, pack, 3, 1, 5, 1e6) < 1e-6);
+  assert.equal(Math.max(...out), 1);
+});
+
+test("sorting, peaks, sums and means", () => {
+  const row = Float32Array.from([9, 0.1, 0.5, 0.05, 0.35, 9]);
+  const sorted = new Float32Array(4);
+  core.sortInto(sorted, row, 1, 4);
+  close([...sorted], [0.5, 0.35, 0.1, 0.05], 1e-7, "sorted");
+  assert.equal(core.largestIndex(row, 1, 5), 2);
+  assert.ok(Math.abs(core.sumOf(row, 1, 5) - 1) < 1e-6);
+  const mean = new Float32Array(2);
+  core.meanInto(mean, Float32Array.from([0, 1, 0.5, 0.5]), 2, 2);
+  close([...mean], [0.25, 0.75], 1e-7, "mean");
+});
+
+test("a convolution reads nine cells inside, six at an edge, four in a corner", () => {
+  const count = (row, column, k, depth) => core.neighbourhood(14, 14, row, column, k, depth).count;
+  assert.equal(count(7, 5, 3), 9);
+  assert.equal(count(0, 5, 3), 6);
+  assert.equal(count(13, 13, 3), 4);
+  assert.equal(count(7, 7, 5), 25);
+  assert.equal(count(7, 7, 3, 3), 49); // (2·3 + 1)²
+  assert.equal(count(7, 7, 7, 2), 169);
+  assert.equal(count(7, 7, 3, 12), 196);
+  assert.deepEqual(core.neighbourhood(3, 20, 0, 19, 3, 2), { top: 0, left: 17, bottom: 2, right: 19, count: 9 });
+});
+
+test("the fixed kernel sums to one and is the binomial blur", () => {
+  for (const k of [3, 5, 7]) assert.ok(Math.abs(core.sumOf(core.kernelWeights(k), 0, k * k) - 1) < 1e-6);
+  assert.deepEqual([...core.kernelWeights(3)].map((x) => x * 16), [1, 2, 1, 2, 4, 2, 1, 2, 1]);
+});
+
+test("layers that arrive later join the pack", () => {
+  const whole = core.unpack(bytes), part = core.unpack(bytes);
+  part.stored.delete(3);
+  assert.equal(core.holds(part, 3), false);
+  core.mergePack(part, whole);
+  assert.deepEqual(core.layerOf(part, 3).k, core.layerOf(pack, 3).k);
+});

@@ -1,0 +1,90 @@
+"""Writes a pack and the rows that belong to it, with numpy alone, so that the browser's core is tested against somebody else.
+
+`python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. The container is written here by hand and not by
+playground.bundle, because a mistake made on both sides would go unnoticed.
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+
+HELD, HEADS, GRID, DIM = [1, 3], 3, (3, 4), 10  # a width that four does not divide
+PREFIX = ["cls", "reg0"]
+TOKENS = len(PREFIX) + GRID[0] * GRID[1]
+SCALE = DIM**-0.5
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def container(header: dict, sections: dict[str, np.ndarray]) -> bytes:
+    body, places = b"", {}
+    for name, values in sections.items():
+        places[name] = {"offset": len(body), "dtype": str(values.dtype), "shape": list(values.shape)}
+        body += values.tobytes()
+        body += bytes(-len(body) % 16)
+    text = json.dumps({**header, "sections": places}).encode()
+    text += b" " * (-(4 + len(text)) % 16)
+    return struct.pack("<I", len(text)) + text + body
+
+
+def main(folder: Path) -> None:
+    random = np.random.default_rng(0)
+    shape = (len(HELD), HEADS, TOKENS, DIM)
+    q, k = (random.normal(0, 2, shape).astype(np.float16) for _ in "qk")
+    norms = random.uniform(0.5, 2, shape[:3]).astype(np.float32)
+    header = {
+        "format": "attention-playground/1",
+        "model": "a fixture: ünï",
+        "scale": SCALE,
+        "forward_scale": None,
+        "layers": 4,
+        "heads": HEADS,
+        "head_dim": DIM,
+        "tokens": TOKENS,
+        "prefix": PREFIX,
+        "grid": list(GRID),
+        "size": [48, 64],
+        "patch": 16,
+        "held": HELD,
+        "predictions": None,
+    }
+    (folder / "pack.bin").write_bytes(container(header, {"q": q, "k": k, "value_norms": norms}))
+
+    cases = []
+    for place, layer in enumerate(HELD):
+        for head in range(HEADS):
+            scores = q[place, head].astype(np.float64) @ k[place, head].astype(np.float64).T
+            for scale in (SCALE, 1.0, 0.0, 0.3):
+                matrix = softmax(scores * scale)
+                for token in (0, 1, 2, TOKENS - 1):
+                    row = matrix[token]
+                    told = np.where(row > 0, row, 1)
+                    cases.append(
+                        {
+                            "layer": layer,
+                            "head": head,
+                            "token": token,
+                            "scale": scale,
+                            "row": row.tolist(),
+                            "scores": (scores[token] * scale).tolist(),
+                            "column": matrix[:, token].tolist(),
+                            "entropy": float(-(row * np.log2(told)).sum()),
+                            "weighted": (row * norms[place, head]).tolist(),
+                        }
+                    )
+    # Every kind of float16 there is: zeros, the smallest, subnormal, normal, the largest, infinite.
+    bits = [0x0000, 0x8000, 0x0001, 0x03FF, 0x0400, 0x3555, 0x3C00, 0xC000, 0x7BFF, 0xFBFF]
+    halves = [[b, float(np.array([b], np.uint16).view(np.float16)[0])] for b in bits]
+    every = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+    total = float(every[np.isfinite(every) & (every > 0)].astype(np.float64).sum())
+    (folder / "expected.json").write_text(json.dumps({"cases": cases, "halves": halves, "sum_of_positive_halves": total}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,34 @@
+// Where the tests find Python, the fixture and the modules.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const MICROSCOPE = join(ROOT, "playground", "microscope");
+
+export function python() {
+  const candidates = [process.env.PYTHON, join(ROOT, ".venv", "bin", "python"), "python3", "python"].filter(Boolean);
+  const found = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
+  if (!found) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");
+  return found;
+}
+
+export function fixture() {
+  const folder = mkdtempSync(join(tmpdir(), "microscope-"));
+  execFileSync(python(), [join(ROOT, "tests", "js", "fixture.py"), folder]);
+  const bytes = readFileSync(join(folder, "pack.bin"));
+  return { bytes: new Uint8Array(bytes), ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
+}
+
+// Runs a few lines of Python against playground/bundle.py alone: the package around it may need torch.
+export function withBundle(lines, ...args) {
+  const program = `
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("bundle", r"${join(ROOT, "playground", "bundle.py")}")
+bundle = importlib.util.module_from_spec(spec); spec.loader.exec_module(bundle)
+${lines}`;
+  return execFileSync(python(), ["-c", program, ...args], { maxBuffer: 1 << 26 });
+}
