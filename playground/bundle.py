@@ -43,7 +43,7 @@ def bundle(entry: str = "streamlit.js") -> str:
         source = _source(name)
         for declared in _NAME.findall(source):
             if declared in owners:
-                raise ValueError(f"{name} and {owners[declared]} both declare {declared}; in one file they would collide")
+                raise ValueError(f"{name} and {owners[declared]} both declare {declared}: they would collide")
             owners[declared] = name
         body = _EXPORT.sub("", _IMPORT.sub("", source))
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
@@ -61,8 +61,8 @@ def stylesheet() -> str:
 def blob(header: dict, sections: dict) -> bytes:
     """Packs numbers for the browser: u32 header length, JSON header, sections; all of them at multiples of 16.
 
-    Sections are bytes or C-contiguous arrays of float16, float32 or uint8. Their offsets count from the end of the padded
-    header and are written into it under `sections`.
+    Sections are bytes or C-contiguous arrays of float16, float32 or uint8. Their offsets count from the end of the
+    padded header and are written into it under `sections`.
     """
     views = {name: memoryview(values) for name, values in sections.items()}
     places, offset = {}, 0

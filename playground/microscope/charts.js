@@ -11,7 +11,8 @@ export const percent = (x) =>
 
 export const shortNumber = (x) => {
   const size = Math.abs(x);
-  return size === 0 ? "0" : size >= 100 ? x.toFixed(0) : size >= 10 ? x.toFixed(1) : size >= 0.1 ? x.toFixed(2) : x.toPrecision(1);
+  const text = size === 0 ? "0" : size >= 100 ? x.toFixed(0) : size >= 10 ? x.toFixed(1) : size >= 0.1 ? x.toFixed(2) : x.toPrecision(1);
+  return text.replace("-", "\u2212");
 };
 
 // The colour bar with its numbers: without them colours are decoration.
@@ -31,7 +32,8 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   const label = (value, t) => (share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value));
   const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
   for (const t of ticks) {
-    const value = domain.log ? domain.low * (domain.high / domain.low) ** t : domain.low + t * (domain.high - domain.low);
+    const even = domain.low + t * (domain.high - domain.low);
+    const value = domain.log ? domain.low * (domain.high / domain.low) ** t : Math.abs(even) < 1e-4 * (domain.high - domain.low) ? 0 : even;
     const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(open + label(value, t), t * w, bar + 4 * unit);

@@ -76,7 +76,10 @@ export function bindKeys(lens) {
       lens.hover = -1;
       lens.choose({ query: `${row},${column}`, locked: true });
     } else if (event.key === "Escape") {
-      if (!closeSheets(lens)) lens.choose({ locked: false });
+      if (closeSheets(lens)) return;
+      // A browser leaves its own full screen by itself; the stand-in for it has to be told.
+      if (lens.presenting && !document.fullscreenElement) lens.present();
+      else lens.choose({ locked: false });
     } else if (event.key === "[" || event.key === "]") lens.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
     else if (event.key === "," || event.key === ".") lens.choose({ head: view.head + (event.key === "." ? 1 : -1) });
     else if (/^\d$/.test(event.key) && Number(event.key) < pack.heads) lens.choose({ head: Number(event.key) });
@@ -157,10 +160,13 @@ export function showChoices(lens, from = "") {
       button.setAttribute("aria-pressed", String(meaning(button.dataset.value) === view[group.dataset.choice]));
     }
   }
-  for (const element of root.querySelectorAll("[data-ask]")) show(element, lens.asks(element.dataset.ask));
+  for (const element of root.querySelectorAll("[data-ask]")) show(element, lens.asks(element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
+  show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
+  show(refs.wallTab, main.pack.stored.size > 1 || lens.asks("layers")); // one layer is in the strip already
   show(refs.compareTab, Boolean(lens.other) || lens.asks("compare"));
   refs.layer.max = String(main.pack.layers - 1);
   refs.layer.value = String(view.layer);
+  refs.layer.disabled = main.pack.stored.size < 2 && !lens.asks("layers");
   refs.opacity.value = String(Math.round(100 * view.opacity));
   if (from !== "dial") refs.dial.value = String(Math.round(1000 * lens.dial()));
   for (const button of refs.tokens.querySelectorAll("button")) {
@@ -189,6 +195,7 @@ export function buildHeads(lens) {
     const button = document.createElement("button");
     button.dataset.head = String(head);
     button.setAttribute("aria-label", `head ${head}`);
+    button.title = `head ${head}; below: how many tokens it listens to`;
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"), name = document.createElement("b"), number = document.createElement("i");
     name.textContent = String(head);

@@ -32,7 +32,7 @@ export function makeBackdrops(image, width, height) {
     context.fillStyle = "#3a3a3f";
     context.fillRect(0, 0, clear.width, clear.height);
   }
-  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.5), dusk: shade(clear, 0.45, 0.68), dark: shade(clear, 0.35, 0.82) };
+  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.46), dusk: shade(clear, 0.45, 0.68), dark: shade(clear, 0.35, 0.82) };
 }
 
 function shade(source, grey, black) {

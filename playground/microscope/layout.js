@@ -40,7 +40,8 @@ export function layOut(lens) {
   const gap = 1.5 * em;
   let pw;
   if (size === "wide") {
-    const height = lens.presenting ? window.innerHeight : lens.ui.height === "window" ? window.innerHeight : lens.ui.height;
+    const { height: wished } = lens.ui;
+    const height = lens.presenting || wished === "window" ? window.innerHeight : wished > 0 ? wished : Math.max(480, window.innerHeight + wished);
     const row = refs.stage.querySelector(".row");
     const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop; // its own height may be stretched by its neighbour
     const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;

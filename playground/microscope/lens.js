@@ -7,13 +7,14 @@
 //                                                 // out for an id that was given before; more layers of an id are merged.
 //     images:  [{bytes, mime, title, id} | {bitmap, title}],
 //     view:    {…},                               // see view.js for keys and defaults
-//     ui:      {height: 600 | "window", uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
+//     ui:      {height: 600 | "window" | -120 (the window less 120 pixels), uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
 //     onView:  (view) => {},                      // 300 ms after the last lock or choice, never on hovers
 //     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, pack}
 //                                                 // {what: "whole", scale, pack} | {what: "layers", layers, pack}
 //                                                 // {what: "packs", ids} | {what: "compare"}
 //     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #
 //   });
+// An update leaves alone what it does not name; a view that it names starts from the defaults, not from the former view.
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 
@@ -40,7 +41,7 @@ export function createLens(parent, options = {}) {
     packs: new Map(), main: null, other: null, whole: null, images: [], bitmaps: new Map(), overlay: null,
     hover: -1, pointer: { target: null, x: 0, y: 0, fresh: false }, shown: {}, thumbs: [], shares: [],
     picture: {}, twin: {}, tag: {}, nineDomain: { low: 0, high: 0.25, log: false }, columnsDone: 0,
-    thumbPalette: heatPixels(0.97), solidPalette: heatPixels(1), barKey: "", presenting: false, asked: new Map(),
+    touch: matchMedia("(hover: none)").matches, thumbPalette: heatPixels(0.97), solidPalette: heatPixels(1), barKey: "", presenting: false, asked: new Map(),
     samples: new Float64Array(600), sampled: 0, handlerTime: 0, frame: 0, alive: true, host: options,
   };
   lens.cellAt = cellReader(lens);
@@ -49,12 +50,13 @@ export function createLens(parent, options = {}) {
   lens.dial = () => scaleToDial(scaleOf(lens.view, lens.main.pack), lens.main.pack.scale);
   lens.schedule = (pointed) => {
     if (pointed) lens.pointed = true;
+    else lens.dirty = true;
     if (!lens.frame && lens.alive) lens.frame = requestAnimationFrame(() => onFrame(lens));
   };
   lens.choose = (change, from) => {
     if (!lens.main) return;
     if (!("query" in change) && !lens.view.locked && lens.hover >= 0) change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
-    lens.view = tidyView({ ...lens.view, ...change }, lens.main.pack);
+    lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack));
     showChoices(lens, from);
     lens.schedule();
     clearTimeout(lens.telling);
@@ -72,8 +74,13 @@ export function createLens(parent, options = {}) {
   bindPointer(lens);
   bindKeys(lens);
   bindButtons(lens);
-  const observer = new ResizeObserver(() => refresh(lens));
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth !== width) refresh(lens); // its height is its own doing
+    width = root.clientWidth;
+  });
   observer.observe(root);
+  document.fonts?.ready.then(() => refresh(lens));
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const onScheme = () => refresh(lens);
   const onFullscreen = () => leavePresenting(lens);
@@ -120,16 +127,27 @@ function update(lens, { packs, images, view, ui, overlay }) {
   if (images) takeImages(lens, images);
   const before = lens.main;
   if (packs) takePacks(lens, packs);
-  if (overlay !== undefined) lens.overlay = overlay;
+  if (lens.main !== before) lens.overlay = null; // it belonged to another picture
+  if (overlay) lens.overlay = overlay;
   if (!lens.main) return;
   if (lens.main !== before) {
     lens.hover = -1;
+    lens.asked.clear();
     lens.atlas = lens.heat = null;
     buildHeads(lens);
   }
-  lens.view = tidyView(view ? { ...DEFAULT_VIEW, ...view } : lens.view, lens.main.pack);
+  lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : lens.view, lens.main.pack));
   showChoices(lens);
   refresh(lens);
+}
+
+// A file that holds a few layers and has nobody to ask for more steps from one that it holds to the next.
+function withinReach(lens, view) {
+  const { pack } = lens.main;
+  if (holds(pack, view.layer) || lens.asks("layers")) return view;
+  const way = Math.sign(view.layer - lens.view.layer);
+  const held = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
+  return { ...view, layer: held.find((layer) => way * (layer - view.layer) >= 0) ?? held[0] };
 }
 
 function takePacks(lens, packs) {
@@ -183,7 +201,7 @@ function takeImages(lens, images) {
 }
 
 function refresh(lens) {
-  if (!lens.main || !lens.alive) return;
+  if (!lens.main || !lens.alive || !lens.root.clientWidth) return;
   layOut(lens);
   readTheme(lens);
   lens.barKey = lens.kernelKey = "";
@@ -196,21 +214,20 @@ function onFrame(lens) {
   lens.frame = 0;
   if (!lens.main || !lens.pictureWidth) return;
   const start = performance.now();
-  const { pointed } = lens;
-  lens.pointed = false;
+  const { pointed, dirty } = lens;
+  lens.pointed = lens.dirty = false;
   if (lens.pointer.fresh) {
     lens.pointer.fresh = false;
     const token = tokenUnder(lens);
     // The cursor moved inside the same patch: nothing to say that has not been said.
-    if (pointed && token === lens.hover && token === lens.painted) return;
+    if (!dirty && token === lens.hover && token === lens.painted) return;
     lens.hover = token;
   }
+  const unfinished = workOnColumns(lens);
   paintFrame(lens);
   lens.painted = lens.shown.token;
   if (pointed) lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
-  if (workOnColumns(lens)) lens.schedule();
-  else if (lens.columnsPending) lens.schedule();
-  lens.columnsPending = lens.view.direction === "column" && lens.columnsDone < 1;
+  if (unfinished) lens.schedule();
   askForMissing(lens);
   clearTimeout(lens.speaking);
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
@@ -220,11 +237,11 @@ function onFrame(lens) {
 
 function ask(lens, request) {
   if (!lens.host.ask) return;
-  const key = JSON.stringify(request);
+  const text = JSON.stringify(request);
+  const last = lens.asked.get(request.what);
   // Not the same question at every frame; but again after a while, should the first have been lost.
-  if (performance.now() - (lens.asked.get(key) ?? -Infinity) < 20000) return;
-  if (lens.asked.size > 200) lens.asked.clear();
-  lens.asked.set(key, performance.now());
+  if (last?.text === text && performance.now() - last.at < 20000) return;
+  lens.asked.set(request.what, { text, at: performance.now() });
   lens.host.ask(request);
 }
 

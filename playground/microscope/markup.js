@@ -5,7 +5,7 @@ export const MARKUP = `
 <header class="bar">
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     <button data-value="weight">weight</button>
-    <button data-value="value" title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
+    <button data-value="value" data-ref="valueTab" title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
     <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
     <button data-value="similarity" data-ask="similarity" title="cosine of the locked patch's features to every other patch's">similarity</button>
     <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers up to this one">rollout</button>
@@ -44,7 +44,7 @@ export const MARKUP = `
     <figcaption>
       <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
         <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
-        <button data-value="wall">all heads</button>
+        <button data-value="wall" data-ref="wallTab">all heads</button>
         <button data-value="compare" data-ref="compareTab">compare</button>
       </div>
     </figcaption>

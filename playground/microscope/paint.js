@@ -1,7 +1,7 @@
 // One frame: from what is chosen and where the cursor is to everything on the screen.
 
 import { answerCell, answerLayer, headDomain, prepareColumns, sharedDomain } from "./answers.js";
-import { drawCells, drawColourBar, drawCurve, percent } from "./charts.js";
+import { drawCells, drawColourBar, drawCurve, percent, shortNumber } from "./charts.js";
 import { ownDomain, paintInto, ROLES } from "./colours.js";
 import { effectiveNumber, entropyBits, holds, kernelWeights, largestIndex, sortInto } from "./core.js";
 import { clearHeat, drawConvolution, drawPicture, drawWall, fillHeat, makeCanvas, makeHeat, wallCells } from "./draw.js";
@@ -80,16 +80,17 @@ function paintMain(lens) {
 // The patch with the largest weight wears its number; among itself and prefix tokens there is nothing to point at.
 function setTag(lens, hidden) {
   const { shown, view, picture } = lens;
-  const { pack, answers } = shown;
+  const { pack, answers, what } = shown;
   const at = view.head * pack.tokens;
   picture.tag = null;
-  if (hidden || !answers.ready[view.head]) return;
-  const best = largestIndex(answers.weights, at + pack.prefixCount, at + pack.tokens) - at - pack.prefixCount;
+  if (hidden || (!answers.ready[view.head] && what !== "score")) return;
+  const from = at + pack.prefixCount;
+  const best = largestIndex(answers.drawn, from, at + pack.tokens);
   // A picture of evenly spread weights has no largest one worth a sign.
-  if (answers.weights[at + pack.prefixCount + best] < 1.5 / pack.tokens) return;
+  if (what === "weight" && answers.weights[best] < 1.5 / pack.tokens) return;
   const tag = lens.tag;
-  tag.patch = best;
-  tag.text = percent(answers.weights[at + pack.prefixCount + best]);
+  tag.patch = best - from;
+  tag.text = what === "weight" ? percent(answers.drawn[best]) : shortNumber(answers.drawn[best]);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }
@@ -238,8 +239,9 @@ function paintCurve(lens) {
 
 // Works on the sums that columns need, between frames. True while there is more to do.
 export function workOnColumns(lens) {
-  const { view, shown, other, main } = lens;
-  if (view.direction !== "column" || !shown.answers) return false;
+  const { view, other, main } = lens;
+  const shown = resolve(lens);
+  if (view.direction !== "column" || shown.layerMissing) return false;
   const layers = view.beside === "wall" ? [view.layer, ...shown.pack.stored.keys()] : [view.layer];
   lens.columnsDone = prepareColumns(shown.answers, layers, view.head, shown.scale, 9);
   if (lens.columnsDone < 1) return true;

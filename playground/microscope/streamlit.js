@@ -8,7 +8,8 @@
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby"}, …],
 //    "view":     {…}, "view_id": "…",
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8} or null,
-//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"},
+//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"
+//                 (the address that links start from; default: where the page is)},
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
 //
 // Packs and images are kept here by their id. One that has been sent before may come without "section", so that a small
@@ -19,6 +20,15 @@
 
 import { openContainer } from "./core.js";
 import { createLens } from "./lens.js";
+import { DEFAULT_VIEW, viewToQuery } from "./view.js";
+
+// The page's own address with every choice that differs from the defaults as a query parameter of the same name.
+function linkTo(base, view) {
+  const url = new URL(base, location.href);
+  for (const key of Object.keys(DEFAULT_VIEW)) url.searchParams.delete(key);
+  for (const [key, value] of new URLSearchParams(viewToQuery(view))) url.searchParams.set(key, value);
+  return url.href;
+}
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   let kept = parentElement.__microscope;
@@ -38,9 +48,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const { header, section } = openContainer(data);
     const part = (given) => (given.section ? { ...given, bytes: section(given.section) } : given);
     const next = { packs: header.packs.map(part), images: (header.images ?? []).map(part), ui: header.ui ?? {} };
-    if (header.ui?.link) kept.lens.setHost({ link: () => header.ui.link });
-    if (kept.viewId === undefined || header.view_id !== kept.viewId) next.view = header.view ?? {};
-    kept.viewId = header.view_id ?? null;
+    kept.lens.setHost({ link: (view) => linkTo(header.ui?.link ?? location.href, view) });
+    const viewId = header.view_id ?? null;
+    if (kept.viewId !== viewId) next.view = header.view ?? {};
+    kept.viewId = viewId;
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours

@@ -1,7 +1,7 @@
-"""Writes a pack and the rows that belong to it, with numpy alone, so that the browser's core is tested against somebody else.
+"""Writes a pack and the rows that belong to it, with numpy alone: the browser's core is tested against somebody else.
 
-`python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. The container is written here by hand and not by
-playground.bundle, because a mistake made on both sides would go unnoticed.
+`python tests/js/fixture.py FOLDER` leaves pack.bin and expected.json there. The container is written here by hand and
+not by playground.bundle, because a mistake made on both sides would go unnoticed.
 """
 
 import json
@@ -83,7 +83,8 @@ def main(folder: Path) -> None:
     halves = [[b, float(np.array([b], np.uint16).view(np.float16)[0])] for b in bits]
     every = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
     total = float(every[np.isfinite(every) & (every > 0)].astype(np.float64).sum())
-    (folder / "expected.json").write_text(json.dumps({"cases": cases, "halves": halves, "sum_of_positive_halves": total}))
+    expected = {"cases": cases, "halves": halves, "sum_of_positive_halves": total}
+    (folder / "expected.json").write_text(json.dumps(expected))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+import subprocess
+import sys
+
+import pytest
+from PIL import Image
+
+from playground.__main__ import main
+
+
+@pytest.fixture
+def file(picture, tmp_path):
+    picture.save(tmp_path / "disc.png")
+    return tmp_path / "disc.png"
+
+
+def test_a_figure_is_written(file, tmp_path, capsys):
+    out = tmp_path / "row.png"
+    assert main(["figure", str(file), "--model", "untrained", "--layer", "1", "--patch", "3,4", "-o", str(out)]) == 0
+    assert capsys.readouterr().out.strip() == str(out)
+    assert Image.open(out).width == 1800
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf"])
+def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_path, suffix):
+    out = tmp_path / f"row.{suffix}"
+    options = ["--model", "untrained", "--patch", "cls", "--scale", "off", "--size", "80x160", "-o", str(out)]
+    assert main(["figure", str(file), *options]) == 0
+    assert out.read_bytes()[:5] in (b"%PDF-", b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (["--patch", "99,0"], "There is no patch (99, 0)"),
+        (["--patch", "nose"], "no token called 'nose'"),
+        (["--patch", "1,2,3"], "no token called"),
+        (["--layer", "6"], "There is no layer 6"),
+        (["--head", "-1"], "There is no head -1"),
+        (["--scale", "big"], 'A scale is "on"'),
+        (["--size", "100"], "--size is HEIGHTxWIDTH"),
+        (["--size", "100x100"], "can't be cut into patches"),
+        (["--dpi", "1"], "--dpi goes from 10 to 2400"),
+        (["--model", "vit_nothing"], "There is no model called"),
+        (["--weights", "missing.safetensors"], "There is no file missing.safetensors"),
+        (["-o", "row.docx"], "-o must end in"),
+        (["-o", "no/such/folder/row.png"], "can't be written"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sentence):
+    assert main(["figure", str(file), "--model", "untrained", "-o", "never-written.png", *change]) == 2
+    said = capsys.readouterr().err.strip()
+    assert sentence in said
+    assert "\n" not in said
+
+
+def test_a_file_that_is_no_image_is_refused(tmp_path, capsys):
+    (tmp_path / "notes.jpg").write_text("not a picture")
+    assert main(["figure", str(tmp_path / "notes.jpg"), "-o", "x.png"]) == 2
+    assert "JPEG, PNG" in capsys.readouterr().err
+
+
+def test_models_lists_what_each_is_good_for(capsys):
+    assert main(["models"]) == 0
+    out = capsys.readouterr().out
+    assert "vit_small_patch16_dinov3.lvd1689m" in out
+    assert "dinov3-license" in out
+
+
+def test_models_finds_by_a_part_of_a_name_and_says_when_there_is_none(capsys):
+    assert main(["models", "deit_tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "deit_tiny_distilled_patch16_224.fb_in1k" in out
+    assert "relpos" not in out
+    assert main(["models", "resnet"]) == 2
+
+
+def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
+    assert main(["download", "vit_tiny_patch16_224.augreg_in21k", "vit_nothing"]) == 2
+    assert "There is no model called 'vit_nothing'" in capsys.readouterr().err
+
+
+def test_help_shows_examples():
+    out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
+    assert "python -m playground figure cat.jpg --patch 7,5 -o cat.png" in out

@@ -1,0 +1,601 @@
+"""Any picture opens upright and in RGB, no file does harm, and the model sees all of what the person sees."""
+
+import gc
+import io
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import hostile
+import numpy as np
+import pytest
+from PIL import Image, ImageCms, ImageFile
+
+from playground import images
+from playground.errors import PlaygroundError
+from playground.images import displayed, fit, model_input, open_image
+
+RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
+
+
+def quarters(width: int = 64, height: int = 48) -> Image.Image:
+    """Red, green / blue, white: whichever way a picture is turned, its corners tell."""
+    picture = Image.new("RGB", (width, height), WHITE)
+    for colour, (x, y) in {RED: (0, 0), GREEN: (1, 0), BLUE: (0, 1)}.items():
+        picture.paste(colour, (x * width // 2, y * height // 2, (x + 1) * width // 2, (y + 1) * height // 2))
+    return picture
+
+
+def saved(picture: Image.Image, kind: str, **options) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
+
+
+def corners(picture: Image.Image) -> list[tuple[int, ...]]:
+    right, bottom = picture.width - 6, picture.height - 6
+    return [picture.getpixel(at) for at in ((5, 5), (right, 5), (5, bottom), (right, bottom))]
+
+
+def alike(seen, expected, tolerance: int = 12) -> bool:
+    return np.abs(np.subtract(seen, expected, dtype=int)).max() <= tolerance
+
+
+def exif(orientation: int) -> bytes:
+    tags = Image.Exif()
+    tags[0x0112] = orientation
+    return tags.tobytes()
+
+
+# What opens
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF"])
+def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
+    picture = open_image(saved(quarters(), kind))
+    assert type(picture) is Image.Image
+    assert (picture.mode, picture.size, picture.info) == ("RGB", (64, 48), {})
+    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+
+
+def test_a_picture_opens_from_paths_bytes_and_file_objects(tmp_path):
+    data, path = saved(quarters(), "PNG"), tmp_path / "any name"
+    path.write_bytes(data)
+    used = io.BytesIO(data)
+    used.seek(40)
+    for source in (path, str(path), data, bytearray(data), memoryview(data), io.BytesIO(data), used):
+        assert corners(open_image(source)) == [RED, GREEN, BLUE, WHITE]
+
+
+def test_the_callers_file_stays_open_and_paths_are_closed(tmp_path):
+    path = tmp_path / "picture.png"
+    path.write_bytes(saved(quarters(), "PNG"))
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        open_image(file)
+        assert not file.closed
+        open_image(path)
+        gc.collect()
+
+
+def test_a_pipe_that_gives_a_few_bytes_at_a_time_is_read_to_its_end():
+    class Pipe:
+        file = io.BytesIO(saved(quarters(), "PNG"))
+
+        def read(self, size):
+            return self.file.read(min(size, 7))
+
+    assert corners(open_image(Pipe())) == [RED, GREEN, BLUE, WHITE]
+
+
+def test_no_more_than_the_limit_and_one_byte_is_ever_read():
+    class Endless:
+        given = 0
+
+        def read(self, size):
+            assert self.given + size <= images.MAX_BYTES + 1
+            self.given += size
+            return bytes(size)
+
+    with pytest.raises(PlaygroundError, match=r"at most 32 MB.*more"):
+        open_image(Endless())
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
+def test_exif_turns_a_picture_upright(kind, orientation):
+    upright = np.asarray(quarters())
+    stored = {  # from the standard: where the first row and the first column of the file belong
+        1: upright,
+        2: upright[:, ::-1],
+        3: upright[::-1, ::-1],
+        4: upright[::-1],
+        5: upright.swapaxes(0, 1),
+        6: np.rot90(upright),
+        7: np.rot90(upright, 2).swapaxes(0, 1),
+        8: np.rot90(upright, -1),
+    }
+    stored = Image.fromarray(np.ascontiguousarray(stored[orientation]))
+    picture = open_image(saved(stored, kind, exif=exif(orientation)))
+    assert picture.size == (64, 48)
+    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        b"Exif\0\0",
+        b"Exif\0\0II*\0\xff\xff\xff\xff",
+        b"Exif\0\0" + hostile.NOISE,
+        b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + bytes(60),
+        b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x0112, 3, 2**32 - 1, 8, 8),
+        b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x0112, 3, 1, 9, 8),
+        b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x8769, 4, 1, 8, 8),  # a directory inside itself
+    ],
+    ids=["empty", "beyond", "noise", "endless", "four thousand million orientations", "orientation 9", "cyclic"],
+)
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_rubbish_exif_is_ignored(kind, rubbish):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert alike(corners(open_image(saved(quarters(), kind, exif=rubbish))), [RED, GREEN, BLUE, WHITE], 24)
+
+
+def test_transparency_of_every_sort_lies_on_white():
+    clear = Image.new("RGBA", (32, 32), (255, 0, 0, 0))
+    clear.paste((0, 0, 255, 255), (0, 0, 16, 32))
+    clear.paste((0, 0, 255, 128), (16, 0, 24, 32))
+    for kind in ("PNG", "WEBP", "TIFF"):
+        picture = open_image(saved(clear, kind, **({"lossless": True} if kind == "WEBP" else {})))
+        assert alike([picture.getpixel((x, 9)) for x in (3, 20, 30)], [BLUE, (127, 127, 255), WHITE], 1)
+    red = Image.new("RGB", (32, 32), RED)
+    palette = red.convert("P", palette=Image.Palette.ADAPTIVE)
+    grey = Image.new("L", (32, 32), 7)
+    for picture, transparent in ((red, RED), (palette, 0), (palette, b"\0"), (grey, 7), (grey.convert("1"), 0)):
+        assert open_image(saved(picture, "PNG", transparency=transparent)).getpixel((9, 9)) == WHITE
+    assert open_image(saved(palette, "GIF", transparency=0)).getpixel((9, 9)) == WHITE
+    assert open_image(saved(Image.new("LA", (32, 32), (0, 51)), "PNG")).getpixel((9, 9)) == (204, 204, 204)
+
+
+def test_a_transparent_colour_of_sixteen_bits_lies_on_white():
+    grey = Image.fromarray(np.full((32, 32), 0x1234, np.uint16))
+    assert open_image(saved(grey, "PNG", transparency=0x1234)).getpixel((9, 9)) == WHITE
+    assert open_image(saved(grey, "PNG", transparency=0x1235)).getpixel((9, 9)) == (18, 18, 18)
+
+
+def test_sixteen_bits_keep_their_range():
+    ramp = np.tile(np.linspace(0, 65535, 64).astype(np.uint16), (32, 1))
+    for kind in ("PNG", "TIFF"):
+        seen = np.asarray(open_image(saved(Image.fromarray(ramp), kind)))
+        assert np.abs(seen[..., 0] - ramp / 257).max() <= 0.5
+    dark = Image.fromarray(np.full((32, 32), 2570, np.uint16))
+    assert open_image(saved(dark, "PNG")).getpixel((9, 9)) == (10, 10, 10)
+
+
+def test_big_endian_and_sixteen_bit_rgb_open_too():
+    dark = Image.fromarray(np.full((32, 32), 2570, np.uint16))
+    assert open_image(saved(dark.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
+    row = b"\0" + struct.pack(">HHH", 65535, 0, 32768) * 64
+    deep = hostile.png(bits=16, pixels=hostile.zlib.compress(row * 64))
+    assert alike(open_image(deep).getpixel((9, 9)), (255, 0, 128), 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((0.0, 0.5, 1.0), (0, 128, 255)),
+        ((0.0, 0.25, 0.5), (0, 64, 128)),
+        ((-300.0, 0.0, 300.0), (0, 128, 255)),
+        ((0.0, 4_000.0, 8_000.0), (0, 128, 255)),
+        ((math.nan, 0.5, math.inf), (0, 128, 255)),
+        ((-math.inf, 0.0, 1.0), (0, 0, 255)),
+        ((3e38, -3e38, 0.0), (255, 0, 128)),
+        ((700.0, 700.0, 700.0), (0, 0, 0)),
+    ],
+)
+def test_floats_are_read_from_zero_to_one_or_else_from_least_to_most(values, expected):
+    strips = np.repeat(np.asarray(values, np.float32), 20)[None].repeat(20, 0)
+    picture = open_image(saved(Image.fromarray(strips), "TIFF"))
+    assert tuple(picture.getpixel((x, 9))[0] for x in (9, 30, 50)) == expected
+
+
+def test_integers_are_read_by_the_smallest_usual_range_that_holds_them():
+    for top, white in ((200, 200), (60_000, 233), (10**9, 255)):
+        ramp = np.linspace(0, top, 64).astype(np.int32)[None].repeat(20, 0)
+        assert open_image(saved(Image.fromarray(ramp), "TIFF")).getpixel((63, 9)) == (white,) * 3
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
+def test_cmyk_looks_right(kind):
+    picture = open_image(saved(quarters().convert("CMYK"), kind))
+    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+
+
+@pytest.mark.parametrize(
+    "mode", ["1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "F"]
+)
+def test_an_opened_image_of_any_mode_is_taken_and_left_as_it_was(mode):
+    given = Image.new(mode, (32, 24))
+    before = given.tobytes()
+    picture = open_image(given)
+    assert (picture.mode, picture.size) == ("RGB", (32, 24))
+    assert (given.mode, given.tobytes()) == (mode, before)
+    assert picture is not given
+
+
+def test_an_opened_image_is_turned_upright_and_held_to_the_limits():
+    turned = Image.open(io.BytesIO(saved(quarters(), "JPEG", exif=exif(6))))
+    assert open_image(turned).size == (48, 64)
+    with pytest.raises(PlaygroundError, match="7 × 9"):
+        open_image(Image.new("RGB", (7, 9)))
+
+
+def swapped_profile() -> bytes:
+    """sRGB whose red and green have changed places, under another name."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    for old, new in ((b"rXYZ", b"xxxx"), (b"gXYZ", b"rXYZ"), (b"xxxx", b"gXYZ")):
+        profile = profile.replace(old, new)
+    return profile.replace("sRGB".encode("utf-16-be"), "Test".encode("utf-16-be")).replace(b"sRGB", b"Test")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "AVIF"])
+def test_a_colour_profile_is_followed(kind):
+    data = saved(quarters(), kind, icc_profile=swapped_profile())
+    assert alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
+
+
+@pytest.mark.parametrize("profile", [b"rubbish", hostile.NOISE, swapped_profile()[:200], bytes(200)])
+def test_a_broken_or_unfitting_profile_is_ignored(profile):
+    assert corners(open_image(saved(quarters(), "PNG", icc_profile=profile))) == [RED, GREEN, BLUE, WHITE]
+    grey = saved(Image.new("L", (32, 32), 99), "PNG", icc_profile=swapped_profile())
+    assert open_image(grey).getpixel((9, 9)) == (99, 99, 99)
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "TIFF", "AVIF", "MPO"])
+def test_of_an_animation_or_a_stack_the_first_picture_is_shown(kind):
+    others = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
+    data = saved(quarters(), kind, save_all=True, append_images=others)
+    assert alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
+
+
+def test_ten_thousand_frames_cost_no_more_than_one():
+    frame = saved(quarters(), "GIF")
+    after_palette = 13 + 3 * 2 ** ((frame[10] & 7) + 1)
+    animation = frame[:-1] + frame[after_palette:-1] * 10_000 + b";"
+    assert corners(open_image(animation)) == [RED, GREEN, BLUE, WHITE]
+
+
+QUIRKS = {
+    "a JPEG with rubbish after it": saved(quarters(), "JPEG", quality=95) + hostile.NOISE,
+    "a progressive JPEG": saved(quarters(), "JPEG", quality=95, progressive=True),
+    "an arithmetic of restarts": saved(quarters(), "JPEG", quality=95, restart_marker_blocks=1),
+    "a JPEG with odd comments": hostile.jpeg_with(
+        hostile.segment(0xFE, b"\xff\xda\xff\xd9") * 200, saved(quarters(), "JPEG", quality=95)
+    ),
+    "a JPEG of 500 large EXIF blocks": hostile.jpeg_with(
+        hostile.segment(0xE1, b"Exif\0\0" + bytes(60_000)) * 500, saved(quarters(), "JPEG", quality=95)
+    ),
+    "a PNG without its end": saved(quarters(), "PNG")[:-12],
+    "a PNG with rubbish after it": saved(quarters(), "PNG") + hostile.NOISE,
+    "a BMP from top to bottom": hostile.bmp(64, -48, data=quarters().tobytes("raw", "BGR")),
+    "a TIFF whose next page is itself": hostile.tiff(hostile.long(257, 48), pixels=quarters().tobytes(), following=8),
+    "a TIFF with a million numbers that nobody asked for": hostile.tiff(
+        hostile.long(257, 48), (700, 5, 10**6, b"\1\0\0\0" * 2 * 10**6), pixels=quarters().tobytes()
+    ),
+    "a TIFF whose EXIF lies beyond the file": hostile.tiff(
+        hostile.long(257, 48), hostile.long(34665, 2**31), pixels=quarters().tobytes()
+    ),
+    "a tiled TIFF": saved(quarters(), "TIFF", tiffinfo={322: 32, 323: 16}),
+    "a TIFF of LZW strips": saved(quarters(), "TIFF", compression="tiff_lzw"),
+    "a TIFF of JPEG strips": saved(quarters(), "TIFF", compression="jpeg", quality=95),
+    "a BigTIFF": saved(quarters(), "TIFF", big_tiff=True),
+    "a big-endian TIFF": saved(Image.new("I;16B", (64, 48), 65535), "TIFF"),
+    "an AVIF with EXIF": saved(quarters(), "AVIF", quality=95, exif=exif(1)),
+}
+
+
+@pytest.mark.parametrize("quirk", QUIRKS)
+def test_a_harmless_quirk_is_no_reason_to_refuse(quirk):
+    picture = open_image(QUIRKS[quirk])
+    assert picture.size == (64, 48)
+    assert quirk == "a big-endian TIFF" or alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+
+
+# Limits
+
+
+@pytest.mark.parametrize("size", [(8, 8), (20_000, 8), (8, 20_000)])
+def test_the_limits_themselves_are_allowed(size):
+    assert open_image(saved(Image.new("RGB", size), "PNG")).size == size
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "GIF"])
+def test_a_very_large_picture_opens_whole_at_half_size(kind):
+    picture = open_image(saved(quarters(5000, 4000), kind))
+    assert picture.size == (2500, 2000)
+    assert alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
+
+
+def test_sixty_four_megapixels_are_allowed():
+    assert open_image(saved(Image.new("L", (8000, 8000), 99), "JPEG")).getpixel((3999, 3999)) == (99, 99, 99)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("33 MB", ["32 MB", "33.0 MB"]),
+        ("81 megapixels, truly", ["64 megapixels", "81.0", "9,000 × 9,000"]),
+        ("7 × 7 pixels", ["from 8 to 20,000", "7 × 7"]),
+        ("a strip of 40,000 × 1", ["from 8 to 20,000", "40,000 × 1"]),
+        ("20,001 × 8 pixels", ["from 8 to 20,000", "20,001 × 8"]),
+        ("a WebP of 12,000 × 12,000", ["64 megapixels", "144.0"]),
+        ("a WebP of 16,384 × 16,384", ["64 megapixels"]),
+        ("a PNG of two thousand million pixels a side", ["20,000", "2,147,483,647"]),
+        ("a HEIC photo", ["HEIC", "JPEG"]),
+        ("a PDF", ["PDF", "JPEG"]),
+        ("an empty file", ["empty"]),
+    ],
+)
+def test_a_refusal_says_the_limit_and_what_was_given(kind, words):
+    with pytest.raises(PlaygroundError) as refusal:
+        open_image(hostile.KINDS[kind]())
+    assert all(word in str(refusal.value) for word in words)
+
+
+# Hostile files
+
+REPORT = """
+import json, sys, time
+import hostile
+from playground.images import open_image
+
+def memory(which):
+    with open("/proc/self/status") as lines:
+        return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(which)), None)
+
+def forget_peak():
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+for name, make in hostile.KINDS.items():
+    data, measured = make(), sys.platform == "linux"
+    if measured:
+        forget_peak()
+        before = memory("VmRSS")
+    start = time.perf_counter()
+    try:
+        outcome, sentence = "opened", repr(open_image(data))
+    except Exception as error:
+        outcome, sentence = type(error).__name__, str(error)
+    seconds = time.perf_counter() - start
+    growth = memory("VmHWM") - before if measured else None
+    print(json.dumps({"name": name, "outcome": outcome, "sentence": sentence, "MB": growth, "s": seconds}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, dict]:
+    """Every hostile file, opened in one process of its own, where every warning is an error."""
+    here = Path(__file__).parent
+    environment = os.environ | {
+        "PYTHONPATH": f"{here.parent}{os.pathsep}{here}",
+        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", REPORT], env=environment, capture_output=True, text=True, timeout=300
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"
+    return {line["name"]: line for line in lines}
+
+
+def test_there_are_far_more_than_forty_kinds_of_hostile_files():
+    assert len(hostile.KINDS) > 150
+
+
+@pytest.mark.parametrize("kind", hostile.KINDS)
+def test_a_hostile_file_is_refused_in_a_helpful_sentence(kind, report):
+    seen = report[kind]
+    assert seen["outcome"] == "PlaygroundError", seen["sentence"]
+    assert re.fullmatch(r"[A-Z].{25,}\.", seen["sentence"])
+    assert re.search(r"\b(save|choose|crop|give|take)\b", seen["sentence"], re.IGNORECASE), "what is one to do?"
+    assert not re.search(r"Error|0x|object at|buffer|Traceback", seen["sentence"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_no_hostile_file_takes_300_megabytes(report):
+    greedy = {name: round(seen["MB"]) for name, seen in report.items() if seen["MB"] >= 300}
+    assert not greedy
+
+
+class Liar:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def read(self, size=-1):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+SOURCES = {
+    "nothing": lambda folder: None,
+    "a number": lambda folder: 5,
+    "a list": lambda folder: [1, 2],
+    "an array": lambda folder: np.zeros((32, 32, 3), np.uint8),
+    "a folder": lambda folder: folder,
+    "a missing file": lambda folder: folder / "missing.png",
+    "an empty path": lambda folder: "",
+    "a path with a zero in it": lambda folder: "a\0b.png",
+    "a path of 10,000 letters": lambda folder: "a" * 10_000,
+    "a web address": lambda folder: "https://example.org/cat.jpg",
+    "an empty buffer": lambda folder: memoryview(b""),
+    "a closed file": lambda folder: _closed(),
+    "a text file": lambda folder: io.StringIO("picture"),
+    "a file that gives text": lambda folder: Liar("text"),
+    "a file that gives numbers": lambda folder: Liar(7),
+    "a file that gives nothing": lambda folder: Liar(None),
+    "a file that breaks": lambda folder: Liar(OSError(5, "Input/output error")),
+    "a file that hangs up": lambda folder: Liar(RuntimeError()),
+}
+
+
+def _closed() -> io.BytesIO:
+    file = io.BytesIO(b"x")
+    file.close()
+    return file
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_is_no_source_of_pictures_is_refused_in_a_sentence(source, tmp_path):
+    with pytest.raises(PlaygroundError, match=r"^.{20,400}\.$"):
+        open_image(SOURCES[source](tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(PlaygroundError, match="no ordinary file"):
+        open_image(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
+def test_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ["half of a WEBP file", "half of a AVIF file", "half of a LZW TIFF file", "a TIFF of rubbish JPEG"]
+    paths = [tmp_path / str(number) for number in range(len(names))]
+    for path, name in zip(paths, names, strict=True):
+        path.write_bytes(hostile.KINDS[name]())
+
+    def footprint():
+        gc.collect()
+        return len(os.listdir("/proc/self/fd")), threading.active_count(), sorted(os.listdir(tmp_path))
+
+    before = footprint()
+    for path in paths * 5:
+        with pytest.raises(PlaygroundError):
+            open_image(path)
+        with path.open("rb") as file, pytest.raises(PlaygroundError):
+            open_image(file)
+    assert footprint() == before
+
+
+def test_an_error_keeps_no_half_decoded_picture_alive(monkeypatch):
+    kept = []
+    load = ImageFile.ImageFile.load
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda self: (kept.append(weakref.ref(self)), load(self))[1])
+    with pytest.raises(PlaygroundError) as refusal:
+        open_image(hostile.KINDS["half of a PNG file"]())
+    gc.collect()
+    assert refusal.value is not None
+    assert kept
+    assert all(picture() is None for picture in kept)
+
+
+def test_threads_do_not_get_in_each_others_way():
+    good = [saved(quarters(), kind) for kind in ("JPEG", "PNG", "WEBP", "AVIF", "TIFF")]
+    bad = [hostile.KINDS[kind]() for kind in ("half of a PNG file", "a GIF of broken codes", "81 megapixels, truly")]
+    globals_before = (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters))
+
+    def opens(data):
+        try:
+            return alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
+        except PlaygroundError:
+            return False
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(opens, (good + bad) * 20)) == ([True] * 5 + [False] * 3) * 20
+    assert (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters)) == globals_before
+
+
+def test_opening_an_image_imports_no_torch_no_timm_and_no_streamlit():
+    lines = "import io, sys, playground.images as i; from PIL import Image; f = io.BytesIO()"
+    lines += "; Image.new('RGB', (9, 9)).save(f, 'PNG'); i.open_image(f)"
+    lines += "; assert not {'torch', 'timm', 'streamlit', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", lines], check=True, cwd=Path(__file__).parent.parent)
+
+
+# The model's input
+
+
+@pytest.mark.parametrize(("patch", "side"), [(16, 224), (14, 518), (14, 224), (32, 384), (8, 64), (16, 1024)])
+def test_a_square_picture_gets_the_native_size(patch, side):
+    assert fit((640, 640), patch, (side, side)) == (side, side)
+    assert fit((8, 8), patch, (side, side)) == (side, side)
+
+
+@pytest.mark.parametrize(
+    "picture", [(640, 480), (480, 640), (1920, 1080), (8, 20_000), (20_000, 8), (100, 99), (9, 300)]
+)
+@pytest.mark.parametrize(("patch", "native"), [(16, (224, 224)), (14, (518, 518)), (16, (128, 512)), (32, (32, 32))])
+def test_the_input_has_whole_patches_and_never_more_than_the_model_is_used_to(picture, patch, native):
+    height, width = fit(picture, patch, native)
+    patches = native[0] // patch * (native[1] // patch)
+    assert height % patch == width % patch == 0
+    assert min(height, width) >= patch
+    assert 0.8 * patches <= height * width / patch**2 <= patches
+
+
+def test_the_input_has_the_aspect_of_the_picture():
+    assert fit((640, 480), 16, (224, 224)) == (192, 256)
+    assert fit((480, 640), 16, (224, 224)) == (256, 192)
+    assert fit((1920, 1080), 14, (518, 518)) == (27 * 14, 48 * 14)
+    assert fit((448, 224), 16, (224, 448)) == (224, 448)
+    assert fit((20_000, 8), 16, (224, 224)) == (16, 196 * 16)
+
+
+def test_no_other_grid_fits_a_usual_picture_better():
+    for width, height in [(640, 480), (300, 400), (1920, 1080), (1000, 1001), (700, 100), (3000, 50)]:
+        rows, columns = (side // 16 for side in fit((width, height), 16, (224, 224)))
+
+        def misfit(r, c, aspect=height / width):
+            return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / 196))
+
+        assert misfit(rows, columns) <= min(misfit(r, c) for r in range(1, 197) for c in range(1, 196 // r + 1)) + 0.15
+
+
+def test_a_turned_picture_gets_a_turned_input():
+    for width in range(50, 500, 7):
+        assert fit((width, 200), 16, (224, 224)) == fit((200, width), 16, (224, 224))[::-1]
+
+
+def test_the_model_sees_the_whole_picture_and_so_does_the_person():
+    picture = quarters(300, 100)
+    size = fit(picture.size, 16, (224, 224))
+    shown = displayed(picture, size)
+    assert (shown.height, shown.width) == size
+    assert corners(shown) == [RED, GREEN, BLUE, WHITE]
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"])
+def test_the_input_is_what_is_displayed_normalised(interpolation):
+    picture = Image.frombytes("RGB", (80, 80), hostile.NOISE[: 80 * 80 * 3])
+    mean, std, size = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), (48, 64)
+    tensor = model_input(picture, size, mean, std, interpolation)
+    assert (tuple(tensor.shape), str(tensor.dtype), tensor.is_contiguous()) == ((1, 3, 48, 64), "torch.float32", True)
+    pixels = tensor[0].numpy().transpose(1, 2, 0) * np.float32(std) + np.float32(mean)
+    assert np.abs(pixels * 255 - np.asarray(displayed(picture, size, interpolation))).max() < 1e-3
+
+
+def test_the_input_equals_that_of_timms_own_transform():
+    timm = pytest.importorskip("timm")
+    picture = Image.frombytes("RGB", (80, 80), hostile.NOISE[: 80 * 80 * 3])
+    wants = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "interpolation": "bicubic"}
+    theirs = timm.data.create_transform((3, 32, 32), crop_pct=1.0, **wants)(picture)
+    ours = model_input(picture, (32, 32), **wants)
+    assert np.abs((ours[0] - theirs).numpy()).max() < 1e-5
+
+
+def test_an_unknown_interpolation_is_refused_with_those_there_are():
+    with pytest.raises(PlaygroundError, match=r"'cubic'.*bicubic"):
+        displayed(quarters(), (32, 32), "cubic")
