@@ -165,7 +165,7 @@ def _read_stream(file: BinaryIO) -> bytes:
     try:
         while size <= MAX_BYTES and (piece := file.read(MAX_BYTES + 1 - size)):
             pieces.append(piece)
-            size += len(piece)
+            size += memoryview(piece).nbytes  # and no text
         data = b"".join(pieces)
     except Exception as error:
         complaint = f"The file can't be read ({str(error) or type(error).__name__}): give an open file in binary mode."
