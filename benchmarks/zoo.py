@@ -1,9 +1,11 @@
 """Which of timm's plain-ViT names load: python benchmarks/zoo.py
+The facts that the app shows beside each offered model, into assets/models.json: python benchmarks/zoo.py --offers
 
 Every name's shapes are built twice, by timm and by us, and timm's state dict must fit ours exactly (no memory, no
 network). Prints the count that the README states, and the reasons for the rest.
 """
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -33,5 +35,24 @@ def main() -> None:
         print(f"{count:4} {reason}")
 
 
+def offers() -> dict[str, dict]:
+    """Read by the app, which would otherwise have to wait for timm's import before it could list them."""
+    from timm.models import get_pretrained_cfg
+
+    from playground import zoo
+
+    facts = {}
+    for name, good_for in zoo.CURATED.items():
+        card = zoo.card(name)
+        hub = get_pretrained_cfg(name).hf_hub_id
+        facts[name] = {"good_for": good_for, "megabytes": round(card.megabytes), "licence": card.licence, "hub": hub}
+    return facts
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--offers"]:
+        from playground.prepared import OFFERS
+
+        OFFERS.write_text(json.dumps(offers(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    else:
+        main()

@@ -19,10 +19,10 @@ from playground.errors import PlaygroundError
 ALIGN = 16
 
 
-def pack(header: dict, arrays: dict[str, np.ndarray]) -> bytes:
+def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
     sections, offset, body = {}, 0, []
     for name, array in arrays.items():
-        array = np.ascontiguousarray(array)
+        array = np.frombuffer(array, np.uint8) if isinstance(array, bytes) else np.ascontiguousarray(array)
         sections[name] = {"offset": offset, "dtype": array.dtype.name, "shape": list(array.shape)}
         data = array.tobytes()
         body.append(data + bytes(-len(data) % ALIGN))

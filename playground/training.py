@@ -1,33 +1,30 @@
-"""Training the bundled model from nothing, on scenes that this repository draws.
-
-Three teachers at once, each a small head that is thrown away afterwards (the first is kept):
-  class      the class token says what the picture shows: shapes, materials, kind of backdrop
-  dense      every patch says what it is a part of, and where the sides of its object lie
-  affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
-             middle layer as well, and it is what makes heads gather objects
+"""Training from nothing: the recipe, and the run that follows it.
 
 Everything follows from the seed and the step: the same command gives the same weights on the same machine, and a run
-that was stopped goes on where it was.
+that was stopped goes on where it was. Its folder holds
+  recipe.json               what it follows
+  snapshot-000531.safetensors   the model at about a dozen moments, spaced by their logarithm
+  checkpoint.pt             everything that is needed to go on
+  model.safetensors         the model as far as it has come, for playground.load
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from playground import scenes, zoo
-from playground.backdrops import GROUNDS
-from playground.silhouettes import SHAPES
-from playground.targets import LABELS, patch_targets, presence
-from playground.textures import MATERIALS
+from playground import zoo
+from playground.errors import PlaygroundError
+from playground.targets import LABELS
+from playground.teachers import Scenes, Teachers
 from playground.vit import Config, VisionTransformer, attention_by_hand
 
 BUNDLED = Config(
@@ -35,13 +32,19 @@ BUNDLED = Config(
     classes=len(LABELS), labels=LABELS, multi_label=True,
 )  # fmt: skip
 
+TELL_EVERY = 20  # steps
+KEEP_EVERY = 500  # steps
+SNAPSHOTS = 12
+
+Tell = Callable[[int, dict[str, float], VisionTransformer], None]
+
 
 @dataclass(frozen=True)
 class Recipe:
-    steps: int = 9000
+    steps: int = 7500
     batch: int = 32
     rate: float = 1e-3  # of learning, at its highest
-    warm_up: int = 400
+    warm_up: int = 400  # steps, at most a tenth of all
     decay: float = 0.05  # of weights
     average: float = 0.998  # of the running mean of the weights, which is what is kept
     seed: int = 0
@@ -49,103 +52,12 @@ class Recipe:
     middle: int = 2  # the layer whose patches the affinity also teaches
     small_side: int = 80  # pixels of the pictures in the first part of the run, which is twice as fast for it
     small_share: float = 0.55  # how long that part is
-    workers: int = 1
+    workers: int = 1  # processes that draw; they change nothing in the result
     config: Config = BUNDLED
+    name: str = "bundled"
 
 
-# What there is to learn from ------------------------------------------------------------------------------------------
-
-
-class Scenes(Dataset):
-    """Scene number i of this seed, with its targets."""
-
-    def __init__(self, recipe: Recipe):
-        self.recipe = recipe
-
-    def __len__(self) -> int:
-        return self.recipe.steps * self.recipe.batch
-
-    def __getitem__(self, i: int) -> dict[str, np.ndarray]:
-        r = self.recipe
-        small = i // r.batch < r.small_share * r.steps
-        side = r.small_side if small else r.config.image_size[0]
-        return example(scenes.scene(r.seed * 2**32 + i, side), r.config.patch_size)
-
-
-def example(scene, patch: int) -> dict[str, np.ndarray]:
-    t = patch_targets(scene, patch)
-    inside = t.objects > 0
-    return {
-        "image": scene.image,  # (H, W, 3) uint8
-        "present": presence(scene),  # (labels,)
-        "shape": np.where(inside, t.shapes, len(SHAPES)).ravel(),  # (patches,), the last number is background
-        "material": np.where(inside, t.materials, len(MATERIALS)).ravel(),
-        "ground": np.where(inside, -100, t.grounds).ravel(),  # −100: not asked
-        "segment": np.where(inside, t.objects, -1 - t.regions).ravel(),  # an object, or a part of the background
-        "box": t.boxes.reshape(-1, 4),
-    }
-
-
-def pixels(images: Tensor, config: Config) -> Tensor:
-    """(B, H, W, 3) bytes -> (B, 3, H, W), as the model wants them."""
-    mean, std = (torch.tensor(t, device=images.device) for t in (config.mean, config.std))
-    return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
-
-
-# The teachers ---------------------------------------------------------------------------------------------------------
-
-
-class Teachers(nn.Module):
-    """Small heads on the patches; only the training knows them."""
-
-    def __init__(self, recipe: Recipe):
-        super().__init__()
-        width = recipe.config.width
-        self.recipe = recipe
-        self.says = nn.ModuleDict(
-            {"shape": nn.Linear(width, len(SHAPES) + 1), "material": nn.Linear(width, len(MATERIALS) + 1)}
-            | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
-        )
-        self.alike = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 64)) for _ in range(2))
-
-    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The losses by name."""
-        x, rotation = vit.embed(pixels(batch["image"], vit.config))
-        first = len(vit.config.prefix)
-        for i, block in enumerate(vit.blocks):
-            x, _ = block(x, None, rotation)
-            if i == self.recipe.middle:
-                middle = x[:, first:]
-        last = vit.norm(x)[:, first:]  # (B, patches, D)
-        inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
-        says = {name: head(last).float() for name, head in self.says.items()}
-        return {
-            "class": 10 * F.binary_cross_entropy_with_logits(vit.classify(x).float(), batch["present"]),
-            "shape": F.cross_entropy(says["shape"].flatten(0, 1), batch["shape"].flatten()),
-            "material": F.cross_entropy(says["material"].flatten(0, 1), batch["material"].flatten()) / 2,
-            "ground": F.cross_entropy(says["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
-            "box": F.smooth_l1_loss(says["box"][inside], batch["box"][inside], beta=0.1),
-            "alike": self.affinity(self.alike[0](last), batch["segment"]),
-            "alike early": self.affinity(self.alike[1](middle), batch["segment"]) / 2,
-        }
-
-    def affinity(self, z: Tensor, segment: Tensor) -> Tensor:
-        """−log of how much of a patch's likeness falls on its own segment. Every segment counts the same."""
-        z = F.normalize(z.float(), dim=-1)
-        like = z @ z.mT / self.recipe.temperature  # (B, patches, patches)
-        like.diagonal(dim1=1, dim2=2).fill_(-math.inf)  # a patch is no news to itself
-        same = segment[:, :, None] == segment[:, None]  # (B, patches, patches)
-        size = same.sum(-1)  # (B, patches)
-        own = like.masked_fill(~same, -math.inf).logsumexp(-1) - like.logsumexp(-1)  # (B, patches), log of the share
-        counted = size > 2
-        weight = counted / size.clamp(min=1) ** 0.75
-        return -(own.masked_fill(~counted, 0) * weight).sum() / weight.sum()
-
-
-# The run --------------------------------------------------------------------------------------------------------------
-
-
-def snapshot_steps(steps: int, count: int = 12) -> list[int]:
+def snapshot_steps(steps: int, count: int = SNAPSHOTS) -> list[int]:
     """0 and about a dozen moments, spaced by their logarithm up to the end."""
     return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]
 
@@ -153,71 +65,164 @@ def snapshot_steps(steps: int, count: int = 12) -> list[int]:
 def train(
     recipe: Recipe,
     folder: Path,
+    *,
+    data: Dataset | None = None,
+    teachers: Callable[[Recipe], nn.Module] = Teachers,
     device: str | None = None,
-    tell: Callable[[int, dict[str, float], VisionTransformer], None] | None = None,
+    tell: Tell | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> VisionTransformer:
-    """Runs to the end, or on from where `folder` stopped; leaves snapshots and the finished model there.
-    `tell` hears the step, the losses and the averaged model now and then."""
-    device = device or zoo.best_device()
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(recipe.seed)
-    vit = VisionTransformer(recipe.config, recipe.seed).to(device)
-    if device == "cpu":  # there the fused kernel's way back is three times slower than the formula written out
-        for block in vit.blocks:
-            block.attn.mix = attention_by_hand
-    mean = VisionTransformer(recipe.config, recipe.seed).to(device).requires_grad_(False)
-    teachers = Teachers(recipe).to(device)
-    optimiser = torch.optim.AdamW(_groups(vit, teachers, recipe.decay), lr=recipe.rate, betas=(0.9, 0.98))
-    step, history, saved = 0, [], folder / "checkpoint.pt"
-    if saved.exists():
-        state = torch.load(saved, map_location=device, weights_only=True)
-        for name, part in (("vit", vit), ("mean", mean), ("teachers", teachers), ("optimiser", optimiser)):
-            part.load_state_dict(state[name])
-        step, history = state["step"], state["history"]
-    elif step == 0:
-        zoo.save(mean, folder / "snapshot-000000.safetensors")
-    left = range(step * recipe.batch, recipe.steps * recipe.batch)
-    loader = DataLoader(
-        Scenes(recipe), batch_size=recipe.batch, sampler=left, num_workers=recipe.workers,
-        prefetch_factor=6 if recipe.workers else None, persistent_workers=recipe.workers > 0,
-    )  # fmt: skip
+    """Runs to the end, or on from where `folder` stopped, or until `stopped` says so; what it has is kept there.
+
+    Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model and a
+    batch into losses by name. `tell` hears the step, the losses and the averaged model every twenty steps.
+    """
+    run = Run(recipe, folder, teachers, device)
+    loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
     moments = set(snapshot_steps(recipe.steps))
-
-    def keep() -> None:
-        parts = {"vit": vit, "mean": mean, "teachers": teachers, "optimiser": optimiser}
-        state = {name: part.state_dict() for name, part in parts.items()}
-        torch.save({**state, "step": step, "history": history}, saved.with_suffix(".new"))
-        saved.with_suffix(".new").replace(saved)
-
     try:
         for batch in loader:
-            for group in optimiser.param_groups:
-                group["lr"] = recipe.rate * _pace(step, recipe)
-            batch = {name: value.to(device) for name, value in batch.items()}
-            with torch.autocast(torch.device(device).type, torch.bfloat16):
-                losses = teachers(vit, batch)
-            loss = sum(losses.values())
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_([*vit.parameters(), *teachers.parameters()], 1.0)
-            optimiser.step()
-            step += 1
-            blend = min(recipe.average, (1 + step) / (10 + step))
-            with torch.no_grad():
-                torch._foreach_lerp_(list(mean.parameters()), list(vit.parameters()), 1 - blend)
-            if step % 20 == 0:
-                history.append([step, *(round(value.item(), 4) for value in losses.values())])
+            if stopped():
+                break
+            losses = run.learn(batch)
+            if run.step % TELL_EVERY == 0:
+                now = {name: value.item() for name, value in losses.items()}
+                run.history.append([run.step, *(round(value, 4) for value in now.values())])
                 if tell:
-                    tell(step, {name: value.item() for name, value in losses.items()}, mean)
-            if step in moments:
-                zoo.save(mean, folder / f"snapshot-{step:06}.safetensors")
-            if step % 500 == 0:
-                keep()
-    finally:  # Ctrl-C keeps what there is
-        keep()
-    mean.name = "bundled"
-    zoo.save(mean, folder / "model.safetensors")
-    return mean.eval()
+                    tell(run.step, now, run.mean)
+            if run.step in moments:
+                run.snapshot()
+            if run.step % KEEP_EVERY == 0:
+                run.keep()
+    finally:  # whatever happens, what was learned is kept
+        run.keep()
+    run.mean.name = recipe.name
+    zoo.save(run.mean, folder / "model.safetensors")
+    return run.mean.eval()
+
+
+class Run:
+    """What changes from step to step, and the folder in which it is kept."""
+
+    def __init__(
+        self, recipe: Recipe, folder: Path, teachers: Callable[[Recipe], nn.Module] = Teachers, device: str | None = None
+    ):
+        self.recipe, self.folder = recipe, folder
+        self.device = checked_device(device)
+        _agree(recipe, folder)
+        torch.manual_seed(recipe.seed)
+        self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
+        if self.device == "cpu":  # there the fused kernel's way back is three times slower than the formula written out
+            for block in self.vit.blocks:
+                block.attn.mix = attention_by_hand
+        self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
+        self.teachers = teachers(recipe).to(self.device)
+        self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
+        groups = _groups(self.vit, self.teachers, recipe.decay)
+        self.optimiser = torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98))
+        self.step, self.history = 0, []
+        if (folder / "checkpoint.pt").exists():
+            self._go_on()
+        else:
+            self.snapshot()
+
+    def learn(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+        """One step. The losses are those before it."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.recipe.rate * pace(self.step, self.recipe)
+        batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
+        with torch.autocast(torch.device(self.device).type, torch.bfloat16):
+            losses = self.teachers(self.vit, batch)
+        loss = sum(losses.values())
+        self.optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.learned, 1.0)
+        self.optimiser.step()
+        self.step += 1
+        blend = min(self.recipe.average, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.mean.parameters()), list(self.vit.parameters()), 1 - blend)
+        return losses
+
+    def snapshot(self) -> None:
+        zoo.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
+
+    def keep(self) -> None:
+        state = {name: part.state_dict() for name, part in self._parts().items()}
+        saved = self.folder / "checkpoint.pt"
+        torch.save({**state, "step": self.step, "history": self.history}, saved.with_suffix(".new"))
+        saved.with_suffix(".new").replace(saved)
+
+    def _go_on(self) -> None:
+        state = read_checkpoint(self.folder, self.device)
+        try:
+            for name, part in self._parts().items():
+                part.load_state_dict(state[name])
+        except (KeyError, RuntimeError, ValueError):
+            raise _another(self.folder) from None
+        self.step, self.history = state["step"], state["history"]
+
+    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
+        return {"vit": self.vit, "mean": self.mean, "teachers": self.teachers, "optimiser": self.optimiser}
+
+
+def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
+    """Tensors and plain numbers only: nothing that could run as it loads."""
+    try:
+        return torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
+    except Exception as error:  # a damaged file fails in many ways
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PlaygroundError(f"{folder / 'checkpoint.pt'} can't be read: {first}") from None
+
+
+def checked_device(device: str | None) -> str:
+    if device is None:
+        return zoo.best_device()
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise PlaygroundError(f"This machine has no device {device!r} for torch; leave --device out.") from None
+    return device
+
+
+def _agree(recipe: Recipe, folder: Path) -> None:
+    """A folder belongs to one recipe: to go on by another would give a model that no command gives."""
+    wanted = dataclasses.asdict(recipe)
+    del wanted["workers"]
+    wanted = json.loads(json.dumps(wanted))  # as it looks when it comes back from a file
+    written = folder / "recipe.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not written.exists():
+            written.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+        elif json.loads(written.read_text(encoding="utf-8")) != wanted:
+            raise _another(folder)
+    except OSError as error:
+        raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
+    except json.JSONDecodeError:
+        raise PlaygroundError(f"{written} is damaged; remove it.") from None
+
+
+def _another(folder: Path) -> PlaygroundError:
+    return PlaygroundError(
+        f"{folder} holds a run with other settings; give another folder with --out, or the settings it began with."
+    )
+
+
+def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader:
+    """The batches from this step on."""
+    left = range(step * recipe.batch, recipe.steps * recipe.batch)
+    workers = recipe.workers if left else 0
+    return DataLoader(
+        data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
+        persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
+    )  # fmt: skip
+
+
+def _leave_ctrl_c_to_the_run(_: int) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _groups(vit: nn.Module, teachers: nn.Module, decay: float) -> list[dict]:
@@ -228,9 +233,10 @@ def _groups(vit: nn.Module, teachers: nn.Module, decay: float) -> list[dict]:
     return [{"params": matrices, "weight_decay": decay}, {"params": rest, "weight_decay": 0.0}]
 
 
-def _pace(step: int, recipe: Recipe) -> float:
+def pace(step: int, recipe: Recipe) -> float:
     """Up in a straight line, then down along a cosine to a hundredth."""
-    if step < recipe.warm_up:
-        return (step + 1) / recipe.warm_up
-    done = (step - recipe.warm_up) / max(1, recipe.steps - recipe.warm_up)
+    warm_up = min(recipe.warm_up, recipe.steps // 10)
+    if step < warm_up:
+        return (step + 1) / warm_up
+    done = (step - warm_up) / max(1, recipe.steps - warm_up)
     return 0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2

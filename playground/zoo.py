@@ -17,13 +17,14 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
+from playground.prepared import BUNDLED
 from playground.vit import PAPER, Config, VisionTransformer
 
-BUNDLED = Path(__file__).parent.parent / "assets" / "bundled.safetensors"
 UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
+WEIGHTS = "model.safetensors"  # what the file is called on the hub
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
 CURATED = {  # what each is good for
@@ -281,6 +282,36 @@ def _labels(model, name: str) -> tuple[str, ...]:
     return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
 
 
+def download(name: str, report: type | None = None) -> None:
+    """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's."""
+    from huggingface_hub import hf_hub_download
+    from timm.models import get_pretrained_cfg
+
+    _check_name(name)
+    source = get_pretrained_cfg(name)
+    if source is None or not source.hf_hub_id or source.hf_hub_filename:
+        return  # from elsewhere: timm fetches it as it loads
+    try:
+        hf_hub_download(source.hf_hub_id.split("@")[0], WEIGHTS, tqdm_class=report)
+    except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
+        raise _unreachable(name, error) from error
+
+
+def is_here(hub_id: str) -> bool:
+    """Whether the weights are on this machine."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(hub_id, WEIGHTS), str)
+
+
+def _unreachable(name: str, error: Exception) -> PlaygroundError:
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return PlaygroundError(
+        f"The weights of {name} could not be fetched ({first}). "
+        f"Check the network, or fetch them once with `python -m playground download {name}` where there is one."
+    )
+
+
 def _fetch(name: str) -> dict[str, Tensor]:
     """The published weights, by timm's own loader, from this machine's cache or the network."""
     import timm
@@ -289,12 +320,8 @@ def _fetch(name: str) -> dict[str, Tensor]:
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
     try:
         return timm.create_model(name, pretrained=True).state_dict()
-    except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
-        first = str(error).strip().splitlines() or [type(error).__name__]
-        raise PlaygroundError(
-            f"The weights of {name} could not be fetched: {first[0]} "
-            f"Check the network, or fetch them once with `python -m playground download {name}` where there is one."
-        ) from error
+    except Exception as error:  # as above
+        raise _unreachable(name, error) from error
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:

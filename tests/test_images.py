@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms, ImageFile
 
-from playground import images
+from playground import guard, images
 from playground.errors import PlaygroundError
 from playground.images import displayed, fit, model_input, open_image
 
@@ -103,7 +103,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
         given = 0
 
         def read(self, size):
-            assert self.given + size <= images.MAX_BYTES + 1
+            assert self.given + size <= guard.MAX_BYTES + 1
             self.given += size
             return bytes(size)
 

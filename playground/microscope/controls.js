@@ -31,6 +31,7 @@ export function bindPointer(lens) {
   for (const canvas of [lens.refs.picture, lens.refs.twin]) {
     const follow = (event) => {
       Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
+      lens.everHovered = true;
       lens.schedule(true);
     };
     canvas.addEventListener("pointermove", follow);

@@ -42,7 +42,8 @@ export function writeTitles(lens) {
   refs.badge.classList.toggle("altered", shown.altered);
 
   say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
-  say(refs.lock, view.locked ? `locked at ${tokenName(tokenOf(view.query, main.pack), main.pack)} · Esc frees it` : lens.touch ? "drag, or tap to lock" : "click to lock");
+  say(refs.lock, view.locked ? `locked at ${tokenName(tokenOf(view.query, main.pack), main.pack)} · Esc frees it` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
+  refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(view.head));
   say(refs.layerRange, `of 0–${pack.layers - 1}`);

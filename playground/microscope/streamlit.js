@@ -16,7 +16,7 @@
 // answer (an overlay, a view) does not carry megabytes; should it be missing after all (a reloaded page), it is asked for.
 // "view" is applied when "view_id" changes (and the first time), so that a rerun never takes a choice back.
 //
-// What goes out: state "view" (plain JSON, 300 ms after the last lock or choice) and trigger "ask" (see lens.js).
+// What goes out: state "view" (as it stands in a link, 300 ms after the last lock or choice) and trigger "ask" (see lens.js).
 
 import { openContainer } from "./core.js";
 import { createLens } from "./lens.js";
@@ -33,7 +33,7 @@ function linkTo(base, view) {
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   let kept = parentElement.__microscope;
   const host = {
-    onView: (view) => setStateValue("view", view),
+    onView: (view) => setStateValue("view", viewToQuery(view)),
     // The stamp makes a repeated question a new value; Streamlit would swallow an equal one.
     ask: (request) => setTriggerValue("ask", { ...request, stamp: Date.now() }),
   };

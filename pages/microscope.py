@@ -1,0 +1,90 @@
+"""The microscope: hover a patch, see whom it listens to."""
+
+import streamlit as st
+
+from playground.errors import PlaygroundError
+from playground.ui import address, engine, offers, session
+from playground.ui.components import lens, strip
+
+state = st.session_state
+
+
+def attempt(action, *arguments) -> bool:
+    """What can't be done is said in a sentence, and everything stays as it was."""
+    try:
+        action(*arguments)
+    except PlaygroundError as error:
+        st.toast(str(error), icon=":material/error:", duration="long")
+        return False
+    write_address()
+    return True
+
+
+def read_address() -> None:
+    """At the start, and when the person has gone back or typed another address."""
+    if "address" in state and dict(st.query_params) == state.address:
+        return
+    words, view = address.read(st.query_params)
+    state.here, trouble = session.start(words, view)
+    state.here.view_id = state.get("visits", 0)
+    state.visits = state.here.view_id + 1
+    if trouble:
+        st.toast(trouble, icon=":material/error:", duration="long")
+    write_address()
+
+
+def write_address() -> None:
+    words = state.here.words()
+    if words != dict(st.query_params):
+        st.query_params.from_dict(words)
+    state.address = words
+
+
+def on_view() -> None:
+    state.here.view = address.view_of(state.lens.view or "")
+    write_address()
+
+
+def on_ask() -> None:
+    state.asked = state.lens.ask
+
+
+def on_pick() -> None:
+    if name := address.readable({"sample": str(state.strip.pick)}).get("sample"):
+        attempt(state.here.show, engine.sample(name))
+
+
+def on_photo() -> None:
+    attempt(lambda: state.here.show(session.sent_photo(state.strip.photo or {})))
+
+
+def on_file(key: str) -> None:
+    if state[key] is not None:
+        attempt(lambda: state.here.show(engine.upload(state[key].getvalue(), state[key].name)))
+
+
+@st.fragment
+def microscope() -> None:
+    here = state.here
+    lens("lens", here.blob(), on_view, on_ask)
+    asked = state.pop("asked", None)
+    if asked and attempt(here.answer, asked):  # the picture is on the screen; only now the question
+        st.rerun(scope="fragment")
+
+
+read_address()
+here = state.here
+own = None if here.picture.sample else here.picture.name
+samples, opening, model, finer, beside = st.columns([6.6, 1.2, 2.2, 1.5, 1.5], vertical_alignment="center", gap="small")
+with samples:
+    strip("strip", None if own else here.picture.name, own, on_pick, on_photo)
+with opening, st.popover("Open", icon=":material/add_photo_alternate:", width="stretch"):
+    st.file_uploader("A picture of your own", key="file", on_change=on_file, args=("file",), max_upload_size=32)
+    st.camera_input("or one from the camera", key="camera", on_change=on_file, args=("camera",))
+with model:
+    offers.model_chooser(here, attempt)
+with finer:
+    offers.detail_chooser(here, attempt)
+with beside:
+    offers.compare_chooser(here, attempt)
+microscope()

@@ -1,0 +1,248 @@
+"""What stands between a stranger's file and a decoder: only seven formats are recognised, sizes are checked from the
+header before anything is decoded, and what could keep a decoder busy for minutes is refused first. Each of those checks
+answers a file of a few kilobytes that really does so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import stat
+import struct
+from typing import BinaryIO
+
+from PIL import (
+    AvifImagePlugin,
+    BmpImagePlugin,
+    GifImagePlugin,
+    Image,
+    JpegImagePlugin,
+    PngImagePlugin,
+    TiffImagePlugin,
+    WebPImagePlugin,
+)
+
+from playground.errors import PlaygroundError
+
+MAX_BYTES = 32 * 2**20
+MAX_PIXELS = 64_000_000
+MIN_SIDE, MAX_SIDE = 8, 20_000
+
+MAX_READS = 250_000  # a large picture in tiny parts needs some 100,000
+MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # a progressive JPEG is walked through once per scan
+MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run-length BMP in Python
+MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
+MAX_AVIF_HEADER = 2**17  # libavif looks through all earlier items for each item
+HIDDEN_EXIF = b"exif\0\0"
+
+ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF"
+FORMATS = (  # the classes themselves: no registry that another library could add a decoder to
+    (rb"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
+    (rb"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
+    (rb"RIFF....WEBP", WebPImagePlugin.WebPImageFile),
+    (rb"GIF8[79]a", GifImagePlugin.GifImageFile),
+    (rb"BM", BmpImagePlugin.BmpImageFile),
+    (rb"II[*+]\0|MM\0[*+]", TiffImagePlugin.TiffImageFile),
+    (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
+)
+STRANGERS = (  # what people try, so that they are told what they have in hand
+    (rb"....ftyp(?:hei|hev)", "a HEIC picture, as iPhones take them"),
+    (rb"....ftyp", "a film"),
+    (rb"%PDF", "a PDF document"),
+    (rb"%!PS", "a PostScript drawing"),
+    (rb"(?:\xef\xbb\xbf)?\s*<", "an SVG drawing or a web page"),
+    (rb"8BPS", "a Photoshop document"),
+    (rb"PK\x03\x04", "a ZIP archive or an office document"),
+    (rb"\0\0\x01\0", "an icon"),
+    (rb"\xff\x0a|\0\0\0\x0cJXL ", "a JPEG XL picture"),
+    (rb"\0\0\0\x0cjP", "a JPEG 2000 picture"),
+)
+# What describes the pixels of a TIFF, and nothing else: other tags may hold millions of numbers or whole directories.
+TIFF_TAGS = {*range(256, 260), 262, 266, 273, 274, 277, 278, 279, 284, 292, 293, 317, 320, *range(322, 326), 338, 339}
+TIFF_TAGS |= {347, *range(529, 533), 34675}
+TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
+TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
+
+
+# Reading
+
+
+def read(source) -> bytes:
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        _check_bytes(memoryview(source).nbytes)
+        return bytes(source)
+    if isinstance(source, (str, os.PathLike)):
+        return _read_path(source)
+    if callable(getattr(source, "read", None)):
+        return _read_stream(source)
+    raise PlaygroundError(
+        f"An image is opened from a path, bytes, a file object or a PIL image, not from {type(source).__name__}."
+    )
+
+
+def _read_path(path: str | os.PathLike) -> bytes:
+    try:
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            _check_bytes(status.st_size)
+            with open(path, "rb") as file:
+                return _read_stream(file)
+        what = "a folder" if stat.S_ISDIR(status.st_mode) else "no ordinary file"
+        complaint = f"{path!r:.200} is {what}: give the path of one picture."
+    except PlaygroundError:
+        raise
+    except FileNotFoundError:
+        complaint = f"There is no file {path!r:.200}: check the path."
+    except (OSError, ValueError, TypeError) as error:
+        complaint = f"{path!r:.200} can't be read: {getattr(error, 'strerror', None) or error}."
+    raise PlaygroundError(complaint)
+
+
+def _read_stream(file: BinaryIO) -> bytes:
+    with contextlib.suppress(Exception):  # a pipe can't be rewound, and need not be
+        file.seek(0)
+    pieces, size = [], 0
+    try:
+        while size <= MAX_BYTES and (piece := file.read(MAX_BYTES + 1 - size)):
+            pieces.append(piece)
+            size += memoryview(piece).nbytes  # and no text
+        data = b"".join(pieces)
+    except Exception as error:
+        complaint = f"The file can't be read ({str(error) or type(error).__name__}): give an open file in binary mode."
+    else:
+        _check_bytes(size, known=False)
+        return data
+    raise PlaygroundError(complaint)
+
+
+def _check_bytes(size: int, known: bool = True) -> None:
+    if size == 0:
+        raise PlaygroundError("The file is empty: choose a picture.")
+    if size > MAX_BYTES:
+        given = f"{size / 2**20:,.1f} MB" if known else "more than that"
+        raise PlaygroundError(
+            f"A picture's file may have at most {MAX_BYTES // 2**20} MB, and this one has {given}: save it smaller."
+        )
+
+
+# Recognising, and checking before decoding
+
+
+class _CountedReads(io.BytesIO):
+    """A file of millions of tiny parts keeps Pillow's loops busy for minutes; a picture needs some hundred reads."""
+
+    reads = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        if self.reads > MAX_READS:
+            raise PlaygroundError("The file is cut into far more parts than a picture has: save it again as PNG.")
+        return super().read(size)
+
+
+def read_header(data: bytes) -> Image.Image:
+    for signature, picture_class in FORMATS:
+        if re.match(signature, data, re.DOTALL):
+            defuse = {"JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_avif}
+            return picture_class(_CountedReads(defuse.get(picture_class.format, bytes)(data)))
+    names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
+    name = next(names, "no picture of a kind that can be opened")
+    raise PlaygroundError(f"This file is {name}: save or export the picture as {ACCEPTED}.")
+
+
+def _defuse_png(data: bytes) -> bytes:
+    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may unpack to a megabyte
+        raise PlaygroundError("The PNG file holds far more packed text or profiles than a picture: save it again.")
+    return data
+
+
+def _defuse_jpeg(data: bytes) -> bytes:
+    """The same file with its EXIF hidden from Pillow, which would join the blocks in quadratic time and parse all."""
+    return data.replace(b"Exif\0\0", HIDDEN_EXIF)
+
+
+def _defuse_tiff(data: bytes) -> bytes:
+    """The same file with the first page only, and of that only the tags that describe its pixels."""
+    order, big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
+    count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if big else ("H", "HHI4s", "I")))
+    (start,) = struct.unpack_from(offset, data, 8 if big else 4)
+    (tags,) = struct.unpack_from(count, data, start)
+    first, step = start + struct.calcsize(count), struct.calcsize(entry)
+    if start < 8 or tags > 4096:
+        raise ValueError("no picture has so many tags")
+    entries = [struct.unpack_from(entry, data, first + step * tag) for tag in range(tags)]
+    kept = {tag: (tag, *rest) for tag, *rest in reversed(entries) if tag in TIFF_TAGS}
+    if sum(length for _, kind, length, _ in kept.values() if kind not in (1, 2, 6, 7)) > MAX_TAG_NUMBERS:
+        raise PlaygroundError("The TIFF file is cut into far more strips or tiles than a picture needs: save it again.")
+
+    def number(tag: int) -> int:
+        _, kind, length, value = kept.get(tag, (tag, 3, 1, struct.pack(order + "H", 1)))
+        if length != 1:
+            raise ValueError("one number was expected")
+        return struct.unpack_from(order + TIFF_NUMBERS[kind], value)[0]
+
+    if number(322) * number(323) > MAX_TILE_PIXELS:
+        raise PlaygroundError(f"The TIFF file has tiles of {number(322):,} × {number(323):,} pixels: save it as PNG.")
+    if number(259) not in TIFF_COMPRESSIONS:
+        raise PlaygroundError(f"The TIFF file is compressed in a rare way (scheme {number(259)}): save it as PNG.")
+    packed = b"".join(struct.pack(entry, *kept[tag]) for tag in sorted(kept))
+    page = struct.pack(count, len(kept)) + packed + struct.pack(offset, 0)
+    return data[:start] + page + data[start + len(page) :]
+
+
+def _defuse_avif(data: bytes) -> bytes:
+    """The same file without its EXIF, which AVIF doesn't turn pictures by and Pillow would parse number by number."""
+    safe, at, header = bytearray(data), 0, 0
+    while at + 8 <= len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        if size == 1:
+            (size,) = struct.unpack_from(">Q", data, at + 8)
+        end = min(at + max(size, 8), len(data)) if size else len(data)
+        header += 8 if name == b"mdat" else end - at
+        if header > MAX_AVIF_HEADER:
+            raise PlaygroundError("The AVIF file has a far longer header than a picture needs: save it again.")
+        if name != b"mdat":
+            safe[at:end] = safe[at:end].replace(b"Exif", b"skip")
+        at = end
+    return bytes(safe)
+
+
+def check_size(width: int, height: int) -> None:
+    if min(width, height) < MIN_SIDE or max(width, height) > MAX_SIDE:
+        raise PlaygroundError(
+            f"A picture's sides may be from {MIN_SIDE} to {MAX_SIDE:,} pixels, and this one is {width:,} × {height:,}: "
+            "crop or resize it."
+        )
+    if width * height > MAX_PIXELS:
+        raise PlaygroundError(
+            f"A picture may have at most {MAX_PIXELS // 10**6} megapixels, and this one has "
+            f"{width * height / 1e6:,.1f} ({width:,} × {height:,}): save it smaller."
+        )
+
+
+def check_effort(picture: Image.Image) -> None:
+    """What a header of the right size can still ask for."""
+    pixels = picture.width * picture.height
+    if picture.format == "BMP" and picture.info["compression"] in (1, 2) and pixels > MAX_RUN_LENGTH_PIXELS:
+        raise PlaygroundError(
+            f"A run-length BMP may have at most {MAX_RUN_LENGTH_PIXELS // 10**6} megapixels, and this one has "
+            f"{pixels / 1e6:,.1f}: save it as PNG."
+        )
+    if picture.format == "JPEG":
+        _check_scans(picture.fp, pixels)
+
+
+def _check_scans(file: io.BytesIO, pixels: int) -> None:
+    """Pillow has read up to the first scan. What follows the end of the picture is cut off, and so never decoded."""
+    scans, first, complete = 1, file.tell(), False
+    for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[first:]):
+        if complete := marker[0] == b"\xff\xd9":
+            file.truncate(first + marker.end())
+            break
+        scans += 1
+    if scans > 1 and not complete:
+        raise ValueError("cut short")  # before libjpeg takes 400 MB for the coefficients of all scans
+    if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
+        raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")

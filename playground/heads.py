@@ -1,0 +1,211 @@
+"""What a head does on average: over all patches of an image, and over several images.
+
+`look(seen)` takes the numbers of one trace, `average` those of several images, `kind` gives a head's habit a name where
+the numbers support one. Everything is about the rows of patches (whom they listen to), not of the prefix tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from playground.tracing import Trace
+
+REACH = 3  # patches: how far away a fixed offset is looked for
+MOST_QUERIES = 400  # of a larger grid, so many patches are asked, evenly spread
+
+ITSELF, PREFIX, LOCAL, EVERYWHERE = "looks at itself", "class token or registers", "local", "everywhere"
+CONTENT, IDLE, MIXED = "same object or colour", "idle", "no single habit"
+FIXED = "fixed offset: "  # followed by where to
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head's numbers. A share is of all that a patch's row gives away."""
+
+    entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
+    breadth: float  # 2^entropy as a share of all tokens: as if it listened to so many of them, and to all of those alike
+    distance: float  # patches, between the query and what it listens to
+    to_self: float  # share
+    to_class: float  # share, the distillation token's included
+    to_registers: float  # share
+    near: float  # share of the eight neighbours
+    offset: tuple[int, int]  # (down, right): the one place, seen from the query, that gets most
+    offset_share: float  # share of that place
+    content: float  # 0: its pattern of offsets says it all; 1: nothing of it. What the pattern leaves is the image's doing
+    colour: float  # how much closer in colour its choice is than that pattern's: 1 of the very colour, 0 blind to it
+    effect: float  # how much it adds to the tokens: 1 is the average head of its layer
+
+
+def kind(head: Head) -> str:
+    """The habit of a head, in words."""
+    elsewhere = 1 - head.to_self - head.to_class - head.to_registers
+    if head.effect < 0.2:
+        return IDLE
+    if head.to_class + head.to_registers > 0.5:
+        return PREFIX
+    if head.to_self > 0.5:
+        return ITSELF
+    if head.offset_share > 0.3:
+        return FIXED + direction(head.offset)
+    if head.near > 0.5 * elsewhere:
+        return LOCAL
+    if head.breadth > 0.5:
+        return EVERYWHERE
+    if head.content > 0.4 and head.colour > 0.2:
+        return CONTENT
+    return MIXED
+
+
+def direction(offset: tuple[int, int]) -> str:
+    """(0, -1) is "left", (2, 1) is "2 down, right"."""
+    steps = [(offset[0], "up", "down"), (offset[1], "left", "right")]
+    words = [f"{abs(n)} {(less, more)[n > 0]}" if abs(n) > 1 else (less, more)[n > 0] for n, less, more in steps if n]
+    return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """The numbers of every head, each (layers, heads); see Head for what they mean."""
+
+    entropy: np.ndarray
+    breadth: np.ndarray
+    distance: np.ndarray
+    to_self: np.ndarray
+    to_class: np.ndarray
+    to_registers: np.ndarray
+    near: np.ndarray
+    content: np.ndarray
+    colour: np.ndarray  # nan where the trace has no image
+    effect: np.ndarray  # nan where it has no values
+    offsets: np.ndarray  # (layers, heads, 7, 7): the share of each place around the query, which is in the middle
+
+    def head(self, layer: int, head: int) -> Head:
+        numbers = {f.name: float(getattr(self, f.name)[layer, head]) for f in fields(self) if f.name != "offsets"}
+        offset, share = self._farthest_ahead(layer, head)
+        return Head(**numbers, offset=offset, offset_share=share)
+
+    def _farthest_ahead(self, layer: int, head: int) -> tuple[tuple[int, int], float]:
+        shares = self.offsets[layer, head].copy()
+        shares[REACH, REACH] = 0  # the query itself
+        down, right = np.unravel_index(shares.argmax(), shares.shape)
+        return (int(down) - REACH, int(right) - REACH), float(shares.max())
+
+    def kinds(self) -> list[list[str]]:
+        """The name of every head's habit: [layer][head]."""
+        layers, heads = self.entropy.shape
+        return [[kind(self.head(layer, head)) for head in range(heads)] for layer in range(layers)]
+
+
+def average(many: Sequence[Habits]) -> Habits:
+    """Over images. Their grids may differ, their models may not."""
+    return _each(many, np.mean)
+
+
+def spread(many: Sequence[Habits]) -> Habits:
+    """The standard deviation over images."""
+    return _each(many, np.std)
+
+
+def _each(many: Sequence[Habits], statistic) -> Habits:
+    return Habits(**{f.name: statistic([getattr(one, f.name) for one in many], axis=0) for f in fields(Habits)})
+
+
+def look(seen: Trace) -> Habits:
+    """The numbers of every head on one image."""
+    layers = [_layer(seen, layer, Grid.of(seen)) for layer in range(seen.layers)]
+    return Habits(**{name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]})
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where queries and keys lie to each other: S queries, P patches."""
+
+    queries: Tensor  # (S,) patch numbers
+    down: Tensor  # (S, P) patches from the query to the key
+    right: Tensor  # (S, P)
+    colour: Tensor | None  # (S, P) how far apart the mean colours are
+
+    @staticmethod
+    def of(seen: Trace) -> Grid:
+        rows, columns = seen.grid
+        patches = torch.arange(rows * columns)
+        queries = patches[:: math.ceil(len(patches) / MOST_QUERIES)]
+        y, x = patches // columns, patches % columns
+        colour = None
+        if seen.input is not None:
+            means = F.avg_pool2d(seen.input, seen.patch_size)[0].flatten(1).T  # (P, 3)
+            colour = torch.cdist(means[queries], means)
+        return Grid(queries, y - y[queries, None], x - x[queries, None], colour)
+
+
+def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
+    """Each number of the layer's heads, (heads,) each, by its name in Habits."""
+    q, k, v = (None if t is None else t.float().cpu() for t in seen.record[layer])
+    front = len(seen.prefix)
+    weights = (q[:, front + grid.queries] @ k.mT * seen.scale).softmax(-1)  # (heads, S, tokens)
+    bits = -(weights * weights.clamp(min=1e-20).log2()).sum(-1)  # (heads, S)
+    patches, own = weights[..., front:], (grid.down == 0) & (grid.right == 0)
+    far, on_patches = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
+    registers = sum(name.startswith("reg") for name in seen.prefix)
+    pattern, around = _pattern(patches, grid)
+    others, expected = (_others(p, own) for p in (patches, pattern))
+    return {
+        "entropy": bits.mean(-1),
+        "breadth": (2**bits).mean(-1) / weights.shape[-1],
+        "distance": ((patches * far).sum(-1) / on_patches).mean(-1),
+        "to_self": patches[:, own].mean(-1),
+        "to_class": weights[..., : front - registers].sum(-1).mean(-1),
+        "to_registers": weights[..., front - registers : front].sum(-1).mean(-1),
+        "near": (patches * ((far < 2) & ~own)).sum(-1).mean(-1),
+        "content": (others - expected).abs().sum(-1).mean(-1) / 2,
+        "colour": _colour(others, expected, grid),
+        "effect": _effect(seen, layer, weights, v),
+        "offsets": around,
+    }
+
+
+def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
+    """What each head gives to each offset, averaged over the queries that have a patch there: laid out as its own rows
+    would be if it looked at nothing else, (heads, S, P), and the part around the query, (heads, 7, 7)."""
+    heads, wide = len(patches), 2 * int(grid.right.max()) + 1
+    place = (grid.down - grid.down.min()) * wide + grid.right - grid.right.min()  # (S, P)
+    asked = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
+    given = torch.zeros(heads, len(asked)).index_add_(1, place.flatten(), patches.flatten(1))
+    mean = given / asked.clamp(min=1)
+    around = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
+    for down in range(-REACH, REACH + 1):
+        for right in range(-REACH, REACH + 1):
+            there = place[(grid.down == down) & (grid.right == right)]
+            if 2 * len(there) >= len(grid.queries):  # an offset that few queries have says little
+                around[:, down + REACH, right + REACH] = mean[:, there[0]]
+    return mean[:, place], around
+
+
+def _others(rows: Tensor, own: Tensor) -> Tensor:
+    """Without the query itself, summing to one again."""
+    rows = rows.masked_fill(own, 0)
+    return rows / rows.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
+    if grid.colour is None:
+        return torch.full((len(others),), torch.nan)
+    apart, usual = ((rows * grid.colour).sum((-2, -1)) for rows in (others, expected))
+    return torch.where(usual > 1e-6, 1 - apart / usual.clamp(min=1e-6), 0)
+
+
+def _effect(seen: Trace, layer: int, weights: Tensor, v: Tensor | None) -> Tensor:
+    """The mean length of what each head adds to a patch, as a multiple of the layer's average."""
+    if v is None or seen.vit is None:
+        return torch.full((len(weights),), torch.nan)
+    out = seen.vit.blocks[layer].attn.proj.weight.detach().float().cpu()  # (D, D): every head has its d columns
+    per_head = out.unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
+    lengths = (weights @ v @ per_head.mT).norm(dim=-1).mean(-1)
+    return lengths / lengths.mean().clamp(min=1e-9)

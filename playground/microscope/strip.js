@@ -1,0 +1,78 @@
+// The samples in a row, and the two ways in that need the whole page: a picture dropped or pasted anywhere on it.
+//
+// data: {samples: [{name, title, hint, src}], chosen: name or null, own: title of the person's own picture or null}
+// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}).
+
+const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
+const LONGEST_SIDE = 2048;
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("[data-strip]") ?? parentElement;
+  let kept = parentElement.__strip;
+  if (!kept) {
+    kept = parentElement.__strip = { root };
+    listen(kept);
+  }
+  kept.pick = (name) => setTriggerValue("pick", name);
+  kept.photo = (photo) => setTriggerValue("photo", { ...photo, stamp: Date.now() });
+  paint(root, data, kept);
+  return () => {
+    kept.stop.abort();
+    delete parentElement.__strip;
+  };
+}
+
+function paint(root, data, kept) {
+  const buttons = data.samples.map((sample) => {
+    const button = document.createElement("button");
+    const image = document.createElement("img");
+    Object.assign(image, { src: sample.src, alt: sample.title, draggable: false });
+    Object.assign(button, { title: `${sample.title}. ${sample.hint}` });
+    button.setAttribute("aria-pressed", String(sample.name === data.chosen));
+    button.dataset.sample = sample.name;
+    button.append(image);
+    button.addEventListener("click", () => kept.pick(sample.name));
+    return button;
+  });
+  const words = document.createElement("span");
+  words.className = "own";
+  const name = document.createElement("h1");
+  name.append("Attention", document.createElement("br"), "Playground");
+  words.textContent = data.own ? `yours: ${data.own}` : "or drop, paste, open your own";
+  root.replaceChildren(name, ...buttons, words);
+}
+
+function listen(kept) {
+  kept.stop = new AbortController();
+  const { signal } = kept.stop;
+  const take = (files, event) => {
+    const file = [...files].find((f) => f.type.startsWith("image/"));
+    if (!file) return;
+    event.preventDefault();
+    event.stopPropagation();
+    send(kept, file);
+  };
+  const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === "stFileUploader");
+  document.addEventListener("dragover", (event) => inUploader(event) || event.preventDefault(), { signal });
+  document.addEventListener("drop", (event) => inUploader(event) || take(event.dataTransfer.files, event), { signal });
+  document.addEventListener("paste", (event) => take(event.clipboardData.files, event), { signal });
+}
+
+async function send(kept, file) {
+  const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
+  const reader = new FileReader();
+  reader.onload = () => kept.photo({ name: file.name || "pasted picture", data: reader.result.split(",")[1] });
+  reader.readAsDataURL(blob);
+}
+
+async function shrunk(file) {
+  try {
+    const bitmap = await createImageBitmap(file);
+    const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
+    const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
+    canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+    return await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
+  } catch {
+    return file; // the server says what is wrong with it
+  }
+}

@@ -1,0 +1,44 @@
+"""The samples' packs for the bundled model, made ahead, so that the first picture needs no forward pass.
+
+python -m playground.prepared   makes them again, after the model or a sample has changed
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from playground.samples import FOLDER as SAMPLES_FOLDER
+from playground.samples import SAMPLES
+
+FOLDER = SAMPLES_FOLDER.parent / "packs"
+OFFERS = SAMPLES_FOLDER.parent / "models.json"  # made by benchmarks/zoo.py
+BUNDLED = SAMPLES_FOLDER.parent / "bundled.safetensors"
+
+
+def prepared_pack(sample: str) -> bytes | None:
+    path = FOLDER / f"{sample}.pack"
+    return path.read_bytes() if path.exists() else None
+
+
+def fresh_pack(sample: str, vit) -> bytes:
+    from playground.images import open_image
+    from playground.tracing import trace
+
+    picture = open_image(next(s for s in SAMPLES if s.name == sample).path)
+    return trace(vit, picture).to_bytes()
+
+
+def write_packs(folder: Path = FOLDER) -> None:
+    from playground.zoo import load
+
+    vit = load("bundled", device="cpu")
+    folder.mkdir(parents=True, exist_ok=True)
+    for sample in SAMPLES:
+        data = fresh_pack(sample.name, vit)
+        (folder / f"{sample.name}.pack").write_bytes(data)
+        print(f"{sample.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
+
+
+if __name__ == "__main__":
+    write_packs()

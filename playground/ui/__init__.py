@@ -1,0 +1,1 @@
+"""Everything that knows Streamlit: what the pages share."""

@@ -1,0 +1,176 @@
+"""Models, traces and packs for all sessions of this server, each shelf with a bound in bytes.
+
+torch is imported when the first forward pass asks for it; the samples' packs for the bundled model are files, so that
+the first picture waits for neither.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.prepared import BUNDLED, OFFERS, prepared_pack
+from playground.samples import SAMPLES
+from playground.ui.shelf import Shelf
+
+MB = 2**20
+WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
+SHOWN_SIDE = 1024  # the picture in the browser
+
+_models = Shelf(3000 * MB, size=lambda vit: sum(p.numel() for p in vit.parameters()) * 4)
+_sample_traces = Shelf(600 * MB, size=lambda seen: trace_bytes(seen))
+_turn = threading.BoundedSemaphore(1)  # one forward pass at a time, with all cores: two would fight for them
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image that a person chose: a sample, or an upload that lives as long as their session."""
+
+    name: str  # a sample's name, or what the upload's file was called
+    sample: bool
+    jpeg: bytes  # what the browser shows
+    image: Image.Image
+
+    @property
+    def id(self) -> str:
+        return sha256(self.jpeg).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be traced, except for the picture."""
+
+    model: str
+    detail: int = 1  # how many times finer than native, along each side
+    scale: float | None = None  # of the whole forward pass
+
+
+@cache
+def sample(name: str) -> Picture:
+    found = next(s for s in SAMPLES if s.name == name)
+    jpeg = found.path.read_bytes()
+    return Picture(name, True, jpeg, Image.open(io.BytesIO(jpeg)).convert("RGB"))
+
+
+def upload(data: bytes, name: str) -> Picture:
+    """PlaygroundError says what is wrong with a file."""
+    from playground.images import open_image
+
+    image = open_image(data)
+    shown = image.copy()
+    shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    out = io.BytesIO()
+    shown.save(out, "JPEG", quality=90)
+    image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))  # no model looks at more
+    return Picture(name, False, out.getvalue(), image)
+
+
+def model(name: str):
+    """Names only: a path typed as a model is no name."""
+    from playground import zoo
+
+    if name.endswith(".safetensors"):
+        raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
+    return _models.get(name, lambda: zoo.load(name))
+
+
+def trace(picture: Picture, wish: Wish, own: Shelf):
+    """The trace, from the shared shelf for samples and from the session's `own` for uploads."""
+    return (_sample_traces if picture.sample else own).get((picture.id, wish), lambda: _run(picture, wish))
+
+
+def own_shelf() -> Shelf:
+    return Shelf(400 * MB, size=trace_bytes)
+
+
+def trace_bytes(seen) -> int:
+    return sum(3 * layer.q.numel() * 4 for layer in seen.record.values())  # q, k and v
+
+
+def _run(picture: Picture, wish: Wish):
+    from playground.images import fit
+    from playground.tracing import trace
+
+    vit = model(wish.model)
+    c = vit.config
+    native = tuple(side * wish.detail for side in c.image_size)
+    with _turn:
+        return trace(vit, picture.image, size=fit(picture.image.size, c.patch_size, native), scale=wish.scale)
+
+
+def pack(picture: Picture, wish: Wish, own: Shelf, layer: int | None) -> tuple[bytes, bool]:
+    """The bytes for the browser, and whether all layers are in them: of a large trace it is only `layer`."""
+    if picture.sample and wish == Wish("bundled") and (data := prepared_pack(picture.name)):
+        return data, True
+    seen = trace(picture, wish, own)
+    if trace_bytes(seen) / 3 <= WHOLE_PACK:  # q and k at two bytes a number are a third of q, k and v at four
+        return seen.to_bytes(), True
+    middle = min(seen.layers - 1, 2 * seen.layers // 3 if layer is None else max(0, layer))
+    return seen.to_bytes([middle]), False
+
+
+@cache
+def offers() -> dict[str, dict]:
+    """The curated models of timm, with what to know before fetching one."""
+    return json.loads(OFFERS.read_text(encoding="utf-8"))
+
+
+def offer_line(name: str) -> str:
+    if name == "bundled":
+        return "bundled ViT · ships with the playground"
+    if name == "untrained":
+        return "untrained ViT · random weights"
+    fact = offers().get(name)
+    if fact is None:
+        return name
+    here = "on this machine" if _is_here(fact["hub"]) else f"{fact['megabytes']} MB"
+    return f"{name} · {fact['good_for']} · {here} · {fact['licence']}"
+
+
+def _is_here(hub: str) -> bool:
+    from playground import zoo
+
+    return zoo.is_here(hub)
+
+
+def fetch(name: str, report: type | None = None) -> None:
+    """Weights come down outside the turn, so that nobody waits for somebody else's network."""
+    from playground import zoo
+
+    if name not in ("bundled", "untrained") and not re.fullmatch(r"ViT-\w+/\d+", name):
+        zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
+        zoo.download(name, report)
+
+
+def has_bundled() -> bool:
+    return BUNDLED.exists()
+
+
+def details(name: str) -> list[int]:
+    """By how much this model's grid can be refined, up to about 4,096 patches."""
+    if name == "bundled":
+        native = 14 * 14  # known without torch
+    else:
+        rows, columns = model(name).native_grid
+        native = rows * columns
+    return [d for d in (1, 2, 3, 4) if d == 1 or native * d * d <= 4200]
+
+
+def warm_up() -> None:
+    """Imports torch and loads the bundled model behind the first picture."""
+
+    def work() -> None:
+        import playground.tracing  # noqa: F401
+
+        if has_bundled():
+            model("bundled")
+
+    threading.Thread(target=work, daemon=True).start()

@@ -1,0 +1,202 @@
+"""What one person has chosen, kept between the runs of their page, and the bytes that show it.
+
+A session knows no widgets: the pages change it through the functions below and mount what `blob` gives. Bytes that the
+browser has are not sent again.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+import numpy as np
+
+from playground.errors import PlaygroundError
+from playground.pack import pack
+from playground.samples import SAMPLES
+from playground.ui import address, engine
+from playground.ui.engine import Picture, Wish
+from playground.ui.shelf import Shelf
+
+LENS_HEIGHT = -82  # the window less what stands above the lens
+
+
+@dataclass
+class Session:
+    picture: Picture
+    wish: Wish
+    view: dict[str, str] = field(default_factory=dict)  # as in the address
+    view_id: int = 0  # a new one tells the microscope to take `view`
+    other: tuple[Picture, Wish] | None = None  # to compare with
+    whole: Wish | None = None  # the same picture, the whole pass with another scale
+    overlay: dict | None = None  # the server's answer to a question about one patch
+    extra: bytes | None = None  # more layers of the main pack
+    sent: set[str] = field(default_factory=set)  # what the browser has
+    own: Shelf = field(default_factory=engine.own_shelf)  # traces of this person's uploads
+    uploads: dict[str, Picture] = field(default_factory=dict)
+    changes: int = 0
+    built: tuple[int, bytes] = (-1, b"")
+
+    # What a person chooses
+
+    def show(self, picture: Picture) -> None:
+        if not picture.sample:
+            self.uploads = {picture.id: picture}  # the last one only
+        self._try(picture, self.wish)
+
+    def use(self, model: str) -> None:
+        self._try(self.picture, Wish(model))
+
+    def refine(self, detail: int) -> None:
+        self._try(self.picture, replace(self.wish, detail=detail))
+
+    def compare(self, picture: Picture, model: str) -> None:
+        wish = Wish(model, self.wish.detail if model == self.wish.model else 1)
+        engine.pack(picture, wish, self.own, None)  # says what is wrong before anything has changed
+        self.other = (picture, wish)
+        self.changes += 1
+
+    def _try(self, picture: Picture, wish: Wish) -> None:
+        """PlaygroundError leaves everything as it was."""
+        engine.pack(picture, wish, self.own, self._layer)
+        self.picture, self.wish = picture, wish
+        self.whole = self.overlay = self.extra = None
+        self.changes += 1
+
+    @property
+    def _layer(self) -> int | None:
+        return int(self.view["layer"]) if "layer" in self.view else None
+
+    # What the microscope asks
+
+    def answer(self, asked: dict) -> None:
+        what = asked.get("what")
+        if what == "packs":
+            self.sent -= {str(i) for i in asked.get("ids", [])}
+        elif what == "layers":
+            seen = engine.trace(self.picture, self.wish, self.own)
+            layers = [int(i) for i in asked.get("layers", [])][:3]
+            self.extra = seen.to_bytes([i for i in layers if 0 <= i < seen.layers] or [0])
+        elif what == "whole":
+            scale = 1.0 if asked.get("scale") == "off" else float(asked["scale"])
+            self.whole = replace(self.wish, scale=scale)
+            engine.pack(self.picture, self.whole, self.own, self._layer)
+        elif what in ("similarity", "rollout"):
+            self.overlay = self._overlay(what, str(asked.get("query", "")), int(asked.get("layer", 0)))
+        elif what == "compare" and self.other is None:
+            self.compare(next_sample(self.picture), self.wish.model)
+        self.changes += 1
+
+    def _overlay(self, what: str, query: str, layer: int) -> dict:
+        wish = self.wish if self.whole is None or self.view.get("pass") != "whole" else self.whole
+        seen = engine.trace(self.picture, wish, self.own)
+        parts = query.split(",")
+        place = (int(parts[0]), int(parts[1])) if len(parts) == 2 else query
+        values = seen.similarity(place, layer) if what == "similarity" else seen.rollout(place)
+        return {"what": what, "query": query, "layer": layer, "values": values.numpy()}
+
+    # What the microscope gets
+
+    def blob(self) -> bytes:
+        """Unchanged as long as nothing has changed: equal bytes are not sent twice."""
+        if self.built[0] != self.changes:
+            self.built = (self.changes, self._build())
+        return self.built[1]
+
+    def _build(self) -> bytes:
+        pairs = [(self.picture, self.wish)]
+        if self.whole is not None:
+            pairs.append((self.picture, self.whole))
+        if self.other is not None:
+            pairs.append(self.other)
+        arrays, packs, images, complete = {}, [], {}, True
+        for picture, wish in pairs:
+            pack_id = f"{picture.id}-{sha256(repr(wish).encode()).hexdigest()[:12]}"
+            entry = {"id": pack_id, "title": model_title(wish.model), "image": len(images)}
+            if picture.id in images:
+                entry["image"] = list(images).index(picture.id)
+            else:
+                images[picture.id] = {"id": picture.id, "title": picture.name, "mime": "image/jpeg"}
+                if picture.id not in self.sent:
+                    images[picture.id]["section"] = f"image{len(images)}"
+                    arrays[f"image{len(images)}"] = picture.jpeg
+            data, all_layers = engine.pack(picture, wish, self.own, self._layer)
+            complete &= all_layers
+            if self.extra is not None and not packs:
+                data = self.extra
+            elif pack_id in self.sent:
+                data = None
+            if data is not None:
+                entry["section"] = f"pack{len(packs)}"
+                arrays[entry["section"]] = data
+            packs.append(entry)
+            self.sent |= {pack_id, picture.id}
+        asks = ["similarity", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
+        header = {
+            "format": "attention-playground/page-1",
+            "packs": packs,
+            "images": list(images.values()),
+            "view": self.view,
+            "view_id": self.view_id,
+            "ui": {"height": LENS_HEIGHT, "uploaded": not self.picture.sample, "asks": asks},
+        }
+        if self.overlay is not None:
+            arrays["overlay"] = self.overlay["values"].astype(np.float32)
+            header["overlay"] = {key: self.overlay[key] for key in ("what", "query", "layer")} | {"section": "overlay"}
+        self.extra = None
+        return pack(header, arrays)
+
+    # The address
+
+    def words(self) -> dict[str, str]:
+        """What stands in the address now."""
+        words = {"model": self.wish.model}
+        if self.picture.sample:
+            words["sample"] = self.picture.name
+        if self.wish.detail > 1:
+            words["detail"] = str(self.wish.detail)
+        if self.other is not None:
+            picture, wish = self.other
+            words["with"] = f"model:{wish.model}" if picture.id == self.picture.id else f"sample:{picture.name}"
+        return address.readable(words) | self.view
+
+
+def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | None]:
+    """A session from an address; beside it a sentence, if the address asked for something that can't be had."""
+    model, trouble = words.get("model", default_model()), None
+    picture = engine.sample(words.get("sample", SAMPLES[0].name))
+    session = Session(picture, Wish(default_model()), view)
+    try:
+        session._try(picture, Wish(model, int(words.get("detail", 1))))
+        kind, _, name = words.get("with", "").partition(":")
+        if kind == "sample" and any(s.name == name for s in SAMPLES):
+            session.compare(engine.sample(name), model)
+        elif kind == "model":
+            session.compare(picture, name)
+    except PlaygroundError as error:
+        trouble = str(error)
+    return session, trouble
+
+
+def default_model() -> str:
+    return "bundled" if engine.has_bundled() else "untrained"
+
+
+def model_title(name: str) -> str:
+    return {"bundled": "bundled ViT", "untrained": "untrained ViT"}.get(name, name.split(".")[0])
+
+
+def next_sample(picture: Picture) -> Picture:
+    names = [s.name for s in SAMPLES]
+    place = names.index(picture.name) if picture.sample else -1
+    return engine.sample(names[(place + 1) % len(names)])
+
+
+def sent_photo(photo: dict) -> Picture:
+    """A picture that was dropped or pasted; it came inside a message."""
+    try:
+        data = base64.b64decode(photo["data"], validate=True)
+    except (KeyError, TypeError, ValueError):
+        raise PlaygroundError("The picture did not arrive in one piece: try again, or save it and upload it.") from None
+    return engine.upload(data, str(photo.get("name", "picture"))[:60])
