@@ -51,7 +51,7 @@ def offers() -> dict[str, dict]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--offers"]:
-        from playground.prepared import OFFERS
+        from playground.assets import OFFERS
 
         OFFERS.write_text(json.dumps(offers(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     else:

@@ -8,16 +8,12 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from playground.samples import FOLDER as SAMPLES_FOLDER
+from playground.assets import PACKS
 from playground.samples import SAMPLES
-
-FOLDER = SAMPLES_FOLDER.parent / "packs"
-OFFERS = SAMPLES_FOLDER.parent / "models.json"  # made by benchmarks/zoo.py
-BUNDLED = SAMPLES_FOLDER.parent / "bundled.safetensors"
 
 
 def prepared_pack(sample: str) -> bytes | None:
-    path = FOLDER / f"{sample}.pack"
+    path = PACKS / f"{sample}.pack"
     return path.read_bytes() if path.exists() else None
 
 
@@ -29,7 +25,7 @@ def fresh_pack(sample: str, vit) -> bytes:
     return trace(vit, picture).to_bytes()
 
 
-def write_packs(folder: Path = FOLDER) -> None:
+def write_packs(folder: Path = PACKS) -> None:
     from playground.zoo import load
 
     vit = load("bundled", device="cpu")

@@ -6,7 +6,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "samples"
+from playground.assets import SAMPLES as FOLDER
+
 HEIGHT = 768
 QUALITY = 90
 

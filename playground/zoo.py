@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.prepared import BUNDLED
 from playground.vit import PAPER, Config, VisionTransformer
 
 UNTRAINED = Config(

@@ -16,8 +16,9 @@ from hashlib import sha256
 
 from PIL import Image
 
+from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
-from playground.prepared import BUNDLED, OFFERS, prepared_pack
+from playground.prepared import prepared_pack
 from playground.samples import SAMPLES
 from playground.ui.shelf import Shelf
 
