@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import PercentFormatter
 from PIL import Image
 
 from playground.errors import PlaygroundError
@@ -17,26 +17,26 @@ DIMMED = 0.45  # how bright the picture stays under its weights
 
 
 def attention_row(seen: Trace, image: Image.Image, layer: int, head: int, query: Query, scale: Scale = None) -> Figure:
-    """The picture with its query outlined; beside it what the query listens to, on the dimmed picture."""
+    """The picture with its query outlined; beside it what the query listens to, over the picture in dark grey."""
     row = seen.row(layer, head, query, scale)
-    weights = seen.on_grid(row).numpy()
     rows, columns = seen.grid
-    figure = Figure(figsize=(9, 9 / 2 * rows / columns + 0.9), layout="constrained")
+    figure = Figure(figsize=(9, 3.9 * min(rows / columns, 2) + 0.75), layout="constrained")
     plain, heat = figure.subplots(1, 2)
     extent = (0, columns, rows, 0)  # one unit is one patch
     plain.imshow(image, extent=extent, interpolation="bilinear")
-    heat.imshow(_dim(image), extent=extent, interpolation="bilinear")
-    shown = heat.imshow(weights, extent=extent, cmap="magma", alpha=0.8, vmin=0, interpolation="nearest")
+    heat.imshow(image.convert("L"), extent=extent, cmap="gray", vmax=255 / DIMMED, interpolation="bilinear")
+    shown = heat.imshow(seen.on_grid(row), extent=extent, cmap="magma", alpha=0.75, vmin=0, interpolation="nearest")
     for axes in (plain, heat):
         axes.set_axis_off()
         _outline(axes, seen, query)
     plain.set_title(f"query: {_words(query)}", fontsize=10)
-    heat.set_title(f"layer {layer}, head {head}, {_scale_words(seen, scale)}", fontsize=10)
-    bar = figure.colorbar(shown, ax=heat, fraction=0.046, pad=0.02)
+    heat.set_title(f"layer {layer}, head {head}, {_scale_words(scale)}", fontsize=10)
+    bar = figure.colorbar(shown, ax=heat, fraction=0.046, pad=0.02, format=PercentFormatter(1))
+    bar.solids.set_alpha(1)
     bar.set_label("share of the query's attention", fontsize=8)
     bar.ax.tick_params(labelsize=8)
     taken = ", ".join(f"{name} {share:.1%}" for name, share in zip(seen.prefix, row.tolist(), strict=False))
-    figure.supxlabel(f"{seen.model}   {'the rest goes to: ' + taken if taken else ''}", fontsize=8)
+    figure.supxlabel(f"{seen.model}. {f'Not in the picture: {taken}' if taken else ''}", fontsize=8)
     return figure
 
 
@@ -47,10 +47,6 @@ def save(figure: Figure, path: Path, dpi: int = 200) -> None:
         figure.savefig(path, dpi=dpi)
     except OSError as error:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
-
-
-def _dim(image: Image.Image) -> np.ndarray:
-    return (np.asarray(image) * DIMMED).astype(np.uint8)
 
 
 def _outline(axes, seen: Trace, query: Query) -> None:
@@ -67,7 +63,7 @@ def _words(query: Query) -> str:
     return f"patch {query[0]}, {query[1]}" if isinstance(query, tuple | list) else str(query)
 
 
-def _scale_words(seen: Trace, scale: Scale) -> str:
+def _scale_words(scale: Scale) -> str:
     if scale is None or scale == "on":
-        return "scale 1/√d_k"
-    return "no scale" if scale == "off" else f"scale {float(scale):g}"
+        return r"scale $1/\sqrt{d_k}$"
+    return "without scale" if scale == "off" else f"scale {float(scale):g}"

@@ -71,7 +71,13 @@ def load(
     if weights is not None:
         fill(vit, read_weights(weights), str(weights))
     vit.name = vit.name if name.endswith(".safetensors") else name
-    return vit.eval().to(best_device() if device is None else device)
+    try:
+        return vit.eval().to(best_device() if device is None else device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        first = str(error).splitlines()[0]
+        raise PlaygroundError(
+            f"{name} can't be put on the device {device!r} ({first}); leave it out, or say 'cpu'."
+        ) from None
 
 
 def best_device() -> str:

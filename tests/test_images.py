@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms, ImageFile
 
-from playground import guard, images
+from playground import guard
 from playground.errors import PlaygroundError
 from playground.images import displayed, fit, model_input, open_image
 

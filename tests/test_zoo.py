@@ -253,6 +253,12 @@ def test_names_that_need_no_network():
     assert playground.load("deit_tiny_patch16_224", pretrained=False).name == "deit_tiny_patch16_224"
 
 
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "xpu"])
+def test_a_device_that_is_not_there_is_explained(device):
+    with pytest.raises(PlaygroundError, match="can't be put on the device"):
+        playground.load("untrained", device=device)
+
+
 def test_eight_threads_get_what_one_thread_gets(small):
     images = torch.randn(8, 1, 3, 64, 64)
     with torch.no_grad():
