@@ -24,10 +24,10 @@ def read_address() -> None:
     """At the start, and when the person has gone back or typed another address."""
     if "address" in state and dict(st.query_params) == state.address:
         return
-    words, view = address.read(st.query_params)
-    state.here, trouble = session.start(words, view)
-    state.here.view_id = state.get("visits", 0)
-    state.visits = state.here.view_id + 1
+    former = state.get("here")
+    state.here, trouble = session.start(*address.read(st.query_params))
+    state.here.view_id += former.view_id + 1 if former else 0
+    state.pop("errand", None)
     if trouble:
         st.toast(trouble, icon=":material/error:", duration="long")
     write_address()
@@ -60,7 +60,7 @@ def on_photo() -> None:
 
 def on_file(key: str) -> None:
     if state[key] is not None:
-        attempt(lambda: state.here.show(engine.upload(state[key].getvalue(), state[key].name)))
+        state.opening = not attempt(lambda: state.here.show(engine.upload(state[key].getvalue(), state[key].name)))
 
 
 @st.fragment
@@ -75,16 +75,23 @@ def microscope() -> None:
 read_address()
 here = state.here
 own = None if here.picture.sample else here.picture.name
-samples, opening, model, finer, beside = st.columns([6.6, 1.2, 2.2, 1.5, 1.5], vertical_alignment="center", gap="small")
+with st.container(key="toolbar"):
+    samples, opening, model, finer, beside = st.columns([6.6, 1.2, 2.2, 1.5, 1.5], vertical_alignment="center")
 with samples:
     strip("strip", None if own else here.picture.name, own, on_pick, on_photo)
-with opening, st.popover("Open", icon=":material/add_photo_alternate:", width="stretch"):
+with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
     st.file_uploader("A picture of your own", key="file", on_change=on_file, args=("file",), max_upload_size=32)
-    st.camera_input("or one from the camera", key="camera", on_change=on_file, args=("camera",))
+    if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
+        st.camera_input("Photo", key="camera", on_change=on_file, args=("camera",), label_visibility="collapsed")
 with model:
-    offers.model_chooser(here, attempt)
+    offers.model_chooser(here)
 with finer:
     offers.detail_chooser(here, attempt)
 with beside:
     offers.compare_chooser(here, attempt)
 microscope()
+if "errand" in state:  # everything is on the screen; only now what may take minutes
+    done = attempt(offers.run, state.errand)
+    del state.errand  # here, so that a run which is interrupted takes it up again
+    if done:
+        st.rerun()

@@ -1,4 +1,4 @@
-"""The command line: python -m playground figure | models | download."""
+"""The command line: python -m playground figure | models | download | train."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ EXAMPLES = """examples:
   python -m playground figure cat.jpg --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o cat.pdf
   python -m playground models "*dinov2*"
   python -m playground download vit_small_patch16_224.dino
+  python -m playground train --out runs/bundled
+  python -m playground train --data ~/cifar-10-batches-bin
 """
 
 
@@ -73,6 +75,23 @@ def _parser() -> argparse.ArgumentParser:
     download = commands.add_parser("download", help="fetch weights now, so that they work without a network later")
     download.add_argument("names", nargs="+", metavar="MODEL")
     download.set_defaults(run=_download)
+
+    train = commands.add_parser("train", help="train the bundled model again, from nothing; or one on your pictures")
+    train.add_argument(
+        "--data", metavar="DIR", help="CIFAR-10's binary files, or one folder of pictures per class, instead of scenes"
+    )
+    train.add_argument(
+        "--out", metavar="DIR", help="where everything goes (default: runs/bundled, or runs/ the data's name)"
+    )
+    train.add_argument(
+        "--steps", type=int, metavar="N", help="of learning (default: 7500; with --data 30 × all pictures)"
+    )
+    train.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same weights (default: 0)")
+    train.add_argument(
+        "--workers", type=int, metavar="N", help="processes that draw the pictures; the result is the same"
+    )
+    train.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: a GPU where there is one)")
+    train.set_defaults(run=_train)
     return parser
 
 
@@ -150,6 +169,17 @@ def _download(options: argparse.Namespace) -> None:
         print(f"[{i}/{len(options.names)}] {name}", file=sys.stderr)
         playground.load(name, device="cpu")
         print(f"{name} is on this machine")
+
+
+def _train(options: argparse.Namespace) -> None:
+    from playground import runs
+
+    out = None if options.out is None else Path(options.out)
+    choices = runs.Choices(out, options.steps, options.seed, options.workers, options.device)
+    if options.data is None:
+        runs.on_scenes(choices)
+    else:
+        runs.on_pictures(Path(options.data).expanduser(), choices)
 
 
 if __name__ == "__main__":

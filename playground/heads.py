@@ -30,7 +30,7 @@ class Head:
     """One head's numbers. A share is of all that a patch's row gives away."""
 
     entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
-    breadth: float  # 2^entropy as a share of all tokens: as if it listened to so many of them, and to all of those alike
+    breadth: float  # 2^entropy as a share of all tokens: as if it listened to so many of them, to each alike
     distance: float  # patches, between the query and what it listens to
     to_self: float  # share
     to_class: float  # share, the distillation token's included
@@ -38,7 +38,7 @@ class Head:
     near: float  # share of the eight neighbours
     offset: tuple[int, int]  # (down, right): the one place, seen from the query, that gets most
     offset_share: float  # share of that place
-    content: float  # 0: its pattern of offsets says it all; 1: nothing of it. What the pattern leaves is the image's doing
+    content: float  # 0: its average pattern of offsets says it all; 1: nothing of it, the image alone does
     colour: float  # how much closer in colour its choice is than that pattern's: 1 of the very colour, 0 blind to it
     effect: float  # how much it adds to the tokens: 1 is the average head of its layer
 

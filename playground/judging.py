@@ -55,7 +55,7 @@ class Asked:
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Scene]) -> dict:
     """Every number of the model card that comes from scenes. What has to be chosen is chosen on `others`."""
-    here, there = _Sums(vit, scenes), _Sums(vit, others)
+    here, there = Sums(vit, scenes), Sums(vit, others)
     best = _best(there.mass)
     far_best, set_best = _best(there.far), _best(there.overlap)
     gaussian, colour = int(there.gaussian.argmax()), int(there.colour.argmax())
@@ -82,13 +82,13 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _split(scores), strict=True)},
         "f1 by label": dict(zip(LABELS, scores.tolist(), strict=True)),
         "class token on objects": float(np.mean(here.class_mass)),
-        "objects' area": float(np.mean(here.object_area)),
+        "area of objects": float(np.mean(here.object_area)),
         "kinds": kinds,
         "idle": flat.count(heads.IDLE) / len(flat),
     }
 
 
-class _Sums:
+class Sums:
     """One pass over scenes. Tables are (layers, heads): the mean over all patches asked."""
 
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):

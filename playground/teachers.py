@@ -1,16 +1,18 @@
 """What the bundled model learns from: scenes with everything that is known about them, and who asks for it.
 
-Three teachers at once, each a small head that is thrown away afterwards (the first is kept):
+Four teachers at once, each a small head that is thrown away afterwards (the first is kept):
   class      the class token says what the picture shows: shapes, materials, kind of backdrop
   dense      every patch says what it is a part of, and where the sides of its object lie
   affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
-             middle layer as well, and it is what makes heads gather objects
+             middle layer as well
+  gathering  after a third of the run, when heads have taken up habits of their own, one head in each of the last three
+             layers is asked to turn that likeness into attention: the weights themselves should stay on the object,
+             and in the last third lie on it evenly
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,15 +23,13 @@ from torch.utils.data import Dataset
 from playground import scenes
 from playground.backdrops import GROUNDS
 from playground.drawing import Scene
+from playground.recipe import Recipe
 from playground.silhouettes import SHAPES
 from playground.targets import patch_targets, presence
 from playground.textures import MATERIALS
 from playground.vit import Config, VisionTransformer
 
-if TYPE_CHECKING:
-    from playground.training import Recipe
-
-LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early")
+LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered", "uneven")
 NOT_ASKED = -100  # what cross entropy leaves out
 
 
@@ -75,21 +75,29 @@ class Teachers(nn.Module):
     def __init__(self, recipe: Recipe):
         super().__init__()
         width = recipe.config.width
-        self.middle, self.temperature = recipe.middle, recipe.temperature
+        self.recipe = recipe
         self.says = nn.ModuleDict(
             {"shape": nn.Linear(width, len(SHAPES) + 1), "material": nn.Linear(width, len(MATERIALS) + 1)}
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
         )
         self.alike = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 64)) for _ in range(2))
 
-    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         """The losses by name, in the order of LOSSES."""
+        r, segment = self.recipe, batch["segment"]
+        taught = r.gathering if step >= r.gathering_from * r.steps else ()
+        gathered, spread = [], []
         x, rotation = vit.embed(pixels(batch["image"], vit.config))
         first = len(vit.config.prefix)
         for i, block in enumerate(vit.blocks):
-            x, _ = block(x, None, rotation)
-            if i == self.middle:
+            x, (q, k, _) = block(x, None, rotation)
+            if i == r.middle:
                 middle = x[:, first:]
+            for head in (head for layer, head in taught if layer == i):
+                scores = q[:, head, first:] @ k[:, head, first:].mT * vit.config.scale  # (B, patches, patches)
+                gathered.append(scattered(scores.float(), segment))
+                if step >= r.even_from * r.steps:
+                    spread.append(uneven(scores.float(), segment))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
@@ -99,20 +107,49 @@ class Teachers(nn.Module):
             "material": F.cross_entropy(says["material"].flatten(0, 1), batch["material"].flatten()) / 2,
             "ground": F.cross_entropy(says["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
             "box": F.smooth_l1_loss(says["box"][inside], batch["box"][inside], beta=0.1),
-            "alike": affinity(self.alike[0](last), batch["segment"], self.temperature),
-            "alike early": affinity(self.alike[1](middle), batch["segment"], self.temperature) / 2,
+            "alike": affinity(self.alike[0](last), segment, r.temperature),
+            "alike early": affinity(self.alike[1](middle), segment, r.temperature) / 2,
+            "gathered": sum(gathered) / len(gathered) if gathered else torch.zeros((), device=x.device),
+            "uneven": sum(spread) / len(spread) / 2 if spread else torch.zeros((), device=x.device),
         }
 
 
 def affinity(z: Tensor, segment: Tensor, temperature: float) -> Tensor:
-    """−log of how much of a patch's likeness falls on its own segment, (B, patches, width) and (B, patches).
-    Segments of three patches or more are asked, and large ones count little more than small ones."""
+    """How little alike the patches of one segment are, by their features (B, patches, width)."""
     z = F.normalize(z.float(), dim=-1)
-    like = z @ z.mT / temperature  # (B, patches, patches)
-    like.diagonal(dim1=1, dim2=2).fill_(-math.inf)  # a patch is no news to itself
-    same = segment[:, :, None] == segment[:, None]  # (B, patches, patches)
-    size = same.sum(-1)  # (B, patches)
-    own = like.masked_fill(~same, -math.inf).logsumexp(-1) - like.logsumexp(-1)  # (B, patches), log of the share
-    counted = size > 2
-    weight = counted / size.clamp(min=1) ** 0.75
-    return -(own.masked_fill(~counted, 0) * weight).sum() / weight.sum()
+    return scattered(z @ z.mT / temperature, segment)
+
+
+def scattered(scores: Tensor, segment: Tensor) -> Tensor:
+    """−log of how much of each patch's softmax row falls on its own segment, the patch itself left out:
+    scores (B, patches, patches), segment (B, patches)."""
+    same, others = _segment_mates(segment)
+    whole = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
+    own = scores.masked_fill(~same, -math.inf).logsumexp(-1)
+    return _mean_over_segments(whole - own, others)
+
+
+def uneven(scores: Tensor, segment: Tensor) -> Tensor:
+    """How far from evenly each row lies on its own segment, whatever it gives to others: Kullback and Leibler's
+    distance from even, 0 where all of the segment gets the same."""
+    same, others = _segment_mates(segment)
+    log_own = scores.masked_fill(~same, -math.inf).logsumexp(-1)  # (B, patches)
+    mean = scores.masked_fill(~same, 0).sum(-1) / others.clamp(min=1)
+    return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
+
+
+def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
+    """Which patches belong to the same segment, not counting itself (B, patches, patches), and how many they are."""
+    same = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
+    return same, same.sum(-1)
+
+
+def _itself(segment: Tensor) -> Tensor:
+    return torch.eye(segment.shape[-1], dtype=torch.bool, device=segment.device)  # (patches, patches)
+
+
+def _mean_over_segments(values: Tensor, others: Tensor) -> Tensor:
+    """Segments of three patches or more are asked, and small ones count almost as much as large ones."""
+    counted = others > 1
+    weight = counted / (others + 1) ** 0.75
+    return (values.masked_fill(~counted, 0) * weight).sum() / weight.sum()

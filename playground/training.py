@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -23,43 +21,14 @@ from torch.utils.data import DataLoader, Dataset
 
 from playground import zoo
 from playground.errors import PlaygroundError
-from playground.targets import LABELS
+from playground.recipe import Recipe, pace, snapshot_steps
 from playground.teachers import Scenes, Teachers
-from playground.vit import Config, VisionTransformer, attention_by_hand
-
-BUNDLED = Config(
-    image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4,
-    classes=len(LABELS), labels=LABELS, multi_label=True,
-)  # fmt: skip
+from playground.vit import VisionTransformer, attention_by_hand
 
 TELL_EVERY = 20  # steps
 KEEP_EVERY = 500  # steps
-SNAPSHOTS = 12
 
 Tell = Callable[[int, dict[str, float], VisionTransformer], None]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    steps: int = 7500
-    batch: int = 32
-    rate: float = 1e-3  # of learning, at its highest
-    warm_up: int = 400  # steps, at most a tenth of all
-    decay: float = 0.05  # of weights
-    average: float = 0.998  # of the running mean of the weights, which is what is kept
-    seed: int = 0
-    temperature: float = 0.1  # of the affinity
-    middle: int = 2  # the layer whose patches the affinity also teaches
-    small_side: int = 80  # pixels of the pictures in the first part of the run, which is twice as fast for it
-    small_share: float = 0.55  # how long that part is
-    workers: int = 1  # processes that draw; they change nothing in the result
-    config: Config = BUNDLED
-    name: str = "bundled"
-
-
-def snapshot_steps(steps: int, count: int = SNAPSHOTS) -> list[int]:
-    """0 and about a dozen moments, spaced by their logarithm up to the end."""
-    return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]
 
 
 def train(
@@ -74,8 +43,8 @@ def train(
 ) -> VisionTransformer:
     """Runs to the end, or on from where `folder` stopped, or until `stopped` says so; what it has is kept there.
 
-    Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model and a
-    batch into losses by name. `tell` hears the step, the losses and the averaged model every twenty steps.
+    Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
+    batch and the step into losses by name. `tell` hears the step, the losses and the averaged model every twenty steps.
     """
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
@@ -105,7 +74,11 @@ class Run:
     """What changes from step to step, and the folder in which it is kept."""
 
     def __init__(
-        self, recipe: Recipe, folder: Path, teachers: Callable[[Recipe], nn.Module] = Teachers, device: str | None = None
+        self,
+        recipe: Recipe,
+        folder: Path,
+        teachers: Callable[[Recipe], nn.Module] = Teachers,
+        device: str | None = None,
     ):
         self.recipe, self.folder = recipe, folder
         self.device = checked_device(device)
@@ -132,7 +105,7 @@ class Run:
             group["lr"] = self.recipe.rate * pace(self.step, self.recipe)
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
         with torch.autocast(torch.device(self.device).type, torch.bfloat16):
-            losses = self.teachers(self.vit, batch)
+            losses = self.teachers(self.vit, batch, self.step)
         loss = sum(losses.values())
         self.optimiser.zero_grad()
         loss.backward()
@@ -164,6 +137,11 @@ class Run:
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
         return {"vit": self.vit, "mean": self.mean, "teachers": self.teachers, "optimiser": self.optimiser}
+
+
+def steps_done(folder: Path) -> int:
+    """How far the run in a folder has come."""
+    return read_checkpoint(folder)["step"] if (folder / "checkpoint.pt").exists() else 0
 
 
 def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
@@ -231,12 +209,3 @@ def _groups(vit: nn.Module, teachers: nn.Module, decay: float) -> list[dict]:
     matrices = [p for name, p in named if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
     rest = [p for name, p in named if not any(p is m for m in matrices)]
     return [{"params": matrices, "weight_decay": decay}, {"params": rest, "weight_decay": 0.0}]
-
-
-def pace(step: int, recipe: Recipe) -> float:
-    """Up in a straight line, then down along a cosine to a hundredth."""
-    warm_up = min(recipe.warm_up, recipe.steps // 10)
-    if step < warm_up:
-        return (step + 1) / warm_up
-    done = (step - warm_up) / max(1, recipe.steps - warm_up)
-    return 0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2

@@ -303,13 +303,6 @@ def download(name: str, report: type | None = None) -> None:
         raise _unreachable(name, error) from error
 
 
-def is_here(hub_id: str) -> bool:
-    """Whether the weights are on this machine."""
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(hub_id, WEIGHTS), str)
-
-
 def _unreachable(name: str, error: Exception) -> PlaygroundError:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     return PlaygroundError(

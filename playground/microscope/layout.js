@@ -12,7 +12,7 @@ export function readTheme(lens) {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
     line: getComputedStyle(refs.stage.querySelector(".row")).borderTopColor,
-    accent: getComputedStyle(refs.switch).borderTopColor,
+    accent: style.getPropertyValue("--accent").trim(),
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };

@@ -9,8 +9,8 @@
 //     view:    {…},                               // see view.js for keys and defaults
 //     ui:      {height: 600 | "window" | -120 (the window less 120 pixels), uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
 //     onView:  (view) => {},                      // 300 ms after the last lock or choice, never on hovers
-//     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, pack}
-//                                                 // {what: "whole", scale, pack} | {what: "layers", layers, pack}
+//     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, scale: of the whole pass}
+//                                                 // {what: "whole", scale} | {what: "layers", layers, pack}
 //                                                 // {what: "packs", ids} | {what: "compare"}
 //     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #
 //   });
@@ -26,8 +26,8 @@ import { layOut, readTheme } from "./layout.js";
 import { collectRefs, MARKUP, say } from "./markup.js";
 import { cellReader, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
-import { isMap, overlayNow, resolve } from "./shown.js";
-import { DEFAULT_VIEW, queryOf, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
+import { isMap, overlayNow, passScale, resolve } from "./shown.js";
+import { DEFAULT_VIEW, queryOf, sameLayer, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
 
 const KEPT_PACKS = 6; // decoded packs are 10 to 50 MB each
 
@@ -38,7 +38,7 @@ export function createLens(parent, options = {}) {
   parent.append(root);
   const lens = {
     root, refs: collectRefs(root), view: { ...DEFAULT_VIEW }, ui: { height: 600, uploaded: false, asks: null },
-    packs: new Map(), main: null, other: null, whole: null, images: [], bitmaps: new Map(), overlay: null,
+    packs: new Map(), main: null, other: null, whole: null, images: [], kept: new Map(), overlay: null,
     hover: -1, pointer: { target: null, x: 0, y: 0, fresh: false }, shown: {}, thumbs: [], shares: [],
     picture: {}, twin: {}, tag: {}, nineDomain: { low: 0, high: 0.25, log: false }, columnsDone: 0,
     touch: matchMedia("(hover: none)").matches, thumbPalette: heatPixels(0.97), solidPalette: heatPixels(1), barKey: "", presenting: false, asked: new Map(),
@@ -124,9 +124,9 @@ export function createLens(parent, options = {}) {
 
 function update(lens, { packs, images, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
-  if (images) takeImages(lens, images);
   const before = lens.main;
-  if (packs) takePacks(lens, packs);
+  const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
+  if (missing.length) ask(lens, { what: "packs", ids: missing });
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
   if (!lens.main) return;
@@ -150,6 +150,7 @@ function withinReach(lens, view) {
   return { ...view, layer: held.find((layer) => way * (layer - view.layer) >= 0) ?? held[0] };
 }
 
+// Gives the ids that it should have had already and has not: a new lens on a page whose server has sent them to the old one.
 function takePacks(lens, packs) {
   const missing = [];
   const roles = { main: null, other: null, whole: null };
@@ -163,41 +164,42 @@ function takePacks(lens, packs) {
       else entry = { pack, answers: createAnswers(pack) };
       entry.bytes = given.bytes;
     }
-    if (!entry) return missing.push(id);
+    if (!entry) return void missing.push(id);
     lens.packs.delete(id); // to the end of the queue: the least recently shown goes first
     lens.packs.set(id, Object.assign(entry, { id, title: given.title ?? "", image: given.image ?? 0 }));
     if (entry.pack.forwardScale !== null) roles.whole = entry;
-    else if (!roles.main) roles.main = entry;
+    else if (!roles.main && !missing.includes(packs[0].id)) roles.main = entry; // nobody steps in for a missing first one
     else roles.other = entry;
   });
   for (const id of lens.packs.keys()) if (lens.packs.size > Math.max(KEPT_PACKS, packs.length)) lens.packs.delete(id);
-  if (missing.length) ask(lens, { what: "packs", ids: missing });
   Object.assign(lens, { main: roles.main ?? lens.main, other: roles.other, whole: roles.whole });
+  return missing;
 }
 
-// Decoding an image takes a few milliseconds off the main thread; the numbers need not wait for it.
+// Decoding an image takes a few milliseconds off the main thread; until then the former picture stays, instead of a grey
+// one that flashes. Gives the missing ids.
 function takeImages(lens, images) {
+  const missing = [];
   lens.images = images.map((given) => {
+    const known = given.id && lens.kept.get(given.id); // perhaps still being decoded
+    if (known) return known;
     const image = { title: given.title ?? "", bitmap: given.bitmap ?? null };
-    const known = given.id && lens.bitmaps.get(given.id);
-    if (known) image.bitmap = known;
-    else if (given.bytes) {
-      createImageBitmap(new Blob([given.bytes], { type: given.mime })).then(
-        (bitmap) => {
-          image.bitmap = bitmap;
-          if (given.id) {
-            lens.bitmaps.set(given.id, bitmap);
-            for (const id of lens.bitmaps.keys()) if (lens.bitmaps.size > 2 * KEPT_PACKS) lens.bitmaps.delete(id);
-          }
+    if (given.bytes) {
+      if (given.id) lens.kept.set(given.id, image);
+      for (const id of lens.kept.keys()) if (lens.kept.size > 2 * KEPT_PACKS) lens.kept.delete(id);
+      image.pending = true;
+      createImageBitmap(new Blob([given.bytes], { type: given.mime }))
+        .then((bitmap) => (image.bitmap = bitmap))
+        .catch(() => say(lens.refs.message, "The image could not be read; its attention still can."))
+        .finally(() => {
+          image.pending = false;
           lens.backdrops = lens.otherBackdrops = null;
-          lens.thumbImage = null;
           lens.schedule();
-        },
-        () => say(lens.refs.message, "The image could not be read; its attention still can."),
-      );
-    }
+        });
+    } else if (given.id && !given.bitmap) missing.push(given.id);
     return image;
   });
+  return missing;
 }
 
 function refresh(lens) {
@@ -212,7 +214,7 @@ function refresh(lens) {
 
 function onFrame(lens) {
   lens.frame = 0;
-  if (!lens.main || !lens.pictureWidth) return;
+  if (!lens.main || !lens.pictureWidth || lens.images.some((image) => image.pending)) return;
   const start = performance.now();
   const { pointed, dirty } = lens;
   lens.pointed = lens.dirty = false;
@@ -246,15 +248,27 @@ function ask(lens, request) {
 }
 
 function askForMissing(lens) {
-  const { view, shown, main } = lens;
+  const { view, shown, other } = lens;
   clearTimeout(lens.asking);
   // The dial may still be turning: wait until it rests.
   lens.asking = setTimeout(() => {
-    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens)) ask(lens, { what: view.what, layer: view.layer, query: view.query, pack: main.id });
-    if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale, pack: main.id });
-    if (!holds(main.pack, view.layer)) ask(lens, { what: "layers", layers: [view.layer], pack: main.id });
-    if (view.beside === "compare" && !lens.other && lens.asks("compare")) ask(lens, { what: "compare" });
+    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens)) ask(lens, { what: view.what, layer: view.layer, query: view.query, scale: passScale(lens) });
+    else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
+    else if (view.beside === "compare" && !other && lens.asks("compare")) ask(lens, { what: "compare" });
+    else if (lens.asks("layers")) askForLayers(lens);
   }, 250);
+}
+
+// First what is shown lacks, then the neighbours of the layer shown, ahead of time. One question at a time: the next one
+// follows when its answer has been painted.
+function askForLayers(lens) {
+  const { view, shown, main, whole, other } = lens;
+  const wanted = [[main, view.layer]];
+  if (shown.wholeArrived) wanted.push([whole, view.layer]);
+  if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
+  wanted.push([main, view.layer + 1], [main, view.layer - 1]);
+  const found = wanted.find(([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holds(entry.pack, layer));
+  if (found) ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
 }
 
 // ----------------------------------------------------------------------------------------------- links, presenting
@@ -324,7 +338,7 @@ function read(lens) {
     direction: view.direction, what: view.what, pass: shown.wholeArrived ? "whole" : "layer", entropy: bits, effective: effectiveNumber(bits),
     peak: Math.max(...row), peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
-    row, drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)), domain: shown.mainDomain, ready: Boolean(answers.ready[view.head]),
-    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame,
+    row, drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)), map: overlayNow(lens) && Array.from(overlayNow(lens).values), domain: shown.mainDomain, ready: Boolean(answers.ready[view.head]),
+    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame && !lens.dirty,
   };
 }

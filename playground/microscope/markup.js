@@ -8,7 +8,7 @@ export const MARKUP = `
     <button data-value="value" data-ref="valueTab" title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
     <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
     <button data-value="similarity" data-ask="similarity" title="cosine of the locked patch's features to every other patch's">similarity</button>
-    <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers up to this one">rollout</button>
+    <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers">rollout</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction" data-ref="directionTabs">
     <button data-value="row" title="A row of the attention matrix: whom this patch listens to">row: listens to</button>

@@ -35,7 +35,8 @@ export function writeTitles(lens) {
 
   const parts = [];
   if (lens.other && view.beside === "compare") parts.push(titleOf(lens, main));
-  if (shown.altered) parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
+  if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
+  else if (shown.altered) parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   show(refs.badge, parts.length > 0);
@@ -44,11 +45,15 @@ export function writeTitles(lens) {
   say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
   say(refs.lock, view.locked ? `locked at ${tokenName(tokenOf(view.query, main.pack), main.pack)} · Esc frees it` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
+  refs.lock.classList.toggle("left", [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)));
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(view.head));
   say(refs.layerRange, `of 0–${pack.layers - 1}`);
   if (view.beside === "convolution") writeConvolution(lens);
 }
+
+// The words in the top right corner make room for a patch that is worth seeing there.
+const isUnderPin = (patch, pack) => patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
 const NOTES = {
   weight: "weight: the share that is mixed in, not how important it is",
@@ -56,7 +61,7 @@ const NOTES = {
   value: "weight × ‖value‖: a short value vector carries little",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
-  rollout: "attention multiplied through the layers so far, mean over heads",
+  rollout: "attention multiplied through all layers, mean over heads",
 };
 
 export function scaleWords(lens) {
@@ -140,7 +145,8 @@ function writeVerdict(lens) {
 export function writeOther(lens, entry, found) {
   const { refs } = lens;
   const { pack } = entry;
-  say(refs.twinBadge, titleOf(lens, entry));
+  const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : []; // its whole pass nobody has run
+  say(refs.twinBadge, [titleOf(lens, entry), ...altered].join(" · "));
   show(refs.twinBadge, true);
   if (found.token < 0) {
     say(refs.otherFoot, `This model has no ${tokenName(lens.shown.token, lens.main.pack)} token.`);

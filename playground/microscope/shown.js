@@ -31,11 +31,15 @@ export function resolve(lens) {
   });
 }
 
+// With which scale the network ran whose features and layers are shown.
+export const passScale = (lens) => (lens.shown.wholeArrived ? lens.shown.scale : "on");
+
 // The map that the host made, if it belongs to what is asked now.
 export function overlayNow(lens) {
   const { overlay, view, main } = lens;
   if (!isMap(view.what) || !overlay || overlay.what !== view.what) return null;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(lens.shown.token, main.pack)) return null;
   if ((overlay.layer ?? null) !== null && overlay.layer !== view.layer) return null;
+  if ((overlay.scale ?? "on") !== passScale(lens)) return null;
   return overlay;
 }

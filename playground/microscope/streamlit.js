@@ -7,7 +7,7 @@
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby"}, …],
 //    "view":     {…}, "view_id": "…",
-//    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8} or null,
+//    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"
 //                 (the address that links start from; default: where the page is)},
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}

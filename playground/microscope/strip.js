@@ -15,31 +15,36 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   kept.pick = (name) => setTriggerValue("pick", name);
   kept.photo = (photo) => setTriggerValue("photo", { ...photo, stamp: Date.now() });
-  paint(root, data, kept);
+  if (root.childElementCount !== data.samples.length + 2) build(root, data, kept);
+  show(root, data);
   return () => {
     kept.stop.abort();
     delete parentElement.__strip;
   };
 }
 
-function paint(root, data, kept) {
+// Once: buttons that are made anew lose the keyboard's focus, and their pictures flicker.
+function build(root, data, kept) {
   const buttons = data.samples.map((sample) => {
     const button = document.createElement("button");
     const image = document.createElement("img");
     Object.assign(image, { src: sample.src, alt: sample.title, draggable: false });
     Object.assign(button, { title: `${sample.title}. ${sample.hint}` });
-    button.setAttribute("aria-pressed", String(sample.name === data.chosen));
     button.dataset.sample = sample.name;
     button.append(image);
     button.addEventListener("click", () => kept.pick(sample.name));
     return button;
   });
   const words = document.createElement("span");
-  words.className = "own";
+  Object.assign(words, { className: "own", title: "Drop or paste a picture anywhere on this page" });
   const name = document.createElement("h1");
   name.append("Attention", document.createElement("br"), "Playground");
-  words.textContent = data.own ? `yours: ${data.own}` : "or drop, paste, open your own";
   root.replaceChildren(name, ...buttons, words);
+}
+
+function show(root, data) {
+  for (const button of root.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
+  root.querySelector(".own").textContent = data.own ? `yours: ${data.own}` : "or drop yours";
 }
 
 function listen(kept) {

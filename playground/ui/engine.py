@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import threading
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 from PIL import Image
 
@@ -107,15 +109,30 @@ def _run(picture: Picture, wish: Wish):
         return trace(vit, picture.image, size=fit(picture.image.size, c.patch_size, native), scale=wish.scale)
 
 
-def pack(picture: Picture, wish: Wish, own: Shelf, layer: int | None) -> tuple[bytes, bool]:
-    """The bytes for the browser, and whether all layers are in them: of a large trace it is only `layer`."""
+def look(picture: Picture, wish: Wish, own: Shelf) -> bool:
+    """Has it traced, unless that was done ahead; gives whether all layers go to the browser at once."""
+    if picture.sample and wish == Wish("bundled") and prepared_pack(picture.name):
+        return True
+    return _is_small(trace(picture, wish, own))
+
+
+def _is_small(seen) -> bool:
+    return trace_bytes(seen) / 3 <= WHOLE_PACK  # q and k at two bytes a number are a third of q, k and v at four
+
+
+def pack(picture: Picture, wish: Wish, own: Shelf, layer: int | None) -> bytes:
+    """The bytes for the browser. Of a large trace it is only `layer`: the others are sent when they are asked for."""
     if picture.sample and wish == Wish("bundled") and (data := prepared_pack(picture.name)):
-        return data, True
+        return data
     seen = trace(picture, wish, own)
-    if trace_bytes(seen) / 3 <= WHOLE_PACK:  # q and k at two bytes a number are a third of q, k and v at four
-        return seen.to_bytes(), True
-    middle = min(seen.layers - 1, 2 * seen.layers // 3 if layer is None else max(0, layer))
-    return seen.to_bytes([middle]), False
+    if _is_small(seen):
+        return seen.to_bytes()
+    return seen.to_bytes([min(seen.layers - 1, 2 * seen.layers // 3 if layer is None else layer)])
+
+
+def layers(picture: Picture, wish: Wish, own: Shelf, wanted: list[int]) -> bytes:
+    seen = trace(picture, wish, own)
+    return seen.to_bytes([i for i in wanted if 0 <= i < seen.layers] or [0])
 
 
 @cache
@@ -126,7 +143,7 @@ def offers() -> dict[str, dict]:
 
 def offer_line(name: str) -> str:
     if name == "bundled":
-        return "bundled ViT · ships with the playground"
+        return "bundled ViT"
     if name == "untrained":
         return "untrained ViT · random weights"
     fact = offers().get(name)
@@ -137,9 +154,10 @@ def offer_line(name: str) -> str:
 
 
 def _is_here(hub: str) -> bool:
-    from playground import zoo
-
-    return zoo.is_here(hub)
+    """Whether the hub's cache holds the weights. By hand: asking the hub's library costs half a second of imports."""
+    home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
+    cache = Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
+    return any(cache.glob(f"models--{hub.replace('/', '--')}/snapshots/*/model.safetensors"))
 
 
 def fetch(name: str, report: type | None = None) -> None:
@@ -166,7 +184,7 @@ def details(name: str) -> list[int]:
 
 
 def warm_up() -> None:
-    """Imports torch and loads the bundled model behind the first picture."""
+    """Imports torch and loads the bundled model behind the first picture, once that has had time to be painted."""
 
     def work() -> None:
         import playground.tracing  # noqa: F401
@@ -174,4 +192,6 @@ def warm_up() -> None:
         if has_bundled():
             model("bundled")
 
-    threading.Thread(target=work, daemon=True).start()
+    timer = threading.Timer(2.0, work)
+    timer.daemon = True
+    timer.start()

@@ -12,6 +12,14 @@ STYLE = """
   [data-testid="stHeader"] { background: none; height: 2.4rem; pointer-events: none; }
   [data-testid="stHeader"] * { pointer-events: auto; }
   [data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+  [data-testid="stMain"] [data-stale="true"] { opacity: 1 !important; }
+  [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
+  .st-key-errand { position: fixed; inset: auto 0 0; z-index: 1000; padding: 0.2rem 1.6rem 1rem; }
+  .st-key-errand { backdrop-filter: blur(12px); }
+  @media (max-width: 640px) {
+    .st-key-toolbar [data-testid="stHorizontalBlock"] { gap: 0.5rem; }
+    .st-key-toolbar [data-testid="stColumn"]:not(:first-child) { flex: 1 1 40%; min-width: 40%; }
+  }
 </style>
 """
 

@@ -12,10 +12,19 @@ from playground.samples import SAMPLES
 from playground.ui import engine
 from playground.ui.session import Session, default_model, model_title
 
+Errand = tuple[str, Callable[[], None]]  # the model whose weights are to be here first, and what to do then
 
-def fetch_and(name: str, action: Callable, *arguments) -> None:
+
+def send(name: str, action: Callable[[], None]) -> None:
+    """What may take minutes is left for the end of the page's run, when everything is on the screen."""
+    st.session_state.errand = (name, action)
+
+
+def run(errand: Errand) -> None:
     """Fetches the model's weights, with a bar that shows how far they are, and goes on."""
-    bar = st.empty()
+    name, action = errand
+    with st.container(key="errand"):
+        bar = st.empty()
 
     class Report(tqdm):
         def __init__(self, *arguments, **options):
@@ -27,12 +36,16 @@ def fetch_and(name: str, action: Callable, *arguments) -> None:
                 done, total = self.n / 1e6, self.total / 1e6
                 bar.progress(min(1.0, done / total), f"{name}: {done:.0f} of {total:.0f} MB")
 
-    engine.fetch(name, Report)
-    bar.empty()
-    action(*arguments)
+    try:
+        bar.progress(0.0, f"{name}: looking for it")
+        engine.fetch(name, Report)
+        bar.progress(1.0, f"{name}: looking at the picture")
+        action()
+    finally:
+        bar.empty()
 
 
-def model_chooser(here: Session, attempt: Callable) -> None:
+def model_chooser(here: Session) -> None:
     names = [default_model(), *engine.offers()]
     if here.wish.model not in names:
         names.append(here.wish.model)
@@ -40,7 +53,7 @@ def model_chooser(here: Session, attempt: Callable) -> None:
     def choose() -> None:
         name = (st.session_state.model or "").strip()
         if name and name != here.wish.model:
-            attempt(fetch_and, name, here.use, name)
+            send(name, lambda: here.use(name))
 
     st.session_state.model = here.wish.model  # also when the choice could not be had
     st.selectbox(
@@ -59,12 +72,13 @@ def detail_chooser(here: Session, attempt: Callable) -> None:
 
 
 def compare_chooser(here: Session, attempt: Callable) -> None:
-    with st.popover("Compare", icon=":material/compare:", width="stretch"):
+    state = st.session_state
+    with st.popover("Compare", icon=":material/compare:", width="stretch", key="comparing", on_change="rerun"):
         titles = {s.name: s.title for s in SAMPLES if s.name != here.picture.name}
 
         def choose_picture() -> None:
-            if name := st.session_state.other_picture:
-                attempt(here.compare, engine.sample(name), here.wish.model)
+            if name := state.other_picture:
+                state.comparing = not attempt(here.compare, engine.sample(name), here.wish.model)
 
         st.selectbox(
             "with another picture", titles, index=None, key="other_picture", format_func=titles.get,
@@ -73,8 +87,9 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
         models = [name for name in (default_model(), "untrained", *engine.offers()) if name != here.wish.model]
 
         def choose_model() -> None:
-            if name := st.session_state.other_model:
-                attempt(fetch_and, name, here.compare, here.picture, name)
+            if name := state.other_model:
+                state.comparing = False
+                send(name, lambda: here.compare(here.picture, name))
 
         st.selectbox(
             "or with another model on the same picture", list(dict.fromkeys(models)), index=None, key="other_model",

@@ -31,7 +31,7 @@ class Session:
     other: tuple[Picture, Wish] | None = None  # to compare with
     whole: Wish | None = None  # the same picture, the whole pass with another scale
     overlay: dict | None = None  # the server's answer to a question about one patch
-    extra: bytes | None = None  # more layers of the main pack
+    extra: tuple[str, list[int]] | None = None  # a pack's id, and more layers of it
     sent: set[str] = field(default_factory=set)  # what the browser has
     own: Shelf = field(default_factory=engine.own_shelf)  # traces of this person's uploads
     uploads: dict[str, Picture] = field(default_factory=dict)
@@ -53,13 +53,17 @@ class Session:
 
     def compare(self, picture: Picture, model: str) -> None:
         wish = Wish(model, self.wish.detail if model == self.wish.model else 1)
-        engine.pack(picture, wish, self.own, None)  # says what is wrong before anything has changed
+        engine.look(picture, wish, self.own)  # says what is wrong before anything has changed
         self.other = (picture, wish)
+        self.view = self.view | {"beside": "compare"}
+        self.view_id += 1
         self.changes += 1
 
     def _try(self, picture: Picture, wish: Wish) -> None:
         """PlaygroundError leaves everything as it was."""
-        engine.pack(picture, wish, self.own, self._layer)
+        if wish.detail not in engine.details(wish.model):  # an address may ask for more than the page offers
+            wish = replace(wish, detail=1)
+        engine.look(picture, wish, self.own)
         self.picture, self.wish = picture, wish
         self.whole = self.overlay = self.extra = None
         self.changes += 1
@@ -71,30 +75,39 @@ class Session:
     # What the microscope asks
 
     def answer(self, asked: dict) -> None:
+        try:
+            self._answer(asked)
+        except PlaygroundError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise PlaygroundError("The page asked what can't be answered: reload it, and try again.") from None
+        self.changes += 1
+
+    def _answer(self, asked: dict) -> None:
         what = asked.get("what")
         if what == "packs":
             self.sent -= {str(i) for i in asked.get("ids", [])}
         elif what == "layers":
-            seen = engine.trace(self.picture, self.wish, self.own)
-            layers = [int(i) for i in asked.get("layers", [])][:3]
-            self.extra = seen.to_bytes([i for i in layers if 0 <= i < seen.layers] or [0])
+            self.extra = (str(asked["pack"]), [int(i) for i in asked["layers"]][:3])
         elif what == "whole":
-            scale = 1.0 if asked.get("scale") == "off" else float(asked["scale"])
-            self.whole = replace(self.wish, scale=scale)
-            engine.pack(self.picture, self.whole, self.own, self._layer)
+            whole = replace(self.wish, scale=1.0 if asked["scale"] == "off" else float(asked["scale"]))
+            engine.look(self.picture, whole, self.own)
+            self.whole = whole
         elif what in ("similarity", "rollout"):
-            self.overlay = self._overlay(what, str(asked.get("query", "")), int(asked.get("layer", 0)))
+            self.overlay = self._overlay(what, str(asked["query"]), int(asked["layer"]), asked.get("scale", "on"))
         elif what == "compare" and self.other is None:
             self.compare(next_sample(self.picture), self.wish.model)
-        self.changes += 1
 
-    def _overlay(self, what: str, query: str, layer: int) -> dict:
-        wish = self.wish if self.whole is None or self.view.get("pass") != "whole" else self.whole
+    def _overlay(self, what: str, query: str, layer: int, scale: float | str) -> dict:
+        """`scale` is that of the whole pass; "on" for the trained one."""
+        wish = self.wish if scale == "on" else replace(self.wish, scale=float(scale))
         seen = engine.trace(self.picture, wish, self.own)
         parts = query.split(",")
         place = (int(parts[0]), int(parts[1])) if len(parts) == 2 else query
-        values = seen.similarity(place, layer) if what == "similarity" else seen.rollout(place)
-        return {"what": what, "query": query, "layer": layer, "values": values.numpy()}
+        answer = {"what": what, "query": query, "scale": scale}
+        if what == "rollout":  # through all layers, whichever is shown
+            return answer | {"layer": None, "values": seen.rollout(place).numpy()}
+        return answer | {"layer": layer, "values": seen.similarity(place, layer).numpy()}
 
     # What the microscope gets
 
@@ -112,7 +125,7 @@ class Session:
             pairs.append(self.other)
         arrays, packs, images, complete = {}, [], {}, True
         for picture, wish in pairs:
-            pack_id = f"{picture.id}-{sha256(repr(wish).encode()).hexdigest()[:12]}"
+            pack_id = id_of(picture, wish)
             entry = {"id": pack_id, "title": model_title(wish.model), "image": len(images)}
             if picture.id in images:
                 entry["image"] = list(images).index(picture.id)
@@ -121,16 +134,13 @@ class Session:
                 if picture.id not in self.sent:
                     images[picture.id]["section"] = f"image{len(images)}"
                     arrays[f"image{len(images)}"] = picture.jpeg
-            data, all_layers = engine.pack(picture, wish, self.own, self._layer)
-            complete &= all_layers
-            if self.extra is not None and not packs:
-                data = self.extra
-            elif pack_id in self.sent:
-                data = None
-            if data is not None:
-                entry["section"] = f"pack{len(packs)}"
-                arrays[entry["section"]] = data
-            packs.append(entry)
+            complete &= engine.look(picture, wish, self.own)
+            section = f"pack{len(packs)}"
+            if pack_id not in self.sent:
+                arrays[section] = engine.pack(picture, wish, self.own, self._layer)
+            elif self.extra is not None and self.extra[0] == pack_id:
+                arrays[section] = engine.layers(picture, wish, self.own, self.extra[1])
+            packs.append(entry | ({"section": section} if section in arrays else {}))
             self.sent |= {pack_id, picture.id}
         asks = ["similarity", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
         header = {
@@ -143,7 +153,7 @@ class Session:
         }
         if self.overlay is not None:
             arrays["overlay"] = self.overlay["values"].astype(np.float32)
-            header["overlay"] = {key: self.overlay[key] for key in ("what", "query", "layer")} | {"section": "overlay"}
+            header["overlay"] = {k: v for k, v in self.overlay.items() if k != "values"} | {"section": "overlay"}
         self.extra = None
         return pack(header, arrays)
 
@@ -177,6 +187,10 @@ def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | N
     except PlaygroundError as error:
         trouble = str(error)
     return session, trouble
+
+
+def id_of(picture: Picture, wish: Wish) -> str:
+    return f"{picture.id}-{sha256(repr(wish).encode()).hexdigest()[:12]}"
 
 
 def default_model() -> str:

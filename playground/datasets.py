@@ -1,0 +1,162 @@
+"""Folders of labelled pictures: CIFAR-10's own binary files, or one folder of pictures per class.
+
+Where a folder says itself which pictures are for measuring (test_batch.bin; val/ or test/ beside train/), those are;
+elsewhere a tenth is, drawn by the seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.images import open_image
+
+PAGE = "www.cs.toronto.edu/~kriz/cifar.html"
+ADVICE = (
+    f"CIFAR-10's binary version is at {PAGE}: unpack it and give the folder that holds data_batch_1.bin to "
+    "data_batch_5.bin, test_batch.bin and batches.meta.txt; or give a folder with one folder of pictures per class."
+)
+SIDE = 32  # of CIFAR's pictures
+RECORD = 1 + 3 * SIDE * SIDE  # its label, then all red bytes, all green, all blue
+CIFAR_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif")
+HELD_OUT_FOLDERS = ("val", "valid", "validation", "test")
+HELD_OUT_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one picture lies: a file, or a record of one of CIFAR's."""
+
+    file: Path
+    label: int
+    record: int | None = None
+
+    def open(self) -> Image.Image:
+        if self.record is not None:
+            with self.file.open("rb") as file:
+                file.seek(self.record * RECORD + 1)
+                return Image.fromarray(_planes(np.frombuffer(file.read(RECORD - 1), np.uint8)))
+        try:
+            return open_image(self.file)
+        except PlaygroundError as error:
+            raise PlaygroundError(f"{self.file}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The pictures of a folder. Positions count the training pictures first."""
+
+    name: str
+    labels: tuple[str, ...]
+    training: tuple[Place, ...]
+    validation: tuple[Place, ...]
+    tiny: bool  # 32 × 32 pixels each
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.training + self.validation
+
+
+def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
+    """Picture number `index` of a folder, and what it shows. In the files' own order."""
+    found = _browsable(Path(folder))
+    if not 0 <= index < len(found.places):
+        raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(found.places) - 1}.")
+    place = found.places[index]
+    return place.open(), found.labels[place.label]
+
+
+def count(folder: str | Path) -> int:
+    """How many pictures there are to browse."""
+    return len(_browsable(Path(folder)).places)
+
+
+@lru_cache(maxsize=2)
+def _browsable(folder: Path) -> Labelled:
+    return read(folder, held_out=0)
+
+
+def read(folder: str | Path, seed: int = 0, held_out: float = HELD_OUT_SHARE) -> Labelled:
+    """What a folder holds. Nothing is decoded yet."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
+    for place in (folder, folder / "cifar-10-batches-bin"):
+        if list(place.glob("data_batch_*.bin")):
+            return _cifar(place, seed, held_out)
+    if (folder / "data_batch_1").is_file():
+        raise PlaygroundError(f"{folder} holds CIFAR-10's Python version, which can't be read safely. {ADVICE}")
+    return _class_folders(folder, seed, held_out)
+
+
+# CIFAR-10 -------------------------------------------------------------------------------------------------------------
+
+
+def _cifar(folder: Path, seed: int, held_out: float) -> Labelled:
+    meta = folder / "batches.meta.txt"
+    named = meta.read_text(encoding="utf-8", errors="replace").split("\n") if meta.is_file() else CIFAR_LABELS
+    labels = tuple(name.strip() for name in named if name.strip())
+    training = [place for file in sorted(folder.glob("data_batch_*.bin")) for place in _records(file, labels)]
+    test = folder / "test_batch.bin"
+    if test.is_file():
+        return Labelled("cifar-10", labels, tuple(training), tuple(_records(test, labels)), tiny=True)
+    return Labelled("cifar-10", labels, *_split(training, seed, held_out), tiny=True)
+
+
+def _records(file: Path, labels: Sequence[str]) -> list[Place]:
+    size = file.stat().st_size
+    if not size or size % RECORD:
+        raise PlaygroundError(
+            f"{file} is {size:,} bytes long, which is no multiple of CIFAR-10's {RECORD:,} per picture. {ADVICE}"
+        )
+    numbers = np.memmap(file, np.uint8, "r").reshape(-1, RECORD)[:, 0]
+    if numbers.max() >= len(labels):
+        raise PlaygroundError(f"{file} has a label {numbers.max()}, and only {len(labels)} are named. {ADVICE}")
+    return [Place(file, int(label), record) for record, label in enumerate(numbers)]
+
+
+def _planes(record: np.ndarray) -> np.ndarray:
+    return record.reshape(3, SIDE, SIDE).transpose(1, 2, 0)
+
+
+# Folders of pictures --------------------------------------------------------------------------------------------------
+
+
+def _class_folders(folder: Path, seed: int, held_out: float) -> Labelled:
+    training, validation = folder, None
+    if (folder / "train").is_dir():
+        training = folder / "train"
+        validation = next((folder / name for name in HELD_OUT_FOLDERS if (folder / name).is_dir()), None)
+    labels = tuple(sorted(entry.name for entry in training.iterdir() if entry.is_dir() and _pictures(entry)))
+    if len(labels) < 2:
+        found = f"only one folder with pictures, {labels[0]}" if labels else "no folders with pictures"
+        raise PlaygroundError(f"{training} holds {found}; at least two classes are needed. {ADVICE}")
+    inside, apart = _placed(training, labels), _placed(validation, labels) if validation else []
+    split = (tuple(inside), tuple(apart)) if apart else _split(inside, seed, held_out)
+    return Labelled(folder.resolve().name, labels, *split, tiny=False)
+
+
+def _placed(folder: Path, labels: Sequence[str]) -> list[Place]:
+    return [Place(file, number) for number, label in enumerate(labels) for file in _pictures(folder / label)]
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+
+
+def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """(training, validation), each in its old order."""
+    fewest = 1 if share and len(places) > 1 else 0
+    chosen = np.random.default_rng(seed).permutation(len(places))[: max(fewest, round(share * len(places)))]
+    apart = set(chosen.tolist())
+    return (
+        tuple(place for i, place in enumerate(places) if i not in apart),
+        tuple(place for i, place in enumerate(places) if i in apart),
+    )

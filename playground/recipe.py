@@ -1,0 +1,49 @@
+"""The recipe of a training run: everything that decides what comes out of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from playground.targets import LABELS
+from playground.vit import Config
+
+BUNDLED = Config(
+    image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4,
+    classes=len(LABELS), labels=LABELS, multi_label=True,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Recipe:
+    steps: int = 7500
+    batch: int = 32
+    rate: float = 1e-3  # of learning, at its highest
+    warm_up: int = 400  # steps, at most a tenth of all
+    decay: float = 0.05  # of weights
+    average: float = 0.998  # of the running mean of the weights, which is what is kept
+    seed: int = 0
+    temperature: float = 0.1  # of the affinity
+    middle: int = 2  # the layer whose patches the affinity also teaches
+    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head): whose weights are taught
+    gathering_from: float = 1 / 3  # of the run
+    even_from: float = 2 / 3  # of the run: from then on they should also lie on the object evenly
+    small_side: int = 80  # pixels of the pictures in the first part of the run, which is twice as fast for it
+    small_share: float = 0.55  # how long that part is
+    workers: int = 1  # processes that draw; they change nothing in the result
+    config: Config = BUNDLED
+    name: str = "bundled"
+
+
+def pace(step: int, recipe: Recipe) -> float:
+    """Up in a straight line, then down along a cosine to a hundredth."""
+    warm_up = min(recipe.warm_up, recipe.steps // 10)
+    if step < warm_up:
+        return (step + 1) / warm_up
+    done = (step - warm_up) / max(1, recipe.steps - warm_up)
+    return 0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2
+
+
+def snapshot_steps(steps: int, count: int = 12) -> list[int]:
+    """0 and about a dozen moments, spaced by their logarithm up to the end."""
+    return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]

@@ -1,0 +1,83 @@
+"""Pictures of a model that is learning: what one patch, or the class token, listens to at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+from PIL import Image, ImageDraw
+
+from playground.tracing import Query, Trace, trace
+from playground.vit import VisionTransformer
+
+CEILING = 12  # weights are shown up to so many times the even share, the same in every map and at every step
+MAP, GAP = 84, 4  # pixels
+
+
+def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
+    """The picture with the query outlined; beside it what the query listens to, a line for each layer, a map for each
+    head, all on one scale."""
+    seen = trace(vit, image)
+    rows = torch.stack([seen.rows(layer, query) for layer in range(seen.layers)])  # (layers, heads, tokens)
+    maps = _magma(seen.on_grid(rows) * seen.tokens / CEILING)  # (layers, heads, rows, columns, 3)
+    high, wide = _size(seen)
+    height = seen.layers * (high + GAP) - GAP
+    left = _outlined(image, seen, query, height)
+    sheet = Image.new("RGB", (left.width + GAP + seen.heads * (wide + GAP), height), "white")
+    sheet.paste(left, (0, 0))
+    for layer, head in np.ndindex(seen.layers, seen.heads):
+        map_ = Image.fromarray(maps[layer, head]).resize((wide, high), Image.Resampling.NEAREST)
+        sheet.paste(map_, (left.width + GAP + head * (wide + GAP), layer * (high + GAP)))
+    return sheet
+
+
+def _magma(weights: torch.Tensor) -> np.ndarray:
+    return colormaps["magma"](weights.clamp(0, 1).numpy(), bytes=True)[..., :3]
+
+
+def _size(seen: Trace) -> tuple[int, int]:
+    """(height, width) of a map, in whole pixels per patch."""
+    rows, columns = seen.grid
+    cell = max(1, MAP // max(rows, columns))
+    return rows * cell, columns * cell
+
+
+def _outlined(image: Image.Image, seen: Trace, query: Query, height: int) -> Image.Image:
+    rows, columns = seen.grid
+    cell = height / rows
+    picture = image.convert("RGB").resize((round(cell * columns), height), Image.Resampling.BICUBIC)
+    patch = seen.token(query) - len(seen.prefix)
+    if patch >= 0:
+        y, x = divmod(patch, columns)
+        box = [round(cell * n) for n in (x, y, x + 1, y + 1)]
+        pen = ImageDraw.Draw(picture)
+        pen.rectangle([box[0] - 3, box[1] - 3, box[2] + 3, box[3] + 3], outline="black", width=3)
+        pen.rectangle([box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1], outline="white", width=2)
+    return picture
+
+
+def write(picture: Image.Image, file: Path) -> None:
+    """At once or not at all, for someone may be looking at the file."""
+    new = file.with_name(f"{file.stem}.new{file.suffix}")
+    picture.save(new)
+    new.replace(file)
+
+
+def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
+    """(pictures, side, side, 3): each picture, and below it what the class token takes from where in the last layer,
+    its heads averaged. Every map has its own scale: from nothing to its largest weight."""
+    figure = Figure(figsize=(1.3 * len(images) + 0.3, 3.3), layout="constrained")
+    for axes, image, title in zip(figure.subplots(2, len(images), squeeze=False).T, images, titles, strict=True):
+        seen = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])
+        axes[0].imshow(image, interpolation="nearest")
+        axes[0].set_title(title, fontsize=8)
+        row = seen.rows(seen.layers - 1, "cls").mean(0)
+        axes[1].imshow(seen.on_grid(row).numpy(), cmap="magma", vmin=0, interpolation="nearest")
+        for one in axes:
+            one.set_axis_off()
+    figure.supxlabel("below: what the class token takes from each patch (last layer, mean of the heads)", fontsize=8)
+    return figure

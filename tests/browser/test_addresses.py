@@ -1,0 +1,110 @@
+"""An address opens what it was copied from; one that asks for what there is not opens the page all the same."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from browser.truth import CLOSE, apart, assert_close, seen
+
+CHOSEN = ("layer", "head", "query", "locked", "scale", "direction", "what", "row", "grid")
+HOSTILE = [
+    "sample=" + "a" * 5000,
+    "sample=../../etc/passwd&model=../../../etc/passwd&with=sample:../meadow",
+    "model=<script>alert(1)</script>&sample=<img src=x onerror=alert(1)>",
+    "model=%F0%9F%94%AD&sample=%00&layer=%EF%BC%95&query=%E2%80%AE7,5",
+    "layer=999&head=-1&query=999,999&scale=1e400&detail=99&k=4&depth=0&opacity=7",
+    "sample=meadow&sample=flock&layer=NaN&locked=maybe&what=__proto__&beside=constructor",
+    "with=model:nonsense/../..&with=sample:nobody&view=x&lens=y&strip=z&model=",
+]
+
+
+def choose(visitor) -> dict:
+    visitor.lock((3, 9))
+    visitor.layer(1)
+    visitor.head(2)
+    visitor.part("switch").click()
+    visitor.choice("direction", "column").click()
+    return visitor.until("r => r.scale === 1 && r.direction === 'column' && r.ready")
+
+
+def same(visitor, expected: dict) -> None:
+    shown = visitor.until("r => r.locked && r.direction === 'column' && r.ready")
+    assert {key: shown[key] for key in CHOSEN} == {key: expected[key] for key in CHOSEN}
+
+
+def test_the_address_opens_the_same_view_for_somebody_else(visit):
+    visitor = visit("sample=still-life")
+    expected = choose(visitor)
+    visitor.page.wait_for_url("**direction=column**")
+    same(visit(urlsplit(visitor.page.url).query), expected)
+
+
+def test_a_copied_link_opens_the_same_view_for_somebody_else(visit):
+    visitor = visit("sample=still-life", permissions=["clipboard-read", "clipboard-write"])
+    expected = choose(visitor)
+    visitor.part("link").click()
+    visitor.part("message").filter(has_text="Link copied").wait_for()
+    link = visitor.page.evaluate("navigator.clipboard.readText()")
+    same(visit(urlsplit(link).query), expected)
+
+
+def test_a_reload_keeps_the_view(visit):
+    visitor = visit()
+    expected = choose(visitor)
+    visitor.page.wait_for_url("**direction=column**")
+    visitor.page.reload()
+    same(visitor, expected)
+
+
+def test_back_returns_to_the_former_picture(visit):
+    visitor = visit()
+    visitor.pick("flock")
+    visitor.page.wait_for_url("**sample=flock**")
+    visitor.page.go_back()
+    visitor.page.wait_for_url("**sample=meadow**")
+    visitor.page.locator('.strip [data-sample="meadow"][aria-pressed="true"]').wait_for()
+    shown = visitor.hover((4, 4))
+    there, here = (seen(name).row(shown["layer"], shown["head"], (4, 4)) for name in ("flock", "meadow"))
+    assert_close(shown["row"], here)
+    assert apart(shown["row"], there) > CLOSE
+
+
+def test_the_address_says_only_what_was_chosen(visit):
+    visitor = visit()
+    visitor.pick("portrait")
+    visitor.page.wait_for_url("**sample=portrait**")
+    assert parse_qs(urlsplit(visitor.page.url).query) == {"model": ["bundled"], "sample": ["portrait"]}
+
+
+@pytest.mark.parametrize("address", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_address_shows_the_default_page(visitor, address):
+    visitor.open(address)
+    assert visitor.read()["layer"] >= 0
+    said = parse_qs(urlsplit(visitor.page.url).query)
+    assert said["model"] == ["bundled"]
+    assert said["sample"][0] in ("meadow", "flock")
+    assert len(visitor.page.url) < 300
+
+
+def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
+    visitor = visit("model=vit_nonsense_patch3")
+    visitor.says("There is no model called 'vit_nonsense_patch3'")
+    assert "model=bundled" in visitor.page.url
+    visitor = visit("sample=flock")
+    box = visitor.page.get_by_test_id("stSelectbox").first.locator("input")
+    box.click()
+    box.fill("vit_small_patch3")
+    box.press("Enter")
+    visitor.says("There is no model called 'vit_small_patch3'")
+    shown = visitor.hover((4, 4))
+    assert_close(shown["row"], seen("flock").row(shown["layer"], shown["head"], (4, 4)))
+    assert box.input_value() == "bundled ViT"
+
+
+def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):
+    visitor = visit()
+    visitor.page.get_by_test_id("stSelectbox").first.locator("input").click()
+    visitor.page.get_by_role("option").filter(has_text="vit_small_patch16_224.dino").click()
+    visitor.says("could not be fetched")
+    visitor.hover((4, 4))
+    assert "model=bundled" in visitor.page.url

@@ -1,0 +1,92 @@
+"""What the browser can't make of queries and keys alone, the server computes: it arrives, is marked and is right."""
+
+from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
+
+
+def map_of(visitor, what: str) -> dict:
+    visitor.choice("what", what).click()
+    return visitor.until(f"r => r.what === '{what}' && r.map")
+
+
+def test_similarity_and_rollout_of_a_locked_patch_are_python_s(visitor):
+    truth = seen()
+    layer = visitor.lock((7, 5))["layer"]
+    assert_close(map_of(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
+    assert_close(map_of(visitor, "rollout")["map"], truth.rollout((7, 5)))
+
+
+def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):
+    shown = visitor.lock((7, 5))
+    visitor.part("switch").click()
+    visitor.choice("pass", "whole").click()
+    shown = visitor.until("r => r.pass === 'whole'")
+    truth = sent(scale="off").row(shown["layer"], shown["head"], (7, 5))
+    assert_close(shown["row"], truth, 0.02)  # a hundredfold sharper softmax, layer after layer
+    assert apart(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
+    assert "in the whole forward pass" in visitor.part("badge").inner_text()
+
+
+def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
+    layer = visitor.lock((7, 5))["layer"]
+    visitor.part("switch").click()
+    visitor.choice("pass", "whole").click()
+    visitor.until("r => r.pass === 'whole'")
+    altered = map_of(visitor, "similarity")["map"]
+    assert_close(altered, seen(scale="off").similarity((7, 5), layer), 0.02)
+    visitor.part("switch").click()
+    trained = visitor.until("r => r.pass === 'layer' && r.map")["map"]
+    assert_close(trained, seen().similarity((7, 5), layer))
+
+
+def test_twice_as_fine_is_a_grid_twice_as_fine(visit):
+    visitor = visit()
+    rows, columns = visitor.read()["grid"]
+    visitor.page.get_by_test_id("stSelectbox").nth(1).locator("input").click()
+    visitor.page.get_by_role("option", name="2 × finer").click()
+    visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
+    shown = visitor.hover((13, 9))
+    assert_close(shown["row"], seen(detail=2).row(shown["layer"], shown["head"], (13, 9)))
+    visitor.page.wait_for_url("**detail=2**")
+
+
+def test_another_picture_stands_beside_under_the_same_cursor(visit):
+    visitor = visit()
+    visitor.page.get_by_role("button", name="Compare").click()
+    visitor.page.get_by_test_id("stPopoverBody").locator("input").first.click()
+    visitor.page.get_by_role("option", name="A flock of equal birds").click()
+    visitor.page.wait_for_url("**with=sample**")
+    visitor.part("twinBadge").filter(has_text="flock").wait_for()
+    shown = visitor.hover((5, 6))
+    other = seen("flock").row(shown["layer"], shown["head"], (5, 6))
+    words = visitor.part("otherFoot").inner_text()
+    assert f"listens to about {2 ** entropy(other):.1f} of" in words
+    assert "meadow" in visitor.part("badge").inner_text()
+    assert shown["query"] == "5,6"
+    x, y = visitor.place((2, 2), on="twin")  # and from the other side
+    visitor.page.mouse.move(x, y)
+    visitor.until("r => r.query === '2,2'")
+
+
+def test_another_model_stands_beside_on_the_same_picture(visit):
+    visitor = visit()
+    visitor.page.get_by_role("button", name="Compare").click()
+    visitor.page.get_by_test_id("stPopoverBody").locator("input").nth(1).click()
+    visitor.page.get_by_role("option", name="untrained ViT").click()
+    visitor.part("twinBadge").filter(has_text="meadow · untrained ViT").wait_for()
+    assert "meadow · bundled ViT" in visitor.part("badge").inner_text()
+
+
+def test_layers_of_a_large_trace_come_when_they_are_chosen(visit):
+    visitor = visit({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
+    truth, first = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]
+    for layer in (first, 1):
+        visitor.layer(layer)
+        shown = visitor.hover((20, 20))
+        assert_close(shown["row"], truth.row(layer, shown["head"], (20, 20)))
+        visitor.part("otherFoot").filter(has_text="listens to about").wait_for()
+
+
+def test_unequal_pictures_get_unequal_answers():
+    """The same layer mixes a bird differently than a meadow: what all of this is about."""
+    rows = [seen(name).row(seen().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
+    assert apart(*rows) > CLOSE

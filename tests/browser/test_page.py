@@ -1,0 +1,96 @@
+"""The page around the microscope: nothing scrolls, flickers or asks another machine, and it is readable in the dark."""
+
+import re
+
+import pytest
+
+SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
+  .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
+WATCH = """() => {
+  window.trail = [];
+  const place = [...document.querySelectorAll("[data-testid=stBidiComponentRegular], [data-testid=stBidiComponent]")].at(-1);
+  const seen = () => {
+    let opacity = 1;
+    for (let e = place; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);
+    const box = place.getBoundingClientRect();
+    window.trail.push([place.isConnected, opacity, Math.round(box.top), Math.round(box.left)].join(" "));
+    window.watching = requestAnimationFrame(seen);
+  };
+  seen();
+}"""  # noqa: E501
+
+
+def luminance(colour: str) -> float:
+    """How bright a CSS colour is, from 0 to 1, as WCAG has it."""
+    parts = [float(n) for n in re.findall(r"[\d.]+", colour)[:3]]
+    if not colour.startswith("color("):
+        parts = [n / 255 for n in parts]
+    linear = [n / 12.92 if n <= 0.04045 else ((n + 0.055) / 1.055) ** 2.4 for n in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    bright, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_a_lecture_hall_s_window_needs_no_scrolling(visit):
+    assert max(max(pair) for pair in visit().page.evaluate(SCROLLS)) <= 0
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_a_narrow_window_scrolls_only_downwards(visit, width):
+    visitor = visit(viewport={"width": width, "height": 844}, has_touch=True)
+    assert max(across for across, _ in visitor.page.evaluate(SCROLLS)) <= 0
+    box = visitor.part("pictureBox").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    visitor.page.touchscreen.tap(*visitor.place((3, 3)))
+    visitor.until("r => r.locked && r.query === '3,3'")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_are_readable_in_both_themes(visit, scheme):
+    page = visit(color_scheme=scheme).page
+    colour = "(e, name) => getComputedStyle(e)[name]"
+    lens = page.locator(".lens")
+    paper = lens.evaluate(colour, "backgroundColor")
+    assert (luminance(paper) < 0.05) == (scheme == "dark")
+    for words in (lens, page.locator(".lens .soft").first, page.locator(".lens .tabs button").nth(1)):
+        assert contrast(words.evaluate(colour, "color"), paper) > 4.5
+
+
+def test_the_theme_can_change_while_the_page_is_open(visit):
+    visitor = visit(color_scheme="light")
+    visitor.page.emulate_media(color_scheme="dark")
+    visitor.page.wait_for_function(
+        "e => /^rgb\\((1?\\d|2\\d), /.test(getComputedStyle(e).backgroundColor)",
+        arg=visitor.page.locator(".lens").element_handle(),
+    )
+    visitor.hover((3, 3))
+
+
+def test_another_sample_neither_fades_nor_moves_the_microscope(visit):
+    visitor = visit()
+    visitor.page.evaluate(WATCH)
+    for sample in ("flock", "portrait", "meadow"):
+        before = visitor.read()["row"]
+        visitor.pick(sample)
+        visitor.until(f"r => Math.abs(r.row[0] - {before[0]}) + Math.abs(r.peak - {max(before)}) > 1e-9")
+    assert len(visitor.page.evaluate("[...new Set(window.trail)]")) == 1
+
+
+def test_the_samples_keep_the_keyboard_s_focus(visit):
+    visitor = visit()
+    visitor.page.locator('.strip [data-sample="flock"]').focus()
+    visitor.page.keyboard.press("Enter")
+    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
+    assert visitor.page.locator('.strip [data-sample="flock"]').evaluate("e => e.getRootNode().activeElement === e")
+
+
+def test_no_request_leaves_the_machine(visit):
+    visitor = visit()
+    visitor.pick("landscape")
+    visitor.page.get_by_role("button", name="Open").click()
+    visitor.page.get_by_test_id("stFileUploader").wait_for()
+    assert visitor.hosts == {"127.0.0.1"}

@@ -1,0 +1,104 @@
+"""One's own picture comes in by every door, upright, and a broken one harms nothing."""
+
+import base64
+import io
+
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from browser.truth import assert_close, model
+
+
+def picture(width: int, height: int, orientation: int = 1) -> bytes:
+    """A disc on a gradient, as a JPEG."""
+    y, x = torch.meshgrid(torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij")
+    disc = ((x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15).float()
+    pixels = (torch.stack([disc, (x + 1) / 2, (y + 1) / 2], dim=-1) * 255).byte().numpy()
+    exif, out = Image.Exif(), io.BytesIO()
+    exif[0x0112] = orientation
+    Image.fromarray(pixels).save(out, "JPEG", quality=92, exif=exif)
+    return out.getvalue()
+
+
+def upload(visitor, data: bytes, name: str) -> None:
+    visitor.page.get_by_role("button", name="Open").click()
+    file = {"name": name, "mimeType": "image/jpeg", "buffer": data}
+    visitor.page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
+
+
+HAND_OVER = """([name, type, base64]) => {
+  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const held = new DataTransfer();
+  held.items.add(new File([bytes], "dropped.jpg", { type }));
+  const options = { bubbles: true, cancelable: true };
+  const event = name === "drop" ? new DragEvent(name, { ...options, dataTransfer: held }) : new ClipboardEvent(name, { ...options, clipboardData: held });
+  document.querySelector(".stApp").dispatchEvent(event);
+}"""  # noqa: E501
+
+
+def hand_over(visitor, how: str, data: bytes) -> None:
+    visitor.page.evaluate(HAND_OVER, [how, "image/jpeg", base64.b64encode(data).decode()])
+
+
+def assert_shows(visitor, data: bytes, name: str) -> dict:
+    """The page has this picture, and the numbers are those of Python's trace of the same file."""
+    visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
+    truth = playground.trace(model(), playground.open_image(data))
+    visitor.until(f"r => r.grid[0] === {truth.grid[0]} && r.grid[1] === {truth.grid[1]}")
+    shown = visitor.hover((2, 3))
+    assert_close(shown["row"], truth.row(shown["layer"], shown["head"], (2, 3)))
+    return shown
+
+
+def test_an_uploaded_file_is_seen(visit):
+    visitor, data = visit(), picture(320, 240)
+    upload(visitor, data, "holiday.jpg")
+    rows, columns = assert_shows(visitor, data, "holiday.jpg")["grid"]
+    assert rows < columns
+    assert "sample" not in visitor.page.url
+    visitor.part("link").click()
+    visitor.part("message").filter(has_text="Your own image does not travel in it").wait_for()
+
+
+def test_a_rotated_photo_comes_upright(visit):
+    visitor, data = visit(), picture(320, 240, orientation=6)
+    upload(visitor, data, "phone.jpg")
+    rows, columns = assert_shows(visitor, data, "phone.jpg")["grid"]
+    assert rows > columns
+
+
+@pytest.mark.parametrize("how", ["drop", "paste"])
+def test_a_picture_can_be_dropped_and_pasted_anywhere(visitor, how):
+    data = picture(300, 200 if how == "drop" else 420)
+    hand_over(visitor, how, data)
+    assert_shows(visitor, data, "dropped.jpg")
+
+
+def test_a_broken_file_is_said_and_the_page_goes_on(visit):
+    visitor = visit()
+    before = visitor.hover((4, 4))["row"]
+    upload(visitor, b"this is no picture at all" * 40, "broken.jpg")
+    visitor.says("picture")
+    visitor.page.keyboard.press("Escape")
+    assert visitor.hover((4, 4))["row"] == before
+    hand_over(visitor, "drop", picture(320, 240)[:900])
+    visitor.says("damaged")
+    visitor.pick("flock")
+    visitor.until()
+    data = picture(240, 240)
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+
+
+def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
+    visitor = visit(permissions=["camera"])
+    visitor.page.get_by_role("button", name="Open").click()
+    body = visitor.page.get_by_test_id("stPopoverBody")
+    body.get_by_test_id("stFileUploader").wait_for()
+    assert body.get_by_test_id("stCameraInput").count() == 0
+    body.get_by_text("or one from the camera").click()
+    body.get_by_test_id("stCameraInputButton").click()
+    visitor.page.locator(".strip .own").filter(has_text="yours: ").wait_for(state="attached")
+    assert abs(sum(visitor.until()["row"]) - 1) < 1e-3

@@ -1,0 +1,47 @@
+"""What Python says of the pictures that the browser shows."""
+
+from functools import cache
+
+import numpy as np
+
+import playground
+from playground.images import fit
+from playground.samples import SAMPLES
+from playground.tracing import Trace
+
+CLOSE = 1e-3  # between sixteen bits in the browser and thirty-two in Python
+
+
+@cache
+def model(name: str = "bundled"):
+    return playground.load(name, device="cpu")
+
+
+@cache
+def seen(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: str | None = None) -> Trace:
+    """Python's own trace of a sample."""
+    image = playground.open_image(next(s.path for s in SAMPLES if s.name == sample))
+    c = model(name).config
+    size = fit(image.size, c.patch_size, tuple(side * detail for side in c.image_size))
+    return playground.trace(model(name), image, size=size, scale=scale)
+
+
+@cache
+def sent(*arguments, **options) -> Trace:
+    """The same with queries and keys at sixteen bits, as the browser has them: a softmax without its scale makes large
+    differences of small ones."""
+    return Trace.from_bytes(seen(*arguments, **options).to_bytes())
+
+
+def entropy(row) -> float:
+    """In bits."""
+    row = row.double()
+    return float(-(row * row.clamp(min=1e-300).log2()).sum())
+
+
+def apart(ours, theirs) -> float:
+    return float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
+
+
+def assert_close(ours, theirs, tolerance: float = CLOSE) -> None:
+    assert apart(ours, theirs) < tolerance

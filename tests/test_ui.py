@@ -1,0 +1,363 @@
+import importlib.util
+import io
+import json
+import math
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from playground.assets import OFFERS
+from playground.errors import PlaygroundError
+from playground.pack import unpack
+from playground.prepared import fresh_pack, prepared_pack
+from playground.samples import SAMPLES
+from playground.ui import address, engine, session
+from playground.ui.engine import Wish
+from playground.ui.shelf import Shelf
+
+ROOT = Path(__file__).parent.parent
+
+
+def together(work, people: int = 2) -> list:
+    """What `work` gives to each of them, all starting at the same moment."""
+    answers, start = [], threading.Barrier(people)
+
+    def one() -> None:
+        start.wait()
+        answers.append(work())
+
+    threads = [threading.Thread(target=one) for _ in range(people)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+# The shelf
+
+
+def test_a_shelf_keeps_at_most_its_bytes_and_the_longest_unused_goes_first():
+    shelf = Shelf(100)
+    for name in "abc":
+        shelf.get(name, lambda: bytes(40))
+        assert shelf.bytes <= 100
+    shelf.get("b", lambda: pytest.fail("b was still there"))
+    shelf.get("d", lambda: bytes(40))
+    shelf.get("b", lambda: pytest.fail("b was used last"))
+    assert shelf.get("c", lambda: "made again") == "made again"
+
+
+def test_a_thing_larger_than_the_shelf_is_kept_alone_until_the_next_comes():
+    shelf = Shelf(100)
+    shelf.get("large", lambda: bytes(500))
+    assert shelf.bytes == 500
+    shelf.get("small", lambda: bytes(10))
+    assert shelf.bytes == 10
+
+
+def test_what_many_ask_for_at_one_moment_is_made_once():
+    shelf, made = Shelf(100), []
+
+    def make() -> bytes:
+        made.append(1)
+        time.sleep(0.05)
+        return b"thing"
+
+    assert together(lambda: shelf.get("key", make), people=8) == [b"thing"] * 8
+    assert len(made) == 1
+
+
+def test_one_who_waits_does_not_stop_others_who_want_something_else():
+    shelf, free = Shelf(100), threading.Event()
+    waiting = threading.Thread(target=lambda: shelf.get("slow", lambda: free.wait(60) and b"slow"))
+    waiting.start()
+    assert shelf.get("quick", lambda: b"quick") == b"quick"
+    free.set()
+    waiting.join()
+
+
+def test_after_a_failure_the_next_one_may_try():
+    shelf = Shelf(100)
+    for _ in range(2):
+        with pytest.raises(PlaygroundError):
+            shelf.get("key", lambda: (_ for _ in ()).throw(PlaygroundError("not now")))
+    assert shelf.get("key", lambda: b"now") == b"now"
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"sample": "nobody"},
+        {"sample": "meadow\n"},
+        {"sample": "../../etc/passwd"},
+        {"model": "<script>alert(1)</script>"},
+        {"model": "a" * 81},
+        {"model": "ünï"},
+        {"model": ""},
+        {"detail": "5"},
+        {"detail": "²"},
+        {"detail": "1e3"},
+        {"layer": "-1"},
+        {"layer": "٣"},
+        {"layer": "9999"},
+        {"query": "1,2,3"},
+        {"query": "cls;drop"},
+        {"scale": "nan"},
+        {"scale": "inf"},
+        {"scale": "1e400"},
+        {"opacity": "7"},
+        {"k": "4"},
+        {"beside": "__proto__"},
+        {"locked": "maybe"},
+        {"view_id": "1"},
+        {"": ""},
+    ],
+    ids=str,
+)
+def test_what_is_not_expected_in_an_address_is_dropped(hostile):
+    assert address.read(hostile) == ({}, {})
+    assert address.view_of("&".join(f"{key}={value}" for key, value in hostile.items())) == {}
+    assert address.readable(hostile) == {}
+
+
+def test_what_the_microscope_writes_is_read_again():
+    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&opacity=0.35&depth=12&ceiling=0.05&beside=wall&k=7"
+    view = address.view_of(text)
+    assert len(view) == text.count("=")
+    assert address.read(view)[1] == view
+
+
+def test_an_endless_view_is_cut_short():
+    assert address.view_of("layer=1&" + "x=1&" * 10**5 + "head=1") == {"layer": "1"}
+
+
+# Sessions
+
+
+def sizes(blob: bytes) -> dict[str, int]:
+    header, arrays = unpack(blob)
+    return {pack["id"]: arrays[pack["section"]].nbytes if "section" in pack else 0 for pack in header["packs"]}
+
+
+def test_a_session_starts_with_the_first_sample_and_the_bundled_model():
+    here, trouble = session.start({}, {})
+    assert trouble is None
+    assert here.picture.name == SAMPLES[0].name
+    assert here.wish == Wish("bundled")
+    assert here.words() == {"model": "bundled", "sample": SAMPLES[0].name}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"model": "vit_nonsense_patch3"},
+        {"model": "../secret.safetensors"},
+        {"model": "resnet50"},
+        {"with": "model:vit_nonsense_patch3"},
+    ],
+    ids=str,
+)
+def test_what_an_address_asks_for_and_there_is_not_is_said_in_a_sentence(words):
+    here, trouble = session.start({"sample": "flock"} | words, {})
+    assert trouble
+    assert trouble.endswith((".", "!"))
+    assert (here.picture.name, here.wish, here.other) == ("flock", Wish("bundled"), None)
+    assert here.blob()
+
+
+def test_an_address_gets_no_finer_grid_than_the_page_offers(monkeypatch):
+    monkeypatch.setattr(engine, "details", lambda name: [1, 2])
+    here, trouble = session.start({"model": "untrained", "detail": "4"}, {})
+    assert (here.wish, trouble) == (Wish("untrained"), None)
+
+
+def test_an_unchanged_session_gives_the_very_same_bytes():
+    here, _ = session.start({}, {})
+    first = here.blob()
+    here.view = {"layer": "2"}  # the microscope has it already
+    assert here.blob() is first
+
+
+def test_what_the_browser_has_is_not_sent_again():
+    here, _ = session.start({}, {})
+    (main,) = sizes(here.blob()).items()
+    assert main[1] > 10**5
+    here.compare(engine.sample("flock"), "bundled")
+    blob = here.blob()
+    assert [size > 0 for size in sizes(blob).values()] == [False, True]
+    assert [("section" in image) for image in unpack(blob)[0]["images"]] == [False, True]
+    here.answer({"what": "similarity", "query": "7,5", "layer": 3})
+    blob = here.blob()
+    assert set(sizes(blob).values()) == {0}
+    assert len(blob) < 10**4
+    assert unpack(blob)[1]["overlay"].shape == (unpack(prepared_pack("meadow"))[0]["tokens"],)
+    header, _ = unpack(blob)
+    here.answer({"what": "packs", "ids": [header["packs"][0]["id"], header["images"][0]["id"]]})
+    blob = here.blob()
+    assert sizes(blob)[main[0]] == main[1]
+    assert "section" in unpack(blob)[0]["images"][0]
+
+
+def test_the_whole_pass_comes_beside_the_trained_one():
+    here, _ = session.start({}, {})
+    here.blob()
+    here.answer({"what": "whole", "scale": "off"})
+    header, arrays = unpack(here.blob())
+    assert "section" not in header["packs"][0]
+    assert unpack(arrays[header["packs"][1]["section"]].tobytes())[0]["forward_scale"] == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"what": "whole"},
+        {"what": "whole", "scale": "loud"},
+        {"what": "whole", "scale": math.nan},
+        {"what": "layers"},
+        {"what": "layers", "pack": None, "layers": ["x"]},
+        {"what": "layers", "pack": None, "layers": 3},
+        {"what": "similarity"},
+        {"what": "similarity", "query": "1,x", "layer": 0},
+        {"what": "similarity", "query": "99,99", "layer": 0},
+        {"what": "similarity", "query": "7,5", "layer": 99},
+        {"what": "rollout", "query": "nobody", "layer": 0},
+        {"what": "rollout", "query": "7,5", "layer": 0, "scale": []},
+        {"what": "packs", "ids": 7},
+        "what",
+        None,
+    ],
+    ids=str,
+)
+def test_a_question_that_makes_no_sense_is_answered_with_a_sentence(asked):
+    here, _ = session.start({}, {})
+    first = here.blob()
+    with pytest.raises(PlaygroundError):
+        here.answer(asked)
+    assert here.blob() is first
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """Which forward passes this server runs, with nothing remembered from before."""
+    run, counted = engine._run, []
+    monkeypatch.setattr(engine, "_sample_traces", Shelf(600 * engine.MB, size=engine.trace_bytes))
+    monkeypatch.setattr(engine, "_run", lambda *work: (counted.append(work), run(*work))[1])
+    return counted
+
+
+def test_two_people_opening_one_sample_cost_one_forward_pass(passes):
+    words = {"model": "untrained", "sample": "flock"}
+    first, second = (here.blob() for here, _ in together(lambda: session.start(words, {})))
+    assert sizes(first) == sizes(second)
+    assert len(passes) == 1
+
+
+def test_the_samples_of_the_bundled_model_cost_none(passes):
+    for sample in SAMPLES:
+        session.start({"sample": sample.name}, {})[0].blob()
+    assert passes == []
+
+
+def jpeg(side: int = 300) -> bytes:
+    out = io.BytesIO()
+    Image.effect_noise((side, side), 80).convert("RGB").save(out, "JPEG")
+    return out.getvalue()
+
+
+def test_an_upload_stays_in_its_session(passes):
+    (here, _), (other, _) = session.start({}, {}), session.start({}, {})
+    here.show(engine.upload(jpeg(), "mine.jpg"))
+    assert engine._sample_traces.bytes == 0
+    assert here.own.bytes > 0
+    assert other.own.bytes == 0
+    assert "sample" not in here.words()
+    assert unpack(here.blob())[0]["ui"]["uploaded"]
+
+
+def test_a_picture_that_was_cut_short_on_its_way_is_said():
+    for photo in ({}, {"data": "no base64!"}, {"data": None}, {"data": "aGVsbG8="}):
+        with pytest.raises(PlaygroundError):
+            session.sent_photo(photo)
+
+
+# What was made ahead
+
+
+@pytest.mark.parametrize("sample", [s.name for s in SAMPLES])
+def test_a_prepared_pack_is_a_fresh_trace(sample):
+    header, arrays = unpack(prepared_pack(sample))
+    fresh, expected = unpack(fresh_pack(sample, engine.model("bundled")))
+    ours, theirs = header.pop("predictions"), fresh.pop("predictions")
+    assert header == fresh
+    assert dict(ours) == pytest.approx(dict(theirs), abs=1e-3)
+    for name in expected:
+        assert np.allclose(arrays[name], expected[name], rtol=2e-3, atol=2e-3), name
+
+
+def test_the_facts_about_the_offered_models_are_up_to_date():
+    spec = importlib.util.spec_from_file_location("benchmarks_zoo", ROOT / "benchmarks" / "zoo.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert json.loads(OFFERS.read_text(encoding="utf-8")) == module.offers()
+
+
+# The page
+
+
+@pytest.fixture
+def app():
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+def shown(app) -> dict:
+    """The header of what the microscope got."""
+    assert not app.exception
+    return next(unpack(c.proto.bytes)[0] for c in app.get("bidi_component") if c.proto.bytes)
+
+
+def test_the_page_gives_the_microscope_the_first_sample(app):
+    header = shown(app.run())
+    assert [image["title"] for image in header["images"]] == [SAMPLES[0].name]
+    assert [pack["title"] for pack in header["packs"]] == ["bundled ViT"]
+    assert not app.toast
+
+
+def test_the_page_opens_what_its_address_says(app):
+    for key, value in {"sample": "twins", "layer": "1", "scale": "off", "nonsense": "<b>"}.items():
+        app.query_params[key] = value
+    header = shown(app.run())
+    assert header["images"][0]["title"] == "twins"
+    assert header["view"] == {"layer": "1", "scale": "off"}
+    assert "nonsense" not in app.query_params
+
+
+def test_the_page_takes_an_upload_and_says_what_is_wrong_with_another(app):
+    app.run()
+    app.file_uploader(key="file").upload("mine.jpg", jpeg()).run()
+    assert shown(app)["images"][0]["title"] == "mine.jpg"
+    app.file_uploader(key="file").upload("broken.jpg", b"no picture").run()
+    assert shown(app)["images"][0]["title"] == "mine.jpg"
+    assert len(app.toast) == 1
+
+
+def test_the_page_stays_on_its_model_when_another_can_t_be_had(app, monkeypatch):
+    def unreachable(name, report) -> None:
+        report(total=100).update(40)  # the bar has begun to fill
+        raise PlaygroundError(f"The weights of {name} could not be fetched.")
+
+    monkeypatch.setattr(engine, "fetch", unreachable)
+    app.run()
+    name = next(iter(engine.offers()))
+    app.selectbox(key="model").set_value(name).run()
+    assert app.toast[0].value == f"The weights of {name} could not be fetched."
+    assert shown(app)["packs"][0]["title"] == "bundled ViT"
+    assert app.run().selectbox(key="model").value == "bundled"
