@@ -54,13 +54,11 @@ def kind(head: Head) -> str:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED + direction(head.offset)
+    if head.content > 0.35 and head.colour > 0.2:  # before nearness, for what is alike is often near
+        return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
-    if head.breadth > 0.5:
-        return EVERYWHERE
-    if head.content > 0.4 and head.colour > 0.2:
-        return CONTENT
-    return MIXED
+    return EVERYWHERE if head.breadth > 0.5 else MIXED
 
 
 def direction(offset: tuple[int, int]) -> str:

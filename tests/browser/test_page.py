@@ -8,7 +8,7 @@ SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMai
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
 WATCH = """() => {
   window.trail = [];
-  const place = [...document.querySelectorAll("[data-testid=stBidiComponentRegular], [data-testid=stBidiComponent]")].at(-1);
+  const place = [...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(".lens"));
   const seen = () => {
     let opacity = 1;
     for (let e = place; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);
@@ -17,7 +17,7 @@ WATCH = """() => {
     window.watching = requestAnimationFrame(seen);
   };
   seen();
-}"""  # noqa: E501
+}"""
 
 
 def luminance(colour: str) -> float:
@@ -91,6 +91,5 @@ def test_the_samples_keep_the_keyboard_s_focus(visit):
 def test_no_request_leaves_the_machine(visit):
     visitor = visit()
     visitor.pick("landscape")
-    visitor.page.get_by_role("button", name="Open").click()
-    visitor.page.get_by_test_id("stFileUploader").wait_for()
+    visitor.unfold("Open").get_by_test_id("stFileUploader").wait_for()
     assert visitor.hosts == {"127.0.0.1"}

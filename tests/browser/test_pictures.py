@@ -23,9 +23,8 @@ def picture(width: int, height: int, orientation: int = 1) -> bytes:
 
 
 def upload(visitor, data: bytes, name: str) -> None:
-    visitor.page.get_by_role("button", name="Open").click()
     file = {"name": name, "mimeType": "image/jpeg", "buffer": data}
-    visitor.page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
+    visitor.unfold("Open").get_by_test_id("stFileUploader").locator("input").set_input_files(file)
 
 
 HAND_OVER = """([name, type, base64]) => {
@@ -94,8 +93,7 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
 
 def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
     visitor = visit(permissions=["camera"])
-    visitor.page.get_by_role("button", name="Open").click()
-    body = visitor.page.get_by_test_id("stPopoverBody")
+    body = visitor.unfold("Open")
     body.get_by_test_id("stFileUploader").wait_for()
     assert body.get_by_test_id("stCameraInput").count() == 0
     body.get_by_text("or one from the camera").click()

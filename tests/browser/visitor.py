@@ -107,6 +107,11 @@ class Visitor:
         self.page.evaluate("theLens().update({view: {}})")
         self.until("r => !r.locked")
 
+    def unfold(self, name: str) -> Locator:
+        """What folds out under a button of the toolbar."""
+        self.page.get_by_test_id("stPopoverButton").filter(has_text=name).click()
+        return self.page.get_by_test_id("stPopoverBody")
+
     def pick(self, sample: str) -> None:
         self.page.locator(f'.strip [data-sample="{sample}"]').click()
         self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for()

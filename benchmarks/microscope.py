@@ -1,0 +1,203 @@
+"""The microscope's speed, measured inside a real Chromium against a real server: python benchmarks/microscope.py
+
+Prints the README's table. Script time is what the page computes and draws from a cursor's move to the frame that shows
+it; the pages of packs are served without a network. `--few` takes a few samples only, to see that everything works.
+"""
+
+import argparse
+import http.server
+import statistics
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.chromium import find, install  # noqa: E402
+from browser.server import running  # noqa: E402
+from browser.visitor import LAUNCH, PATIENCE, Visitor  # noqa: E402
+
+from playground.bundle import bundle, stylesheet  # noqa: E402
+from playground.pack import pack  # noqa: E402
+
+LARGE = {"model": "ViT-S/16", "detail": "4"}  # random weights, 3,137 tokens: sent layer by layer
+PAINTED = """requestAnimationFrame(function look() {
+  const lens = document.querySelector(".stApp, .lens") && window.theLens();
+  if (lens?.read()?.painted) window.paintedAt = performance.now();
+  else requestAnimationFrame(look);
+});"""
+
+
+def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 64) -> bytes:
+    """What a forward pass of a ViT with a class token and side × side patches leaves, filled with noise."""
+    random, tokens = np.random.default_rng(0), 1 + side * side
+    shape = (len(held), heads, tokens, dim)
+    header = {
+        "format": "attention-playground/1",
+        "model": f"{tokens} tokens × {heads} heads",
+        "scale": dim**-0.5,
+        "forward_scale": None,
+        "layers": layers,
+        "heads": heads,
+        "head_dim": dim,
+        "tokens": tokens,
+        "prefix": ["cls"],
+        "grid": [side, side],
+        "size": [16 * side, 16 * side],
+        "patch": 16,
+        "held": held,
+        "predictions": None,
+    }
+    q, k = (random.standard_normal(shape, np.float32).astype(np.float16) for _ in "qk")
+    return pack(header, {"q": q, "k": k, "value_norms": np.ones(shape[:3], np.float32)})
+
+
+PAGE = """<!doctype html><title>lens</title><style>body {{ margin: 0 }} {style}</style><div id="place"></div>
+<script type="module">{script}
+const bytes = new Uint8Array(await (await fetch("pack")).arrayBuffer());
+const view = {{ beside: "{beside}" }};
+createLens(document.getElementById("place"), {{ packs: [{{ bytes }}], view, ui: {{ height: 600 }} }});
+</script>"""
+
+
+@contextmanager
+def lens_page(data: bytes, beside: str):
+    """The microscope alone in a page of its own, as in an exported file."""
+    page = PAGE.format(style=stylesheet(), script=bundle("lens.js"), beside=beside).encode()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body, kind = (data, "application/octet-stream") if self.path == "/pack" else (page, "text/html")
+            self.send_response(200 if self.path in ("/", "/?", "/pack") else 404)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Cross-Origin-Opener-Policy", "same-origin")  # these two make the page's clock finer
+            self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def hover(visitor: Visitor, moves: int) -> list[float]:
+    """Milliseconds of script for each frame while the cursor wanders over the picture, patch by patch."""
+    rows, columns = visitor.read()["grid"]
+    visitor.hover((0, 0))  # what is made once is made now
+    visitor.page.evaluate("theLens().clearTimings()")
+    for i in range(1, moves + 1):
+        place = (i * 7) % (rows * columns)  # far enough for another patch each time
+        visitor.page.mouse.move(*corner(visitor, place // columns, place % columns))
+        visitor.page.evaluate("new Promise(requestAnimationFrame)")
+    return visitor.page.evaluate("theLens().timings()")
+
+
+def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
+    if not hasattr(visitor, "box"):
+        visitor.box, visitor.grid = visitor.part("picture").bounding_box(), visitor.read()["grid"]
+    x, y, width, height = (visitor.box[key] for key in ("x", "y", "width", "height"))
+    return x + (column + 0.5) * width / visitor.grid[1], y + (row + 0.5) * height / visitor.grid[0]
+
+
+def first_picture(chromium: Browser, url: str) -> float:
+    """Milliseconds from the page's own beginning, in a browser that has nothing of it yet."""
+    visitor = Visitor(chromium, url)
+    visitor.context.add_init_script(PAINTED)
+    visitor.page.goto(url, wait_until="commit")
+    ms = visitor.page.wait_for_function("window.paintedAt", timeout=PATIENCE).json_value()
+    visitor.close()
+    return ms
+
+
+def start_to_picture(chromium: Browser) -> float:
+    began = time.perf_counter()
+    with running() as url:
+        first_picture(chromium, url)
+        return 1e3 * (time.perf_counter() - began)
+
+
+def layer_by_layer(chromium: Browser, url: str, choices: list[int]) -> tuple[list[float], list[float], list[int]]:
+    """For layers that the page has not: milliseconds from the choice to the picture, those of the server in between,
+    and the bytes that came."""
+    visitor, log = Visitor(chromium, url), []
+    visitor.page.on("websocket", lambda socket: listen(socket, log))
+    visitor.open(LARGE)
+    visitor.page.wait_for_timeout(4000)  # the neighbours of the first layer come ahead of time
+    totals, servers, sizes = [], [], []
+    for layer in choices:
+        log.clear()
+        began = time.perf_counter()
+        visitor.layer(layer)
+        totals.append(1e3 * (time.perf_counter() - began))
+        asked = next(at for way, at, _ in log if way == "sent")
+        came = max((entry for entry in log if entry[0] == "received"), key=lambda entry: entry[2])
+        servers.append(1e3 * (came[1] - asked))
+        sizes.append(came[2])
+        visitor.page.wait_for_timeout(4000)
+    visitor.close()
+    return totals, servers, sizes
+
+
+def listen(socket, log: list) -> None:
+    socket.on("framesent", lambda data: log.append(("sent", time.perf_counter(), len(data))))
+    socket.on("framereceived", lambda data: log.append(("received", time.perf_counter(), len(data))))
+
+
+def line(what: str, times: list[float], bar: str) -> None:
+    worst = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
+    unit, by = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
+    print(f"| {what} | {statistics.median(times) / by:.2f} {unit} | {worst / by:.2f} {unit} | {bar} |", flush=True)
+
+
+def hovering(chromium: Browser, url: str, moves: int) -> None:
+    visitor = Visitor(chromium, url).open()
+    shown = visitor.read()
+    heads = visitor.page.locator(".lens [data-head]").count()
+    line(f"hover, {len(shown['row'])} tokens × {heads} heads (bundled, in the app)", hover(visitor, moves), "≤ 4 ms")
+    visitor.close()
+    whole, one = list(range(12)), [8]
+    for what, side, held, beside, bar in (
+        ("hover, 197 tokens × 12 heads", 14, whole, "convolution", "≤ 4 ms"),
+        ("hover with the wall, 12 layers × 12 heads × 197 tokens", 14, whole, "wall", "≤ 16 ms"),
+        ("hover, 4,097 tokens × 12 heads", 64, one, "convolution", "≤ 16 ms"),
+    ):
+        with lens_page(random_pack(12, 12, side, held), beside) as page:
+            visitor = Visitor(chromium, page).open()
+            line(what, hover(visitor, moves), bar)
+            visitor.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--few", action="store_true", help="few samples, for a look")
+    few = parser.parse_args().few
+    path = find() or install()
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
+        print("| what | median | p95 | bar |\n|---|---|---|---|")
+        with running() as url:
+            first_picture(chromium, url)  # the server's own first time is the last line's business
+            hovering(chromium, url, 20 if few else 400)
+            totals, servers, sizes = layer_by_layer(chromium, url, [1] if few else [1, 4, 11])
+            size = f"{statistics.median(sizes) / 1e6:.1f} MB"
+            line(f"a layer of 3,137 tokens × 6 heads chosen → its picture ({size})", totals, "")
+            line("… of that the server, from the question to its last byte", servers, "")
+            opened = [first_picture(chromium, url) for _ in range(2 if few else 9)]
+            line("page opened on a running server → first picture painted", opened, "≤ 1.5 s")
+        started = [start_to_picture(chromium) for _ in range(1 if few else 3)]
+        line("`streamlit run` → first picture painted", started, "≤ 4 s")
+        chromium.close()
+
+
+if __name__ == "__main__":
+    main()
