@@ -27,6 +27,7 @@ class Recipe:
     middle: int = 2  # the layer whose patches the affinity also teaches
     gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head): whose weights are taught
     gathering_from: float = 1 / 3  # of the run
+    even_from: float = 2 / 3  # of the run: from then on they should also lie on the object evenly
     small_side: int = 80  # pixels of the pictures in the first part of the run, which is twice as fast for it
     small_share: float = 0.55  # how long that part is
     workers: int = 1  # processes that draw; they change nothing in the result

@@ -6,7 +6,8 @@ Four teachers at once, each a small head that is thrown away afterwards (the fir
   affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
              middle layer as well
   gathering  after a third of the run, when heads have taken up habits of their own, one head in each of the last three
-             layers is asked to turn that likeness into attention: the weights themselves should stay on the object
+             layers is asked to turn that likeness into attention: the weights themselves should stay on the object,
+             and in the last third lie on it evenly
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from playground.targets import patch_targets, presence
 from playground.textures import MATERIALS
 from playground.vit import Config, VisionTransformer
 
-LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered")
+LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered", "uneven")
 NOT_ASKED = -100  # what cross entropy leaves out
 
 
@@ -85,7 +86,7 @@ class Teachers(nn.Module):
         """The losses by name, in the order of LOSSES."""
         r, segment = self.recipe, batch["segment"]
         taught = r.gathering if step >= r.gathering_from * r.steps else ()
-        gathered = []
+        gathered, spread = [], []
         x, rotation = vit.embed(pixels(batch["image"], vit.config))
         first = len(vit.config.prefix)
         for i, block in enumerate(vit.blocks):
@@ -95,6 +96,8 @@ class Teachers(nn.Module):
             for head in (head for layer, head in taught if layer == i):
                 scores = q[:, head, first:] @ k[:, head, first:].mT * vit.config.scale  # (B, patches, patches)
                 gathered.append(scattered(scores.float(), segment))
+                if step >= r.even_from * r.steps:
+                    spread.append(uneven(scores.float(), segment))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
@@ -107,6 +110,7 @@ class Teachers(nn.Module):
             "alike": affinity(self.alike[0](last), segment, r.temperature),
             "alike early": affinity(self.alike[1](middle), segment, r.temperature) / 2,
             "gathered": sum(gathered) / len(gathered) if gathered else torch.zeros((), device=x.device),
+            "uneven": sum(spread) / len(spread) / 2 if spread else torch.zeros((), device=x.device),
         }
 
 
@@ -123,6 +127,15 @@ def scattered(scores: Tensor, segment: Tensor) -> Tensor:
     whole = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
     own = scores.masked_fill(~same, -math.inf).logsumexp(-1)
     return _mean_over_segments(whole - own, others)
+
+
+def uneven(scores: Tensor, segment: Tensor) -> Tensor:
+    """How far from evenly each row lies on its own segment, whatever it gives to others: Kullback and Leibler's
+    distance from even, 0 where all of the segment gets the same."""
+    same, others = _segment_mates(segment)
+    log_own = scores.masked_fill(~same, -math.inf).logsumexp(-1)  # (B, patches)
+    mean = scores.masked_fill(~same, 0).sum(-1) / others.clamp(min=1)
+    return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
 
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from playground.__main__ import main
 from playground.errors import PlaygroundError
 from playground.recipe import BUNDLED, Recipe, pace, snapshot_steps
 from playground.targets import LABELS, patch_targets, presence
-from playground.teachers import LOSSES, Scenes, Teachers, affinity, example, pixels, scattered
+from playground.teachers import LOSSES, Scenes, Teachers, affinity, example, pixels, scattered, uneven
 from playground.training import read_checkpoint, steps_done, train
 from playground.vit import VisionTransformer
 
@@ -150,7 +150,7 @@ def test_losses_fall_on_a_few_scenes_learned_by_heart(tmp_path):
         def __getitem__(self, i):
             return super().__getitem__(i % 4)
 
-    recipe = dataclasses.replace(RECIPE, steps=60, rate=3e-3, small_share=1.0, gathering_from=0)
+    recipe = dataclasses.replace(RECIPE, steps=60, rate=3e-3, small_share=1.0, gathering_from=0, even_from=0)
     train(recipe, tmp_path, data=Few(recipe), device="cpu")
     history = read_checkpoint(tmp_path)["history"]
     assert [row[0] for row in history] == [20, 40, 60]
@@ -209,6 +209,14 @@ def test_scattered_agrees_with_a_loop(scores):
     assert scattered(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-5)
 
 
+def test_uneven_agrees_with_a_loop(scores):
+    def cost(row, i, mates):
+        own = sum(math.exp(row[j]) for j in mates)
+        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / own)) for j in mates) / len(mates)
+
+    assert uneven(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
+
+
 def test_affinity_is_lowest_where_patches_of_one_segment_are_alike():
     own = torch.nn.functional.one_hot(SEGMENT + 2, 5).float()
     noise = torch.randn(own.shape, generator=torch.Generator().manual_seed(2))
@@ -223,8 +231,8 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     teachers, vit = Teachers(RECIPE), VisionTransformer(TINY)
     early, middle, late = (teachers(vit, batch, step) for step in (0, 3, 7))
     assert tuple(early) == LOSSES
-    assert early["gathered"] == 0
-    assert min(middle["gathered"], late["gathered"]) > 0
+    assert (early["gathered"], early["uneven"], middle["uneven"]) == (0, 0, 0)
+    assert min(middle["gathered"], late["gathered"], late["uneven"]) > 0
 
 
 # At the terminal ------------------------------------------------------------------------------------------------------
