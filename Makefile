@@ -16,8 +16,9 @@ run: $(VENV)/.app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -m "not browser"
 	$(BIN)/python tests/browser/chromium.py
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m browser
 
 quick: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -m "not browser"
