@@ -103,6 +103,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike, dtype: torch.dtype = t
     tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
     config = json.dumps(dataclasses.asdict(vit.config))
     save_file(tensors, path, metadata={"format": "attention-playground", "name": vit.name, "config": config})
+    os.chmod(path, 0o644)  # the library leaves it to its owner alone, and an image's user is another
 
 
 def read_weights(path: str | os.PathLike) -> dict[str, Tensor]:
