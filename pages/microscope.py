@@ -59,8 +59,9 @@ def on_photo() -> None:
 
 
 def on_file(key: str) -> None:
-    if state[key] is not None:
-        state.opening = not attempt(lambda: state.here.show(engine.upload(state[key].getvalue(), state[key].name)))
+    photo = state[key]
+    if photo is not None and attempt(lambda: state.here.show(engine.upload(photo.getvalue(), photo.name))):
+        state.opening = False
 
 
 @st.fragment

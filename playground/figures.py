@@ -25,7 +25,9 @@ def attention_row(seen: Trace, image: Image.Image, layer: int, head: int, query:
     extent = (0, columns, rows, 0)  # one unit is one patch
     plain.imshow(image, extent=extent, interpolation="bilinear")
     heat.imshow(image.convert("L"), extent=extent, cmap="gray", vmax=255 / DIMMED, interpolation="bilinear")
-    shown = heat.imshow(seen.on_grid(row), extent=extent, cmap="magma", alpha=0.75, vmin=0, interpolation="nearest")
+    shown = heat.imshow(
+        seen.on_grid(row).numpy(), extent=extent, cmap="magma", alpha=0.75, vmin=0, interpolation="nearest"
+    )
     for axes in (plain, heat):
         axes.set_axis_off()
         _outline(axes, seen, query)

@@ -77,8 +77,9 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
         titles = {s.name: s.title for s in SAMPLES if s.name != here.picture.name}
 
         def choose_picture() -> None:
-            if name := state.other_picture:
-                state.comparing = not attempt(here.compare, engine.sample(name), here.wish.model)
+            name = state.other_picture
+            if name and attempt(here.compare, engine.sample(name), here.wish.model):
+                state.comparing = False
 
         st.selectbox(
             "with another picture", titles, index=None, key="other_picture", format_func=titles.get,

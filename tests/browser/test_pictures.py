@@ -97,6 +97,8 @@ def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
     body.get_by_test_id("stFileUploader").wait_for()
     assert body.get_by_test_id("stCameraInput").count() == 0
     body.get_by_text("or one from the camera").click()
+    video = body.locator("video").element_handle()
+    visitor.page.wait_for_function("video => video.readyState >= 2", arg=video)
     body.get_by_test_id("stCameraInputButton").click()
     visitor.page.locator(".strip .own").filter(has_text="yours: ").wait_for(state="attached")
     assert abs(sum(visitor.until()["row"]) - 1) < 1e-3
