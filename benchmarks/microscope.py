@@ -28,10 +28,32 @@ from playground.pack import pack  # noqa: E402
 
 LARGE = {"model": "ViT-S/16", "detail": "4"}  # random weights, 3,137 tokens: sent layer by layer
 PAINTED = """requestAnimationFrame(function look() {
-  const lens = document.querySelector(".stApp, .lens") && window.theLens();
+  const lens = window.theLens();
   if (lens?.read()?.painted) window.paintedAt = performance.now();
   else requestAnimationFrame(look);
 });"""
+
+WIRE = """window.wire = [];
+const bytesOf = (data) => data.byteLength ?? data.size ?? data.length;
+const note = (way, data) => window.wire.push({ way, at: performance.now(), bytes: bytesOf(data) });
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", (event) => note("received", event.data));
+  }
+  send(data) {
+    note("sent", data);
+    super.send(data);
+  }
+};"""
+CHOOSE = """async (slider, layer) => {
+  window.wire.length = 0;
+  const began = performance.now();
+  slider.value = layer;
+  slider.dispatchEvent(new Event("input"));
+  for (let now; !now?.painted || now.layer !== layer; now = window.theLens().read()) await new Promise(requestAnimationFrame);
+  return [performance.now() - began, window.wire];
+}"""  # noqa: E501
 
 
 def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 64) -> bytes:
@@ -127,30 +149,22 @@ def start_to_picture(chromium: Browser) -> float:
 
 
 def layer_by_layer(chromium: Browser, url: str, choices: list[int]) -> tuple[list[float], list[float], list[int]]:
-    """For layers that the page has not: milliseconds from the choice to the picture, those of the server in between,
-    and the bytes that came."""
-    visitor, log = Visitor(chromium, url), []
-    visitor.page.on("websocket", lambda socket: listen(socket, log))
+    """For layers that the page has not: milliseconds from the choice to the picture, those from the question's way out
+    to the answer's last byte, and the bytes that came."""
+    visitor = Visitor(chromium, url)
+    visitor.context.add_init_script(WIRE)
     visitor.open(LARGE)
-    visitor.page.wait_for_timeout(4000)  # the neighbours of the first layer come ahead of time
-    totals, servers, sizes = [], [], []
+    totals, waits, sizes = [], [], []
     for layer in choices:
-        log.clear()
-        began = time.perf_counter()
-        visitor.layer(layer)
-        totals.append(1e3 * (time.perf_counter() - began))
-        asked = next(at for way, at, _ in log if way == "sent")
-        came = max((entry for entry in log if entry[0] == "received"), key=lambda entry: entry[2])
-        servers.append(1e3 * (came[1] - asked))
-        sizes.append(came[2])
-        visitor.page.wait_for_timeout(4000)
+        visitor.page.wait_for_timeout(4000)  # the neighbours of the layer shown come ahead of time
+        total, wire = visitor.part("layer").evaluate(CHOOSE, layer)
+        asked = next(m for m in wire if m["way"] == "sent")
+        came = max((m for m in wire if m["way"] == "received"), key=lambda m: m["bytes"])
+        totals.append(total)
+        waits.append(came["at"] - asked["at"])
+        sizes.append(came["bytes"])
     visitor.close()
-    return totals, servers, sizes
-
-
-def listen(socket, log: list) -> None:
-    socket.on("framesent", lambda data: log.append(("sent", time.perf_counter(), len(data))))
-    socket.on("framereceived", lambda data: log.append(("received", time.perf_counter(), len(data))))
+    return totals, waits, sizes
 
 
 def line(what: str, times: list[float], bar: str) -> None:
@@ -188,10 +202,10 @@ def main() -> None:
         with running() as url:
             first_picture(chromium, url)  # the server's own first time is the last line's business
             hovering(chromium, url, 20 if few else 400)
-            totals, servers, sizes = layer_by_layer(chromium, url, [1] if few else [1, 4, 11])
+            totals, waits, sizes = layer_by_layer(chromium, url, [1] if few else [1, 4, 11])
             size = f"{statistics.median(sizes) / 1e6:.1f} MB"
             line(f"a layer of 3,137 tokens × 6 heads chosen → its picture ({size})", totals, "")
-            line("… of that the server, from the question to its last byte", servers, "")
+            line("… of that from the question to the last byte of its answer", waits, "")
             opened = [first_picture(chromium, url) for _ in range(2 if few else 9)]
             line("page opened on a running server → first picture painted", opened, "≤ 1.5 s")
         started = [start_to_picture(chromium) for _ in range(1 if few else 3)]

@@ -217,7 +217,7 @@ def model_input(
     import numpy as np
     import torch
 
-    pixels = torch.from_numpy(np.array(displayed(image, size, interpolation), dtype=np.float32))  # (H, W, 3)
-    pixels = pixels.permute(2, 0, 1).div(255)  # (3, H, W)
+    pixels = torch.from_numpy(np.array(displayed(image, size, interpolation)))  # (H, W, 3) bytes
+    pixels = pixels.permute(2, 0, 1).float().contiguous()  # (3, H, W)
     per_channel = [torch.tensor(values, dtype=torch.float32).view(3, 1, 1) for values in (mean, std)]
-    return ((pixels - per_channel[0]) / per_channel[1]).unsqueeze(0).contiguous()
+    return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place: it may be large

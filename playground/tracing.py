@@ -107,8 +107,8 @@ class Trace:
     def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads at once."""
         q, k, _ = self._layer(layer)
-        scores = k @ q[:, self.token(query), :, None]  # (heads, tokens, 1)
-        return _answer((scores[:, :, 0] * self._number(scale)).softmax(dim=-1))
+        scores = q[:, self.token(query), None] @ k.mT  # (heads, 1, tokens)
+        return _answer((scores[:, 0] * self._number(scale)).softmax(dim=-1))
 
     def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): q·k·scale, before the softmax."""

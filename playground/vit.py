@@ -200,6 +200,11 @@ class MLP(nn.Module):
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] <= 1024:
+            return self.think(x)
+        return torch.cat([self.think(some) for some in x.split(1024, dim=1)], dim=1)  # less memory, the same numbers
+
+    def think(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)

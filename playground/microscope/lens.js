@@ -256,7 +256,7 @@ function askForMissing(lens) {
     else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
     else if (view.beside === "compare" && !other && lens.asks("compare")) ask(lens, { what: "compare" });
     else if (lens.asks("layers")) askForLayers(lens);
-  }, 250);
+  }, 150);
 }
 
 // First what is shown lacks, then the neighbours of the layer shown, ahead of time. One question at a time: the next one
@@ -339,6 +339,6 @@ function read(lens) {
     peak: Math.max(...row), peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row, drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)), map: overlayNow(lens) && Array.from(overlayNow(lens).values), domain: shown.mainDomain, ready: Boolean(answers.ready[view.head]),
-    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame && !lens.dirty,
+    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame && !lens.dirty && !shown.layerMissing,
   };
 }
