@@ -24,13 +24,17 @@ def read_address() -> None:
     """At the start, and when the person has gone back or typed another address."""
     if "address" in state and dict(st.query_params) == state.address:
         return
-    former = state.get("here")
-    state.here, trouble = session.start(*address.read(st.query_params))
+    former, given = state.get("here"), dict(st.query_params)
+    words, view = address.read(given)
+    state.here, trouble = session.start(words, view)
     state.here.view_id += former.view_id + 1 if former else 0
     state.pop("errand", None)
     if trouble:
         st.toast(trouble, icon=":material/error:", duration="long")
-    write_address()
+    if trouble or words | view != given:
+        write_address()
+    else:
+        state.address = given  # even if it says less than it could: a step more in the history would hold people back
 
 
 def write_address() -> None:

@@ -216,6 +216,26 @@ def test_the_whole_pass_comes_beside_the_trained_one():
     assert unpack(arrays[header["packs"][1]["section"]].tobytes())[0]["forward_scale"] == 1
 
 
+def test_what_is_compared_goes_along_with_every_choice():
+    def pair(here):
+        return [(picture.name, wish.model) for picture, wish in here._pairs()]
+
+    here, _ = session.start({"sample": "meadow", "with": "sample:flock"}, {})
+    here.show(engine.sample("portrait"))
+    assert pair(here) == [("portrait", "bundled"), ("flock", "bundled")]
+    here.use("untrained")
+    assert pair(here) == [("portrait", "untrained"), ("flock", "untrained")]
+    here.show(engine.sample("flock"))
+    assert pair(here) == [("flock", "untrained"), ("portrait", "untrained")]
+    here.compare(here.picture, "bundled")
+    here.show(engine.sample("meadow"))
+    assert pair(here) == [("meadow", "untrained"), ("meadow", "bundled")]
+    here.use("bundled")
+    assert pair(here) == [("meadow", "bundled"), ("meadow", "untrained")]
+    again, _ = session.start(*address.read(here.words()))
+    assert pair(again) == pair(here)
+
+
 @pytest.mark.parametrize(
     "asked",
     [

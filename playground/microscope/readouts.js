@@ -95,6 +95,7 @@ function writeConvolution(lens) {
   say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
   // Out of the cursor's way: the numbers go where the field is not.
   refs.nines.classList.toggle("above", mark >= 0 && Math.floor(mark / pack.columns) > pack.rows * 0.55);
+  refs.nines.classList.toggle("right", pack.columns > 1.3 * pack.rows && mark % pack.columns < pack.columns / 2);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
 }
 

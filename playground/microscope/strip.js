@@ -4,6 +4,7 @@
 // Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}).
 
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
+const MOST_SENT = 32e6; // as large as an upload may be
 const LONGEST_SIDE = 2048;
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -51,7 +52,7 @@ function listen(kept) {
   kept.stop = new AbortController();
   const { signal } = kept.stop;
   const take = (files, event) => {
-    const file = [...files].find((f) => f.type.startsWith("image/"));
+    const file = [...files].find((f) => f.type.startsWith("image/")) ?? files[0];
     if (!file) return;
     event.preventDefault();
     event.stopPropagation();
@@ -78,6 +79,6 @@ async function shrunk(file) {
     canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     return await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
   } catch {
-    return file; // the server says what is wrong with it
+    return file.size <= MOST_SENT ? file : file.slice(0, SENT_AS_IT_IS); // the server says what is wrong with it
   }
 }

@@ -18,8 +18,11 @@ STYLE = """
 .st-key-frame { position: absolute; }
 .st-key-errand { position: fixed; inset: auto 0 0; z-index: 1000; padding: 0.2rem 1.6rem 1rem; }
 .st-key-errand { backdrop-filter: blur(12px); }
+@media (max-width: 1100px) { /* the samples have a line to themselves */
+  .st-key-toolbar [data-testid="stHorizontalBlock"] { flex-wrap: wrap; gap: 0.5rem; }
+  .st-key-toolbar [data-testid="stColumn"]:first-child { flex: 1 1 100%; }
+}
 @media (max-width: 640px) {
-  .st-key-toolbar [data-testid="stHorizontalBlock"] { gap: 0.5rem; }
   .st-key-toolbar [data-testid="stColumn"]:not(:first-child) { flex: 1 1 40%; min-width: 40%; }
 }
 """

@@ -34,15 +34,12 @@ class Session:
     extra: tuple[str, list[int]] | None = None  # a pack's id, and more layers of it
     sent: set[str] = field(default_factory=set)  # what the browser has
     own: Shelf = field(default_factory=engine.own_shelf)  # traces of this person's uploads
-    uploads: dict[str, Picture] = field(default_factory=dict)
     changes: int = 0
     built: tuple[int, bytes] = (-1, b"")
 
     # What a person chooses
 
     def show(self, picture: Picture) -> None:
-        if not picture.sample:
-            self.uploads = {picture.id: picture}  # the last one only
         self._try(picture, self.wish)
 
     def use(self, model: str) -> None:
@@ -64,9 +61,23 @@ class Session:
         if wish.detail not in engine.details(wish.model):  # an address may ask for more than the page offers
             wish = replace(wish, detail=1)
         engine.look(picture, wish, self.own)
-        self.picture, self.wish = picture, wish
+        other = self._moved_along(picture, wish)
+        self.picture, self.wish, self.other = picture, wish, other
         self.whole = self.overlay = self.extra = None
         self.changes += 1
+
+    def _moved_along(self, picture: Picture, wish: Wish) -> tuple[Picture, Wish] | None:
+        """Another model goes on to the new picture, another picture to the new model. Who chooses just what stands
+        beside has the two change places."""
+        if self.other is None:
+            return None
+        beside, its_wish = self.other
+        if beside.id == self.picture.id:
+            other = (picture, self.wish if its_wish == wish else its_wish)
+        else:
+            other = (self.picture if beside.id == picture.id else beside, wish)
+        engine.look(*other, self.own)
+        return other
 
     @property
     def _layer(self) -> int | None:
@@ -111,6 +122,10 @@ class Session:
 
     # What the microscope gets
 
+    def _pairs(self) -> list[tuple[Picture, Wish]]:
+        whole = [] if self.whole is None else [(self.picture, self.whole)]
+        return [(self.picture, self.wish), *whole, *([] if self.other is None else [self.other])]
+
     def blob(self) -> bytes:
         """Unchanged as long as nothing has changed: equal bytes are not sent twice."""
         if self.built[0] != self.changes:
@@ -118,13 +133,8 @@ class Session:
         return self.built[1]
 
     def _build(self) -> bytes:
-        pairs = [(self.picture, self.wish)]
-        if self.whole is not None:
-            pairs.append((self.picture, self.whole))
-        if self.other is not None:
-            pairs.append(self.other)
         arrays, packs, images, complete = {}, [], {}, True
-        for picture, wish in pairs:
+        for picture, wish in self._pairs():
             pack_id = id_of(picture, wish)
             entry = {"id": pack_id, "title": model_title(wish.model), "image": len(images)}
             if picture.id in images:
@@ -168,7 +178,10 @@ class Session:
             words["detail"] = str(self.wish.detail)
         if self.other is not None:
             picture, wish = self.other
-            words["with"] = f"model:{wish.model}" if picture.id == self.picture.id else f"sample:{picture.name}"
+            if picture.id == self.picture.id:
+                words["with"] = f"model:{wish.model}"
+            elif picture.sample:
+                words["with"] = f"sample:{picture.name}"
         return address.readable(words) | self.view
 
 

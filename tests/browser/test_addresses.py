@@ -57,7 +57,7 @@ def test_a_reload_keeps_the_view(visit):
 
 
 def test_back_returns_to_the_former_picture(visit):
-    visitor = visit()
+    visitor = visit("sample=meadow")
     visitor.pick("flock")
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.go_back()
@@ -67,6 +67,13 @@ def test_back_returns_to_the_former_picture(visit):
     there, here = (seen(name).row(shown["layer"], shown["head"], (4, 4)) for name in ("flock", "meadow"))
     assert_close(shown["row"], here)
     assert apart(shown["row"], there) > CLOSE
+
+
+def test_one_step_back_leaves_the_app_that_was_only_looked_at(visit):
+    visitor = visit()
+    visitor.hover((4, 4))
+    visitor.page.go_back()
+    assert visitor.page.url == "about:blank"
 
 
 def test_the_address_says_only_what_was_chosen(visit):
@@ -102,7 +109,7 @@ def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
 
 
 def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):
-    visitor = visit()
+    visitor = visit("model=bundled&sample=flock")
     visitor.page.get_by_test_id("stSelectbox").first.locator("input").click()
     visitor.page.get_by_role("option").filter(has_text="vit_small_patch16_224.dino").click()
     visitor.says("could not be fetched")

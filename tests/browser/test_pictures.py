@@ -27,18 +27,18 @@ def upload(visitor, data: bytes, name: str) -> None:
     visitor.unfold("Open").get_by_test_id("stFileUploader").locator("input").set_input_files(file)
 
 
-HAND_OVER = """([name, type, base64]) => {
+HAND_OVER = """([name, type, base64, title]) => {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const held = new DataTransfer();
-  held.items.add(new File([bytes], "dropped.jpg", { type }));
+  held.items.add(new File([bytes], title, { type }));
   const options = { bubbles: true, cancelable: true };
   const event = name === "drop" ? new DragEvent(name, { ...options, dataTransfer: held }) : new ClipboardEvent(name, { ...options, clipboardData: held });
   document.querySelector(".stApp").dispatchEvent(event);
 }"""  # noqa: E501
 
 
-def hand_over(visitor, how: str, data: bytes) -> None:
-    visitor.page.evaluate(HAND_OVER, [how, "image/jpeg", base64.b64encode(data).decode()])
+def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: str = "dropped.jpg") -> None:
+    visitor.page.evaluate(HAND_OVER, [how, kind, base64.b64encode(data).decode(), title])
 
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:
@@ -84,6 +84,8 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     assert visitor.hover((4, 4))["row"] == before
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.says("damaged")
+    hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
+    visitor.page.get_by_test_id("stToast").nth(2).wait_for()
     visitor.pick("flock")
     visitor.until()
     data = picture(240, 240)
