@@ -84,13 +84,18 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     assert visitor.hover((4, 4))["row"] == before
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.says("damaged")
-    hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
-    visitor.page.get_by_test_id("stToast").nth(2).wait_for()
     visitor.pick("flock")
     visitor.until()
     data = picture(240, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
+
+
+def test_a_dropped_file_that_is_no_picture_is_said(visitor):
+    before = visitor.page.url
+    hand_over(visitor, "drop", b"%PDF-1.7 and so on", "application/pdf", "slides.pdf")
+    visitor.says("PDF document")
+    assert visitor.page.url == before
 
 
 def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
