@@ -3,9 +3,13 @@
 import streamlit as st
 
 from playground.ui.frame import frame
+from playground.ui.rooms import MICROSCOPE, ROOMS
 
 frame()
 st.navigation(
-    [st.Page("pages/microscope.py", title="Microscope", icon=":material/center_focus_strong:", default=True)],
+    [
+        st.Page(room.file, title=room.title, icon=room.icon, url_path=room.name, default=room == MICROSCOPE)
+        for room in ROOMS.values()
+    ],
     position="hidden",
 ).run()

@@ -18,9 +18,16 @@ from torch import Tensor
 from playground import heads
 from playground.backdrops import BACKDROPS
 from playground.drawing import Scene
-from playground.silhouettes import SHAPES
-from playground.targets import FEWEST_PATCHES, LABELS, area_rows, colour_rows, gaussian_rows, patch_targets, presence
-from playground.textures import MATERIALS
+from playground.targets import (
+    FAMILIES,
+    FEWEST_PATCHES,
+    LABELS,
+    area_rows,
+    colour_rows,
+    gaussian_rows,
+    patch_targets,
+    presence,
+)
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
@@ -28,7 +35,7 @@ SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
 SET = 0.6  # the fewest patches that hold so much of a row are what it "marks"
 LAST = 2  # layers in which the class token is looked at
-GROUPS = {"shapes": len(SHAPES), "materials": len(MATERIALS), "backdrops": len(BACKDROPS)}  # of LABELS, in order
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
 
 
 @dataclass(frozen=True)

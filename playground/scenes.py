@@ -15,10 +15,11 @@ from playground.silhouettes import ANY_WAY_UP, SHAPES
 from playground.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
 
 HELD_OUT = 2**40  # seeds from here on are for measuring; training draws its seeds below
+SMALLEST, LARGEST = 0.3, 0.64  # things, in heights of the picture
 OUTLINES = 128  # how many birds, houses… there are; each process draws an outline once and keeps it
 
 _KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
-_KIND_ODDS = np.cumsum((0.08, 0.2, 0.12, 0.14, 0.16, 0.18, 0.12))
+_KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
 _SKIN = (
     oklch(0.86, 0.05, 0.16),
     oklch(0.8, 0.07, 0.15),
@@ -41,12 +42,17 @@ def scene(seed: int, size: int = 112) -> Scene:
     return draw(describe(seed), size)
 
 
-def describe(seed: int) -> Description:
-    """What is in the scene of that seed: everything but the pixels."""
+def close_up(seed: int, size: int = 56) -> Scene:
+    """A scene of one or two things seen from near: as large in 56 pixels as a whole scene's things are in 112."""
+    return draw(describe(seed, most=2, zoom=1.8), size)
+
+
+def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
+    """What is in the scene of that seed, with so many things at most: everything but the pixels."""
     rng = np.random.default_rng(seed)
     colours = palette(rng)
     backdrop, ground_colours = _backdrop(rng, colours)
-    things = _things(rng, colours, ground_colours, backdrop)
+    things = _things(rng, colours, ground_colours, backdrop, most, zoom)
     warm = rng.uniform(-0.07, 0.07) if rng.random() < 0.35 else 0.0
     return Description(
         backdrop=backdrop,
@@ -114,10 +120,10 @@ def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop
         material = _calm(_material(rng, colours, 0.5, name), rng.uniform(0.3, 0.8))
         materials = (replace(material, seed=1),)
     elif kind == "textured":
-        materials = (_calm(_material(rng, colours, 1.0, _pick(rng, NATURAL)), rng.uniform(0.2, 0.7)),)
+        materials = (_calm(_material(rng, colours, 1.0, _pick(rng, NATURAL)), rng.uniform(0.35, 0.8)),)
     elif kind == "patterned":
         materials = (
-            _calm(_material(rng, colours, 1.0, _pick(rng, ("striped", "dotted", "checked"))), rng.uniform(0.2, 0.75)),
+            _calm(_material(rng, colours, 1.0, _pick(rng, ("striped", "dotted", "checked"))), rng.uniform(0.35, 0.8)),
         )
     elif kind == "cluttered":
         many = tuple(_pick(rng, colours[:4]) for _ in range(9))
@@ -171,9 +177,11 @@ def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop,
 # Things.
 
 
-def _things(rng: np.random.Generator, colours: list[Colour], behind: list[Colour], backdrop: Backdrop) -> list[Thing]:
-    """One to six things; often one of them again, far away from the first."""
-    count = int(rng.integers(1, 7))
+def _things(
+    rng, colours: list[Colour], behind: list[Colour], backdrop: Backdrop, most: int, zoom: float
+) -> list[Thing]:
+    """A few things; often one of them again, far away from the first."""
+    count = int(rng.integers(1, most + 1))
     things: list[Thing] = []
     while len(things) < count:
         repeated = len(things) > 0 and rng.random() < 0.28
@@ -185,17 +193,17 @@ def _things(rng: np.random.Generator, colours: list[Colour], behind: list[Colour
                 model, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=model.angle + rng.uniform(-0.2, 0.2)
             )
         else:
-            thing = _thing(rng, colours, behind, things, len(things))
+            thing = _thing(rng, colours, behind, things, zoom)
         things.append(_grounded(rng, thing, backdrop))
     standing = backdrop.kind in GROUNDED
     return sorted(things, key=lambda thing: thing.y + thing.size / 2) if standing else things
 
 
 def _thing(
-    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], others: list[Thing], kind: int
+    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], others: list[Thing], zoom: float
 ) -> Thing:
     shape = _pick(rng, SHAPES)
-    size = 0.2 * (0.58 / 0.2) ** rng.random() / (1 + 0.06 * len(others))
+    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(others))
     x, y = _spot(rng, size, [], others)
     freely = shape in ANY_WAY_UP and rng.random() < 0.8
     angle = rng.uniform(0, 6.3) if freely else rng.uniform(-0.3, 0.3)
@@ -203,7 +211,7 @@ def _thing(
     outline = int(rng.integers(OUTLINES))
     relief = rng.uniform(0, 0.55)
     shadow = "drop" if rng.random() < 0.6 else "none"
-    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, kind)
+    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, len(others))
 
 
 def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -> tuple[Material, ...]:

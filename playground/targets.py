@@ -10,7 +10,15 @@ from playground.errors import PlaygroundError
 from playground.silhouettes import SHAPES
 from playground.textures import MATERIALS
 
-LABELS = SHAPES + MATERIALS + BACKDROPS  # what the class token says about a picture, in words
+FAMILIES = {  # of shapes and of materials: what the class token is asked for
+    "plain shape": ("disc", "triangle", "square", "star", "ring", "crescent", "heart", "cross", "arrow"),
+    "animal or face": ("fish", "bird", "cat", "butterfly", "face"),
+    "plant": ("leaf", "flower", "tree", "mushroom", "pear"),
+    "made thing": ("house", "mug", "key", "bottle", "car", "boat"),
+    "patterned thing": ("striped", "dotted", "checked"),
+    "thing of natural texture": ("cloudy", "marbled", "woody", "furry", "scaly", "pebbled", "fractal"),
+}
+LABELS = (*FAMILIES, *BACKDROPS)  # what the class token says about a picture, in words
 ENOUGH_SEEN = 0.35  # an object of which less is visible counts as absent
 ENOUGH_AREA = 0.008  # of the picture, likewise
 FEWEST_PATCHES = 3  # objects with fewer patches are left out when attention is measured
@@ -71,14 +79,10 @@ def _majority(numbers: np.ndarray, count: int, patch: int) -> tuple[np.ndarray, 
 
 def presence(scene: Scene) -> np.ndarray:
     """Which of LABELS the picture shows: float32 (labels,), zeros and ones. Hardly visible objects don't count."""
-    present = np.zeros(len(LABELS), np.float32)
     clear = plainly_visible(scene)
-    present[scene.shapes[clear]] = 1
-    present[len(SHAPES) + scene.materials[clear]] = 1
-    if scene.backdrop_material >= 0:
-        present[len(SHAPES) + scene.backdrop_material] = 1
-    present[len(SHAPES) + len(MATERIALS) + scene.backdrop] = 1
-    return present
+    seen = {SHAPES[i] for i in scene.shapes[clear]} | {MATERIALS[i] for i in scene.materials[clear]}
+    families = [bool(seen.intersection(members)) for members in FAMILIES.values()]
+    return np.array([*families, *(i == scene.backdrop for i in range(len(BACKDROPS)))], np.float32)
 
 
 def plainly_visible(scene: Scene) -> np.ndarray:

@@ -1,13 +1,14 @@
 """What the bundled model learns from: scenes with everything that is known about them, and who asks for it.
 
-Four teachers at once, each a small head that is thrown away afterwards (the first is kept):
-  class      the class token says what the picture shows: shapes, materials, kind of backdrop
+Five teachers, most with a small head of their own that is thrown away afterwards (the first one's is kept):
+  class      the class token says what the picture shows: families of shapes and materials, the kind of backdrop
   dense      every patch says what it is a part of, and where the sides of its object lie
   affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
              middle layer as well
-  gathering  after a third of the run, when heads have taken up habits of their own, one head in each of the last three
-             layers is asked to turn that likeness into attention: the weights themselves should stay on the object,
-             and in the last third lie on it evenly
+  gathering  from the first whole scenes on, one head in each of the last three layers is asked to turn that likeness
+             into attention: the weights themselves should stay on the object, and later lie on it evenly
+  places     at full size, one early head is asked for the neighbour on the left and one for the eight around, the two
+             things that a convolution is made of
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from playground.targets import patch_targets, presence
 from playground.textures import MATERIALS
 from playground.vit import Config, VisionTransformer
 
-LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered", "uneven")
+LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered", "uneven", "placed")
 NOT_ASKED = -100  # what cross entropy leaves out
 
 
@@ -43,10 +44,12 @@ class Scenes(Dataset):
         return self.recipe.steps * self.recipe.batch
 
     def __getitem__(self, i: int) -> dict[str, np.ndarray]:
-        r = self.recipe
-        small = i // r.batch < r.small_share * r.steps
-        side = r.small_side if small else r.config.image_size[0]
-        return example(scenes.scene(r.seed * 2**32 + i, side), r.config.patch_size)
+        r, done = self.recipe, i // self.recipe.batch / self.recipe.steps
+        if done < r.near_until:
+            one = scenes.close_up(r.seed * 2**32 + i, r.near_side)
+        else:
+            one = scenes.scene(r.seed * 2**32 + i, r.small_side if done < r.small_until else r.config.image_size[0])
+        return example(one, r.config.patch_size)
 
 
 def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
@@ -81,14 +84,22 @@ class Teachers(nn.Module):
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
         )
         self.alike = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 64)) for _ in range(2))
+        left, ring = neighbours(tuple(side // recipe.config.patch_size for side in recipe.config.image_size))
+        self.register_buffer("left", left, persistent=False)
+        self.register_buffer("ring", ring, persistent=False)
+
+    @property
+    def places(self) -> dict[tuple[int, int], Tensor]:
+        return {self.recipe.beside: self.left, self.recipe.around: self.ring}
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         """The losses by name, in the order of LOSSES."""
         r, segment = self.recipe, batch["segment"]
         taught = r.gathering if step >= r.gathering_from * r.steps else ()
-        gathered, spread = [], []
         x, rotation = vit.embed(pixels(batch["image"], vit.config))
-        first = len(vit.config.prefix)
+        first, zero = len(vit.config.prefix), torch.zeros((), device=x.device)
+        places = self.places if x.shape[1] - first == len(self.ring) else {}  # a stretched grid has other distances
+        gathered, spread, placed = [], [], []
         for i, block in enumerate(vit.blocks):
             x, (q, k, _) = block(x, None, rotation)
             if i == r.middle:
@@ -98,19 +109,24 @@ class Teachers(nn.Module):
                 gathered.append(scattered(scores.float(), segment))
                 if step >= r.even_from * r.steps:
                     spread.append(uneven(scores.float(), segment))
+            for (layer, head), wanted in places.items():
+                if layer == i:
+                    scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
+                    placed.append(misplaced(scores.float(), wanted))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
         return {
             "class": 10 * F.binary_cross_entropy_with_logits(vit.classify(x).float(), batch["present"]),
-            "shape": F.cross_entropy(says["shape"].flatten(0, 1), batch["shape"].flatten()),
+            "shape": r.naming * F.cross_entropy(says["shape"].flatten(0, 1), batch["shape"].flatten()),
             "material": F.cross_entropy(says["material"].flatten(0, 1), batch["material"].flatten()) / 2,
             "ground": F.cross_entropy(says["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
             "box": F.smooth_l1_loss(says["box"][inside], batch["box"][inside], beta=0.1),
             "alike": affinity(self.alike[0](last), segment, r.temperature),
             "alike early": affinity(self.alike[1](middle), segment, r.temperature) / 2,
-            "gathered": sum(gathered) / len(gathered) if gathered else torch.zeros((), device=x.device),
-            "uneven": sum(spread) / len(spread) / 2 if spread else torch.zeros((), device=x.device),
+            "gathered": torch.stack(gathered).mean() if gathered else zero,
+            "uneven": r.evenness * torch.stack(spread).mean() if spread else zero,
+            "placed": torch.stack(placed).mean() / 5 if placed else zero,
         }
 
 
@@ -136,6 +152,22 @@ def uneven(scores: Tensor, segment: Tensor) -> Tensor:
     log_own = scores.masked_fill(~same, -math.inf).logsumexp(-1)  # (B, patches)
     mean = scores.masked_fill(~same, 0).sum(-1) / others.clamp(min=1)
     return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
+
+
+def misplaced(scores: Tensor, wanted: Tensor) -> Tensor:
+    """How far each patch's softmax row, scores (B, patches, N), is from the places that it is asked for, wanted
+    (patches, patches): their cross entropy. Patches that have no such place are left out."""
+    log_row = scores.log_softmax(-1)[..., -wanted.shape[1] :]  # (B, patches, patches)
+    return -(log_row * wanted).sum((-2, -1)).mean() / wanted.sum()
+
+
+def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """The neighbour on the left, and the up to eight around, as even rows: (patches, patches) each."""
+    y, x = (n.flatten() for n in torch.meshgrid(*(torch.arange(n) for n in grid), indexing="ij"))
+    down, right = y - y[:, None], x - x[:, None]  # (patches, patches)
+    left = ((down == 0) & (right == -1)).float()
+    ring = ((down.abs() <= 1) & (right.abs() <= 1) & ((down != 0) | (right != 0))).float()
+    return left, ring / ring.sum(1, keepdim=True).clamp(min=1)
 
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,18 @@ from playground.vit import VisionTransformer
 
 TINY = dataclasses.replace(BUNDLED, depth=2, width=24, mlp_width=48, heads=2, registers=1, image_size=(64, 64))
 RECIPE = Recipe(
-    steps=8, batch=4, workers=0, config=TINY, middle=0, gathering=((0, 0), (1, 1)), small_side=48, small_share=0.5
+    steps=8,
+    batch=4,
+    workers=0,
+    config=TINY,
+    middle=0,
+    gathering=((0, 0), (1, 1)),
+    beside=(0, 1),
+    around=(1, 0),
+    near_side=32,
+    small_side=48,
+    near_until=0.25,
+    small_until=0.5,
 )
 
 
@@ -150,7 +161,9 @@ def test_losses_fall_on_a_few_scenes_learned_by_heart(tmp_path):
         def __getitem__(self, i):
             return super().__getitem__(i % 4)
 
-    recipe = dataclasses.replace(RECIPE, steps=60, rate=3e-3, small_share=1.0, gathering_from=0, even_from=0)
+    recipe = dataclasses.replace(
+        RECIPE, steps=60, rate=3e-3, near_until=0, gathering_from=0, even_from=0, small_until=0
+    )
     train(recipe, tmp_path, data=Few(recipe), device="cpu")
     history = read_checkpoint(tmp_path)["history"]
     assert [row[0] for row in history] == [20, 40, 60]

@@ -83,6 +83,24 @@ class Session:
     def _layer(self) -> int | None:
         return int(self.view["layer"]) if "layer" in self.view else None
 
+    def arrive(self, words: dict[str, str], view: dict[str, str]) -> str | None:
+        """From another page: what the address leaves open stays as it was. Gives a sentence if something in it can't be
+        had."""
+        self.sent.clear()  # the browser forgot what another page had shown
+        self.view |= view
+        self.view_id += 1
+        self.changes += 1
+        model = words.get("model", self.wish.model)
+        detail = int(words.get("detail", self.wish.detail if model == self.wish.model else 1))
+        picture = engine.sample(words["sample"]) if "sample" in words else self.picture
+        wish = Wish(model, detail)
+        try:
+            if (picture.id, wish) != (self.picture.id, self.wish):
+                self._try(picture, wish)
+        except PlaygroundError as error:
+            return str(error)
+        return None
+
     # What the microscope asks
 
     def answer(self, asked: dict) -> None:
@@ -169,20 +187,20 @@ class Session:
 
     # The address
 
-    def words(self) -> dict[str, str]:
-        """What stands in the address now."""
+    def words(self, view: bool = True) -> dict[str, str]:
+        """What stands in the address now; the microscope's `view` only on its page."""
         words = {"model": self.wish.model}
         if self.picture.sample:
             words["sample"] = self.picture.name
         if self.wish.detail > 1:
             words["detail"] = str(self.wish.detail)
-        if self.other is not None:
+        if self.other is not None and view:
             picture, wish = self.other
             if picture.id == self.picture.id:
                 words["with"] = f"model:{wish.model}"
             elif picture.sample:
                 words["with"] = f"sample:{picture.name}"
-        return address.readable(words) | self.view
+        return address.readable(words) | (self.view if view else {})
 
 
 def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | None]:

@@ -1,0 +1,4 @@
+from playground.ui import lesson
+
+lesson.begin("cost", "Being built.")
+lesson.end()

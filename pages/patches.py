@@ -1,0 +1,4 @@
+from playground.ui import lesson
+
+lesson.begin("patches", "Being built.")
+lesson.end()

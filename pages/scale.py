@@ -1,0 +1,4 @@
+from playground.ui import lesson
+
+lesson.begin("scale", "Being built.")
+lesson.end()

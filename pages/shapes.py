@@ -1,0 +1,4 @@
+from playground.ui import lesson
+
+lesson.begin("shapes", "Being built.")
+lesson.end()

@@ -1,0 +1,4 @@
+from playground.ui import lesson
+
+lesson.begin("training", "Being built.")
+lesson.end()

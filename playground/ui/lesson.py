@@ -1,0 +1,55 @@
+"""What all lessons share: how a page begins and ends, its charts, its exercises, the colours of the roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.ui.rooms import ROOMS, after
+from playground.ui.session import Session
+from playground.ui.toolbar import run_errand, toolbar
+from playground.ui.visit import Setting, arrive, write_address
+
+# One colour, one meaning, on every page and figure; they survive colour blindness.
+QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "magma"
+
+_MODEBAR = {
+    "displaylogo": False,
+    "toImageButtonOptions": {"format": "svg"},
+    "modeBarButtonsToRemove": ["zoom2d", "pan2d", "select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
+}
+
+
+def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -> Session:
+    """The page's title and its one idea, under the row of samples and models. Widgets whose `key` is the name of a
+    setting stand in the address."""
+    here = arrive(page, settings)
+    toolbar()
+    with st.container(key="lesson"):
+        st.header(ROOMS[page].title, anchor=False)
+        st.markdown(idea)
+    return here
+
+
+def end() -> None:
+    """The way on; what has been chosen goes into the address; and what may take minutes is done."""
+    state = st.session_state
+    room = after(ROOMS[state.page])
+    words = state.here.words(view=False)
+    st.page_link(room.file, label=f"Next: {room.title}", icon=":material/arrow_forward:", query_params=words)
+    write_address()
+    run_errand()
+
+
+def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:
+    """A chart in the page's theme; its camera button saves an SVG called after it."""
+    figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 36, "b": 8}, hoverlabel={"align": "left"})
+    config = _MODEBAR | {"toImageButtonOptions": {"format": "svg", "filename": name or key}}
+    st.plotly_chart(figure, width="stretch", key=key, config=config)
+
+
+def exercise(question: str, answer: str) -> None:
+    with st.expander(question, icon=":material/edit:"):
+        st.markdown(answer)

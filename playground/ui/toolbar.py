@@ -1,0 +1,69 @@
+"""The row on top of every page: the other pages, the samples, a picture of one's own, the model, and what else a page
+puts there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from playground.ui import address, engine, offers, session
+from playground.ui.components import strip
+from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS, TRAINING
+from playground.ui.visit import attempt
+
+state = st.session_state
+
+
+def toolbar(*more: Callable[[], None]) -> None:
+    """Each of `more` draws one chooser in a column of its own."""
+    here = state.here
+    own = None if here.picture.sample else here.picture.name
+    with st.container(key="toolbar"):
+        widths = [1.6, 5.7, 1.2, 2.1, *[1.5] * len(more)]
+        pages, samples, opening, model, *others = st.columns(widths, vertical_alignment="center")
+    with pages, st.popover(ROOMS[state.page].short, icon=":material/menu:", width="stretch", key="pages"):
+        _menu()
+    with samples:
+        strip("strip", None if own else here.picture.name, own, _on_pick, _on_photo)
+    with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
+        st.file_uploader("A picture of your own", key="file", on_change=_on_file, args=("file",), max_upload_size=32)
+        if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
+            st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
+    with model:
+        offers.model_chooser(here)
+    for column, draw in zip(others, more, strict=True):
+        with column:
+            draw()
+
+
+def _menu() -> None:
+    words = state.here.words(view=False)
+    st.page_link(MICROSCOPE.file, label=MICROSCOPE.title, icon=MICROSCOPE.icon, query_params=words)
+    for number, room in enumerate(LESSONS, start=1):
+        st.page_link(room.file, label=f"{number} · {room.title}", icon=room.icon, query_params=words)
+    st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
+
+
+def run_errand() -> None:
+    """At the end of a page, when everything is on the screen: only now what may take minutes."""
+    if "errand" in state:
+        done = attempt(offers.run, state.errand)
+        del state.errand  # here, so that a run which is interrupted takes it up again
+        if done:
+            st.rerun()
+
+
+def _on_pick() -> None:
+    if name := address.readable({"sample": str(state.strip.pick)}).get("sample"):
+        attempt(state.here.show, engine.sample(name))
+
+
+def _on_photo() -> None:
+    attempt(lambda: state.here.show(session.sent_photo(state.strip.photo or {})))
+
+
+def _on_file(key: str) -> None:
+    photo = state[key]
+    if photo is not None and attempt(lambda: state.here.show(engine.upload(photo.getvalue(), photo.name))):
+        state.opening = False
