@@ -52,6 +52,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ),
         ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
+        ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
         ("class token's attention on objects, last two layers", f"{on:.3f}, {on / area:.2f} × their area", "≥ 2 ×"),
         ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "a fixed offset, local, by content"),
         ("idle heads", f"{m['idle']:.0%}", "≤ 25 %"),

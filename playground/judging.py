@@ -86,6 +86,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "overlap head": set_best,
         "overlap": float(here.overlap[set_best]),
         "f1": float(scores.mean()),
+        "f1 of yes": float(f1(torch.ones_like(torch.stack(here.true)), torch.stack(here.true)).mean()),
         "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _split(scores), strict=True)},
         "f1 by label": dict(zip(LABELS, scores.tolist(), strict=True)),
         "class token on objects": float(np.mean(here.class_mass)),

@@ -207,8 +207,8 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
 
 
 def _optimisers(vit: nn.Module, teachers: nn.Module, recipe: Recipe) -> dict[str, torch.optim.Optimizer]:
-    """Muon for the layers' matrices: a step of it taught as much as one and a half of AdamW's. AdamW for the rest, where
-    matrices decay as well; gains, biases, tokens and positions don't."""
+    """Muon for the layers' matrices, of which a step taught more than one and a half of AdamW's. AdamW for the rest:
+    matrices decay there as well; gains, biases, tokens and positions don't."""
     inner = [p for p in vit.blocks.parameters() if p.dim() == 2]
     named = [*vit.named_parameters(), *teachers.named_parameters()]
     rest = [(name, p) for name, p in named if not any(p is m for m in inner)]

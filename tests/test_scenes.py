@@ -12,9 +12,18 @@ from playground.backdrops import BACKDROPS, GROUNDS, Backdrop
 from playground.drawing import Description, Thing, draw
 from playground.errors import PlaygroundError
 from playground.samples import SAMPLES, draw_sample
-from playground.scenes import HELD_OUT, describe, scene
+from playground.scenes import HELD_OUT, close_up, describe, scene
 from playground.silhouettes import SHAPES, silhouette
-from playground.targets import LABELS, area_rows, colour_rows, gaussian_rows, own_mass, patch_targets, presence
+from playground.targets import (
+    FAMILIES,
+    LABELS,
+    area_rows,
+    colour_rows,
+    gaussian_rows,
+    own_mass,
+    patch_targets,
+    presence,
+)
 from playground.textures import MATERIALS, Material, bank
 
 GREY, RED = Material("solid", ((120, 120, 120),)), Material("solid", ((200, 40, 40),))
@@ -60,9 +69,30 @@ def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
 
 
 def test_every_shape_material_and_backdrop_occurs(held_out):
-    seen = np.max([presence(one) for one in held_out], axis=0)
-    assert [label for label, there in zip(LABELS, seen, strict=True) if not there] == []
-    assert len(set(LABELS)) == len(LABELS) == len(SHAPES) + len(MATERIALS) + len(BACKDROPS)
+    shapes, materials = (np.concatenate([getattr(one, of) for one in held_out]) for of in ("shapes", "materials"))
+    assert set(shapes) == set(range(len(SHAPES)))
+    assert set(materials) == set(range(len(MATERIALS)))
+    assert {one.backdrop for one in held_out} == set(range(len(BACKDROPS)))
+
+
+def test_every_label_is_given_to_some_pictures_and_not_to_others(held_out):
+    share = np.mean([presence(one) for one in held_out], axis=0)
+    assert len(share) == len(set(LABELS)) == len(LABELS)
+    assert ((share > 0.02) & (share < 0.9)).all()
+
+
+def test_every_shape_has_one_family_and_every_material_one_at_most():
+    members = [member for family in FAMILIES.values() for member in family]
+    assert len(members) == len(set(members))
+    assert set(SHAPES) <= set(members) <= set(SHAPES) | set(MATERIALS)
+
+
+def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
+    near = [close_up(HELD_OUT + i) for i in range(40)]
+    assert {len(one.shapes) for one in near} <= {0, 1, 2}
+    far = [scene(HELD_OUT + i) for i in range(40)]
+    pixels = [np.median([n for one in many for n in np.bincount(one.objects.ravel())[1:]]) for many in (near, far)]
+    assert 0.5 < pixels[0] / pixels[1] < 2
 
 
 def test_the_mask_is_where_the_object_is_painted():
@@ -91,11 +121,11 @@ def test_a_hidden_thing_is_no_object():
 
 
 def test_hardly_visible_objects_are_not_present():
-    mostly = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("square", x=0.57, size=0.7)))
+    mostly = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
     one = draw(mostly)
     labels = dict(zip(LABELS, presence(one), strict=True))
     assert 0 < one.visible[0] < 0.35
-    assert (labels["heart"], labels["square"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
+    assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
 
 
 def test_look_alikes_are_two_objects_of_one_kind():

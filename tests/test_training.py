@@ -18,7 +18,18 @@ from playground.__main__ import main
 from playground.errors import PlaygroundError
 from playground.recipe import BUNDLED, Recipe, pace, snapshot_steps
 from playground.targets import LABELS, patch_targets, presence
-from playground.teachers import LOSSES, Scenes, Teachers, affinity, example, pixels, scattered, uneven
+from playground.teachers import (
+    LOSSES,
+    Scenes,
+    Teachers,
+    affinity,
+    example,
+    misplaced,
+    neighbours,
+    pixels,
+    scattered,
+    uneven,
+)
 from playground.training import read_checkpoint, steps_done, train
 from playground.vit import VisionTransformer
 
@@ -147,7 +158,7 @@ def test_the_rate_rises_then_falls_to_a_hundredth():
 
 
 def test_the_bundled_recipe_is_the_one_that_the_card_tells():
-    assert (Recipe().steps, Recipe().batch, Recipe().seed) == (7500, 32, 0)
+    assert (Recipe().steps, Recipe().batch, Recipe().seed) == (10_800, 32, 0)
     assert sum(p.numel() for p in VisionTransformer(BUNDLED).parameters()) * 2 < 10e6  # bytes in float16
 
 
@@ -204,6 +215,22 @@ def by_hand(scores, segment, cost):
         w = (len(mates) + 1) ** -0.75
         total, weight = total + w * cost(scores[b, i].tolist(), i, mates), weight + w
     return total / weight
+
+
+def test_neighbours_are_one_patch_away():
+    left, ring = neighbours((3, 4))
+    for i, j in np.ndindex(12, 12):
+        down, right = j // 4 - i // 4, j % 4 - i % 4
+        assert left[i, j] == (down == 0 and right == -1)
+        assert (ring[i, j] > 0) == (max(abs(down), abs(right)) == 1)
+    assert ring.sum(1).tolist() == pytest.approx([1.0] * 12)
+
+
+def test_misplaced_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
+    scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
+    left, _ = neighbours((2, 3))
+    costs = [-scores[b, i].softmax(-1)[1 + i - 1].log() for b in range(2) for i in (1, 2, 4, 5)]
+    assert misplaced(scores, left).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
 
 
 @pytest.fixture
