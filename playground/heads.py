@@ -121,6 +121,12 @@ def look(seen: Trace) -> Habits:
     return Habits(**{name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]})
 
 
+def even_distance(rows: int, columns: int) -> float:
+    """The mean distance, in patches, of a head that listens to all patches alike."""
+    down, right = (torch.arange(n)[:, None] - torch.arange(n) for n in (rows, columns))
+    return (down[:, :, None, None] ** 2 + right**2).sqrt().mean().item()
+
+
 @dataclass(frozen=True)
 class Grid:
     """Where queries and keys lie to each other: S queries, P patches."""
@@ -172,17 +178,18 @@ def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
     """What each head gives to each offset, averaged over the queries that have a patch there: laid out as its own rows
     would be if it looked at nothing else, (heads, S, P), and the part around the query, (heads, 7, 7)."""
-    heads, wide = len(patches), 2 * int(grid.right.max()) + 1
-    place = (grid.down - grid.down.min()) * wide + grid.right - grid.right.min()  # (S, P)
+    heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
+    wide = int(grid.right.max()) - left + 1
+    place = (grid.down - top) * wide + grid.right - left  # (S, P): a number for each offset
     asked = torch.bincount(place.flatten(), minlength=int(place.max()) + 1)
     given = torch.zeros(heads, len(asked)).index_add_(1, place.flatten(), patches.flatten(1))
     mean = given / asked.clamp(min=1)
     around = torch.zeros(heads, 2 * REACH + 1, 2 * REACH + 1)
-    for down in range(-REACH, REACH + 1):
-        for right in range(-REACH, REACH + 1):
-            there = place[(grid.down == down) & (grid.right == right)]
-            if 2 * len(there) >= len(grid.queries):  # an offset that few queries have says little
-                around[:, down + REACH, right + REACH] = mean[:, there[0]]
+    for down in range(max(-REACH, top), min(REACH, -top) + 1):
+        for right in range(max(-REACH, left), min(REACH, -left) + 1):
+            there = (down - top) * wide + right - left
+            if 2 * asked[there] >= len(grid.queries):  # an offset that few queries have says little
+                around[:, down + REACH, right + REACH] = mean[:, there]
     return mean[:, place], around
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from playground import heads
-from playground.heads import Habits, Head, average, direction, kind, look, spread
+from playground.heads import Habits, Head, average, direction, even_distance, kind, look, spread
 from playground.tracing import Trace
 from playground.vit import QKV
 
@@ -64,6 +64,23 @@ def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
     distances = ((Y[:, None] - Y) ** 2 + (X[:, None] - X) ** 2).float().sqrt()
     assert head.distance == pytest.approx(distances.mean().item(), abs=1e-4)
     assert head.content == pytest.approx(0, abs=1e-4)
+
+
+def test_the_distance_of_even_rows_is_known_without_a_head():
+    assert even_distance(1, 2) == pytest.approx(0.5)
+    assert even_distance(2, 2) == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
+    assert even_distance(ROWS, COLUMNS) == pytest.approx(only(EVERYWHERE).distance, abs=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
+def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
+    patches = rows * columns
+    seen = traced(even(torch.ones(patches, patches))[None], prefix=())
+    seen = dataclasses.replace(seen, size=(rows * 8, columns * 8))
+    offsets = look(seen).offsets[0, 0]
+    for (down, right), share in np.ndenumerate(offsets):
+        queries = max(0, rows - abs(down - 3)) * max(0, columns - abs(right - 3))
+        assert share == pytest.approx(1 / patches if 2 * queries >= patches else 0, abs=1e-5)
 
 
 def test_a_row_on_one_token_has_no_entropy():
