@@ -1,0 +1,157 @@
+"""What the scale does to a softmax row.
+
+A score q·k is a sum of d_k products. With random q and k of unit variance its standard deviation is √d_k, so the wider
+q and k are, the further the scores lie apart, and the softmax turns far apart into all or nothing. `experiment` draws
+such rows at many widths; the functions below say what becomes of a row; `sharpness` asks the same of a real model.
+
+Arrays are numpy's, so that a page that shows random rows does not wait for torch. The last axis is a row's keys.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
+KEYS = 64  # in a row
+ROWS = 200
+BAND = (0.1, 0.9)  # the quantiles between which eight of ten rows lie
+MOST_QUERIES = 200  # of a larger grid, so many patches are asked, evenly spread
+
+# One row --------------------------------------------------------------------------------------------------------------
+
+
+def scale_of(width: int, power: float) -> float:
+    """1/d_k^power: ½ is the paper's 1/√d_k, 0 is no scale at all."""
+    return width**-power
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def deviation(scores: np.ndarray) -> np.ndarray:
+    """How far apart the scores of a row lie: their standard deviation."""
+    return scores.std(-1)
+
+
+def entropy(weights: np.ndarray) -> np.ndarray:
+    """Bits: 0 where one key gets all, log₂ of the number of keys where all get the same."""
+    return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
+
+
+def peak(weights: np.ndarray) -> np.ndarray:
+    """The largest weight."""
+    return weights.max(-1)
+
+
+def gradient(weights: np.ndarray) -> np.ndarray:
+    """How much of a change in the scores comes through the softmax: the Frobenius norm of its derivative
+    ∂a_i/∂s_j = a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero where one key has it all."""
+    squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
+    return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
+
+
+QUANTITIES = {  # what is measured of a row of scaled scores
+    "deviation": deviation,
+    "entropy": lambda scores: entropy(softmax(scores)),
+    "peak": lambda scores: peak(softmax(scores)),
+    "gradient": lambda scores: gradient(softmax(scores)),
+}
+
+# Many random rows -----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
+    """(rows, widths, keys): q·k of a random q and 64 random k. A row's wider vectors begin with its narrower ones, as
+    if the dial added coordinates."""
+    random = np.random.default_rng(seed)
+    scores = np.empty((rows, len(WIDTHS), KEYS))
+    for row in scores:
+        q = random.standard_normal(WIDTHS[-1], np.float32)
+        k = random.standard_normal((KEYS, WIDTHS[-1]), np.float32)
+        added = [k[:, a:b] @ q[a:b] for a, b in pairwise((0, *WIDTHS))]
+        row[:] = np.cumsum(added, axis=0)
+    scores.flags.writeable = False  # everybody is given the same array
+    return scores
+
+
+def scaled(scores: np.ndarray, power: float) -> np.ndarray:
+    """(…, widths, keys): every width with its own scale."""
+    return scores * np.array([scale_of(width, power) for width in WIDTHS])[:, None]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One number of a row at every width, over many random rows; each (widths,)."""
+
+    median: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def curve(quantity: str, power: float, scores: np.ndarray | None = None) -> Curve:
+    values = QUANTITIES[quantity](scaled(experiment() if scores is None else scores, power))  # (rows, widths)
+    low, median, high = np.quantile(values, [BAND[0], 0.5, BAND[1]], axis=0)
+    return Curve(median, low, high)
+
+
+def theory(power: float) -> np.ndarray:
+    """(widths,): the scores' standard deviation, √d_k · scale. The other three have no such formula."""
+    return np.array([math.sqrt(width) * scale_of(width, power) for width in WIDTHS])
+
+
+# A real model ---------------------------------------------------------------------------------------------------------
+
+
+def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """(entropy, largest weight), each (layers, heads), the mean over the patches' rows: every layer by itself, with the
+    queries and keys that it had in this pass."""
+    patches = range(len(seen.prefix), seen.tokens)
+    asked = list(patches[:: math.ceil(len(patches) / MOST_QUERIES)])
+    bits, peaks = np.empty((seen.layers, seen.heads)), np.empty((seen.layers, seen.heads))
+    for layer, head in np.ndindex(seen.layers, seen.heads):
+        q, k = (t[head].float().cpu() for t in seen.record[layer][:2])  # (tokens, d)
+        weights = (q[asked] @ k.T * scale).softmax(-1).numpy()  # (asked, tokens)
+        bits[layer, head], peaks[layer, head] = entropy(weights).mean(), peak(weights).mean()
+    return bits, peaks
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One label, and what the network gives it with the scale and without."""
+
+    label: str
+    on: float
+    off: float
+
+
+def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
+    """The likeliest labels of either pass, as the trained network ranks them; none for a model without a classifier."""
+    if on.logits is None:
+        return []
+    both = [_probabilities(seen) for seen in (on, off)]
+    best = {i for p in both for i in np.argsort(-p, kind="stable")[:top].tolist()}
+    ranked = sorted(best, key=lambda i: (-both[0][i], i))
+    return [Verdict(_label(on, i), float(both[0][i]), float(both[1][i])) for i in ranked]
+
+
+def _probabilities(seen: Trace) -> np.ndarray:
+    """(classes,)"""
+    multi = seen.vit is not None and seen.vit.config.multi_label
+    return (seen.logits.sigmoid() if multi else seen.logits.softmax(-1)).numpy()
+
+
+def _label(seen: Trace, number: int) -> str:
+    labels = seen.vit.config.labels if seen.vit is not None else ()
+    return labels[number] if labels else f"class {number}"
