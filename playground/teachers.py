@@ -7,13 +7,14 @@ Five teachers, most with a small head of their own that is thrown away afterward
              middle layer as well
   gathering  from the first whole scenes on, one head in each of the last three layers is asked to turn that likeness
              into attention: the weights themselves should stay on the object, and later lie on it evenly
-  places     at full size, one early head is asked for the neighbour on the left and one for the eight around, the two
-             things that a convolution is made of
+  places     at the same time one early head is asked for the neighbour on the left and one for the eight around: what
+             a convolution does
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import torch
@@ -84,21 +85,18 @@ class Teachers(nn.Module):
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
         )
         self.alike = nn.ModuleList(nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 64)) for _ in range(2))
-        left, ring = neighbours(tuple(side // recipe.config.patch_size for side in recipe.config.image_size))
-        self.register_buffer("left", left, persistent=False)
-        self.register_buffer("ring", ring, persistent=False)
-
-    @property
-    def places(self) -> dict[tuple[int, int], Tensor]:
-        return {self.recipe.beside: self.left, self.recipe.around: self.ring}
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         """The losses by name, in the order of LOSSES."""
         r, segment = self.recipe, batch["segment"]
         taught = r.gathering if step >= r.gathering_from * r.steps else ()
-        x, rotation = vit.embed(pixels(batch["image"], vit.config))
-        first, zero = len(vit.config.prefix), torch.zeros((), device=x.device)
-        places = self.places if x.shape[1] - first == len(self.ring) else {}  # a stretched grid has other distances
+        image, first = pixels(batch["image"], vit.config), len(vit.config.prefix)
+        x, rotation = vit.embed(image)
+        zero, places = torch.zeros((), device=x.device), {}
+        if taught:
+            grid = tuple(side // vit.config.patch_size for side in image.shape[2:])
+            x = torch.cat([x[:, :first], x[:, first:] + unstretched(vit, grid, step)], dim=1)
+            places = dict(zip((r.beside, r.around), neighbours(grid), strict=True))
         gathered, spread, placed = [], [], []
         for i, block in enumerate(vit.blocks):
             x, (q, k, _) = block(x, None, rotation)
@@ -109,10 +107,9 @@ class Teachers(nn.Module):
                 gathered.append(scattered(scores.float(), segment))
                 if step >= r.even_from * r.steps:
                     spread.append(uneven(scores.float(), segment))
-            for (layer, head), wanted in places.items():
-                if layer == i:
-                    scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
-                    placed.append(misplaced(scores.float(), wanted))
+            for (_, head), wanted in ((at, wanted) for at, wanted in places.items() if at[0] == i):
+                scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
+                placed.append(misplaced(scores.float(), wanted.to(x.device)))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
@@ -161,6 +158,20 @@ def misplaced(scores: Tensor, wanted: Tensor) -> Tensor:
     return -(log_row * wanted).sum((-2, -1)).mean() / wanted.sum()
 
 
+def unstretched(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
+    """What to add to a small picture's patches so that they lie somewhere in the native grid instead of having it
+    stretched over them: neighbours are then as far apart as they are at full size. (1, patches, D)"""
+    front = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
+    native = vit.pos_embed[:, front:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
+    y, x = (
+        int(n)
+        for n in np.random.default_rng(step).integers([a - b + 1 for a, b in zip(vit.native_grid, grid, strict=True)])
+    )
+    part = native[:, y : y + grid[0], x : x + grid[1]].flatten(1, 2)
+    return part - vit.positions(grid)[:, front:]
+
+
+@cache
 def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
     """The neighbour on the left, and the up to eight around, as even rows: (patches, patches) each."""
     y, x = (n.flatten() for n in torch.meshgrid(*(torch.arange(n) for n in grid), indexing="ij"))

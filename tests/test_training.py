@@ -29,6 +29,7 @@ from playground.teachers import (
     pixels,
     scattered,
     uneven,
+    unstretched,
 )
 from playground.training import read_checkpoint, steps_done, train
 from playground.vit import VisionTransformer
@@ -226,6 +227,23 @@ def test_neighbours_are_one_patch_away():
     assert ring.sum(1).tolist() == pytest.approx([1.0] * 12)
 
 
+def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
+    vit = VisionTransformer(TINY)
+    with torch.no_grad():
+        vit.pos_embed.normal_()
+        native = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
+        for step in range(3):
+            part = (unstretched(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
+            places = [
+                (y, x)
+                for y in range(3)
+                for x in range(3)
+                if torch.allclose(part, native[y : y + 6, x : x + 6], atol=1e-5)
+            ]
+            assert len(places) == 1
+        assert unstretched(vit, (8, 8), 0).abs().max() == 0
+
+
 def test_misplaced_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
     scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
     left, _ = neighbours((2, 3))
@@ -269,7 +287,7 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
     torch.manual_seed(0)
     teachers, vit = Teachers(RECIPE), VisionTransformer(TINY)
-    early, middle, late = (teachers(vit, batch, step) for step in (0, 3, 7))
+    early, middle, late = (teachers(vit, batch, step) for step in (0, 4, 7))
     assert tuple(early) == LOSSES
     assert (early["gathered"], early["uneven"], middle["uneven"]) == (0, 0, 0)
     assert min(middle["gathered"], late["gathered"], late["uneven"]) > 0
