@@ -63,7 +63,6 @@ class Scene:
     boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of what is seen, as shares of width and height
     grounds: np.ndarray  # (regions,) int64, index into GROUNDS
     backdrop: int  # index into BACKDROPS
-    backdrop_material: int  # index into MATERIALS, -1 where the backdrop has no single one
 
 
 def draw(description: Description, size: int = 112) -> Scene:
@@ -238,7 +237,6 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
     own = [(thing.kind if thing.kind >= 0 else -1 - k) for k, thing in enumerate(things)]
     order = {kind: index for index, kind in enumerate(dict.fromkeys(own))}
     backdrop = description.backdrop
-    single = backdrop.materials[0].name if len(backdrop.materials) == 1 else None
     return Scene(
         image=image,
         objects=objects,
@@ -250,7 +248,6 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         boxes=_boxes(objects, len(kept)),
         grounds=np.array(sheet.grounds, np.int64),
         backdrop=BACKDROPS.index(backdrop.kind),
-        backdrop_material=-1 if single is None else MATERIALS.index(single),
     )
 
 

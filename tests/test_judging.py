@@ -77,7 +77,7 @@ def test_the_mass_agrees_with_whole_matrices(vit, pictures):
 def test_an_untrained_model_sees_no_objects(vit, pictures):
     measured = measure(vit, pictures[:3], pictures[3:])
     assert measured["mass"] == pytest.approx(measured["area"], abs=0.05)
-    assert measured["f1"] < 0.3
+    assert measured["f1"] <= measured["f1 of yes"] < 0.6
     assert measured["class token on objects"] == pytest.approx(measured["area of objects"], abs=0.05)
     assert {kind for layer in measured["kinds"] for kind in layer} <= {"everywhere", "idle"}
     assert measured["area"] < measured["colour"] < measured["gaussian"]
