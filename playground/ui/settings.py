@@ -1,0 +1,62 @@
+"""What whoever runs the server can set, by environment variables; all have defaults that suit a laptop.
+
+PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
+PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
+PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
+PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
+PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
+PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from playground.errors import PlaygroundError
+
+
+@dataclass(frozen=True)
+class Settings:
+    models: tuple[str, ...] | None = None
+    open: bool = True
+    offline: bool = False
+    device: str | None = None
+    at_once: int = 1
+    model_mb: int = 3000
+    sample_mb: int = 600
+    upload_mb: int = 1200
+
+
+def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
+    """PlaygroundError names the variable that makes no sense: a server with a typing error should not start."""
+    text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in ("MODELS", "OPEN", "OFFLINE", "DEVICE")}
+    models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
+    (at_once,) = _numbers(environment, "AT_ONCE", (1,))
+    return Settings(
+        models=tuple(text["MODELS"].split()) or None,
+        open=_yes("OPEN", text["OPEN"], True),
+        offline=_yes("OFFLINE", text["OFFLINE"], False),
+        device=text["DEVICE"] or None,
+        at_once=at_once,
+        model_mb=models,
+        sample_mb=samples,
+        upload_mb=uploads,
+    )
+
+
+def _yes(name: str, text: str, default: bool) -> bool:
+    known = {"": default, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
+    if text.lower() not in known:
+        raise PlaygroundError(f"PLAYGROUND_{name} is yes or no; given was {text!r}.")
+    return known[text.lower()]
+
+
+def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    words = environment.get(f"PLAYGROUND_{name}", "").split()
+    if not words:
+        return default
+    if len(words) != len(default) or not all(word.isdecimal() and 0 < int(word) < 10**7 for word in words):
+        count = {1: "one number", 3: "three numbers"}[len(default)]
+        raise PlaygroundError(f"PLAYGROUND_{name} is {count} above 0; given was {' '.join(words)!r}.")
+    return tuple(int(word) for word in words)
