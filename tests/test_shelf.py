@@ -4,7 +4,7 @@ import time
 import pytest
 
 from playground.errors import PlaygroundError
-from playground.ui.shelf import Shelf
+from playground.ui.shelf import Shelf, trim
 
 
 def together(work, people: int = 2) -> list:
@@ -69,3 +69,15 @@ def test_after_a_failure_the_next_one_may_try():
         with pytest.raises(PlaygroundError):
             shelf.get("key", lambda: (_ for _ in ()).throw(PlaygroundError("not now")))
     assert shelf.get("key", lambda: b"now") == b"now"
+
+
+def test_many_shelves_share_one_bound_and_the_longest_away_gives_first():
+    shelves = [Shelf(100) for _ in range(3)]
+    for shelf in shelves:
+        shelf.get("first", lambda: b"x" * 20)
+        shelf.get("second", lambda: b"x" * 20)
+    shelves[0].get("second", bytes)  # somebody came back
+    trim(shelves, 70)
+    assert [shelf.bytes for shelf in shelves] == [40, 0, 20]
+    trim(shelves, 5)
+    assert [shelf.bytes for shelf in shelves] == [40, 0, 0]  # whoever asks now keeps what was just made

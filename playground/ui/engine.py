@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import re
 import threading
+import time
+import weakref
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -22,15 +26,28 @@ from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
 from playground.prepared import prepared_pack
 from playground.samples import SAMPLES
-from playground.ui.shelf import Shelf
+from playground.ui import settings
+from playground.ui.shelf import Shelf, trim
+from playground.ui.turns import Turns
+from playground.ui.waiting import waiting
 
 MB = 2**20
+SETTINGS = settings.read()
 WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
 SHOWN_SIDE = 1024  # the picture in the browser
 
-_models = Shelf(3000 * MB, size=lambda vit: sum(p.numel() for p in vit.parameters()) * 4)
-_sample_traces = Shelf(600 * MB, size=lambda seen: trace_bytes(seen))
-_turn = threading.BoundedSemaphore(1)  # one forward pass at a time, with all cores: two would fight for them
+OWN_PACKS = 400 * MB  # of one person's uploads; of all together see the settings
+
+log = logging.getLogger("playground")
+_models = Shelf(SETTINGS.model_mb * MB, size=lambda vit: sum(p.numel() for p in vit.parameters()) * 4)
+_sample_traces = Shelf(SETTINGS.sample_mb * MB, size=lambda seen: trace_bytes(seen))
+_own: weakref.WeakSet[Shelf] = weakref.WeakSet()  # the shelves of all sessions' uploads
+_turns = Turns(SETTINGS.at_once)
+
+
+def turn() -> AbstractContextManager[None]:
+    """Whoever computes waits for it: `with engine.turn(): …`. The page says how many come first."""
+    return _turns.take(waiting)
 
 
 @dataclass(frozen=True)
@@ -80,18 +97,30 @@ def model(name: str):
     """Names only: a path typed as a model is no name."""
     from playground import zoo
 
+    _may_be_asked_for(name)
+    return _models.get(name, lambda: zoo.load(name, device=SETTINGS.device))
+
+
+def _may_be_asked_for(name: str) -> None:
     if name.endswith(".safetensors"):
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
-    return _models.get(name, lambda: zoo.load(name))
+    if not SETTINGS.open and name not in ("bundled", "untrained", *offers()):
+        raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
 
 
 def trace(picture: Picture, wish: Wish, own: Shelf):
     """The trace, from the shared shelf for samples and from the session's `own` for uploads."""
-    return (_sample_traces if picture.sample else own).get((picture.id, wish), lambda: _run(picture, wish))
+    if picture.sample:
+        return _sample_traces.get((picture.id, wish), lambda: _run(picture, wish))
+    seen = own.get((picture.id, wish), lambda: _run(picture, wish))
+    trim(_own, SETTINGS.upload_mb * MB)
+    return seen
 
 
 def own_shelf() -> Shelf:
-    return Shelf(400 * MB, size=trace_bytes)
+    shelf = Shelf(OWN_PACKS, size=trace_bytes)
+    _own.add(shelf)
+    return shelf
 
 
 def trace_bytes(seen) -> int:
@@ -105,8 +134,22 @@ def _run(picture: Picture, wish: Wish):
     vit = model(wish.model)
     c = vit.config
     native = tuple(side * wish.detail for side in c.image_size)
-    with _turn:
-        return trace(vit, picture.image, size=fit(picture.image.size, c.patch_size, native), scale=wish.scale)
+    size = fit(picture.image.size, c.patch_size, native)
+    with turn():
+        began = time.perf_counter()
+        seen = trace(vit, picture.image, size=size, scale=wish.scale)
+    log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
+    return seen
+
+
+def answer(picture: Picture, wish: Wish, own: Shelf) -> bool:
+    """What a person chose: as `look`, and a line in the log, which says of the picture only whether it is a sample."""
+    began = time.perf_counter()
+    complete = look(picture, wish, own)
+    ms = (time.perf_counter() - began) * 1e3
+    kind = "sample" if picture.sample else "own"
+    log.info("answer model=%s picture=%s detail=%d ms=%.0f cache=%s", wish.model, kind, wish.detail, ms, ms < 1)
+    return complete
 
 
 def look(picture: Picture, wish: Wish, own: Shelf) -> bool:
@@ -137,8 +180,11 @@ def layers(picture: Picture, wish: Wish, own: Shelf, wanted: list[int]) -> bytes
 
 @cache
 def offers() -> dict[str, dict]:
-    """The curated models of timm, with what to know before fetching one."""
-    return json.loads(OFFERS.read_text(encoding="utf-8"))
+    """The models of timm that are offered, with what to know before fetching one."""
+    known = json.loads(OFFERS.read_text(encoding="utf-8"))
+    if SETTINGS.models is None:
+        return known
+    return {name: known.get(name, {}) for name in SETTINGS.models}
 
 
 def offer_line(name: str) -> str:
@@ -147,7 +193,7 @@ def offer_line(name: str) -> str:
     if name == "untrained":
         return "untrained ViT · random weights"
     fact = offers().get(name)
-    if fact is None:
+    if not fact:
         return name
     here = "on this machine" if _is_here(fact["hub"]) else f"{fact['megabytes']} MB"
     return f"{name} · {fact['good_for']} · {here} · {fact['licence']}"
@@ -164,6 +210,7 @@ def fetch(name: str, report: type | None = None) -> None:
     """Weights come down outside the turn, so that nobody waits for somebody else's network."""
     from playground import zoo
 
+    _may_be_asked_for(name)
     if name not in ("bundled", "untrained") and not re.fullmatch(r"ViT-\w+/\d+", name):
         zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
         zoo.download(name, report)

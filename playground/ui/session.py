@@ -50,7 +50,7 @@ class Session:
 
     def compare(self, picture: Picture, model: str) -> None:
         wish = Wish(model, self.wish.detail if model == self.wish.model else 1)
-        engine.look(picture, wish, self.own)  # says what is wrong before anything has changed
+        engine.answer(picture, wish, self.own)  # says what is wrong before anything has changed
         self.other = (picture, wish)
         self.view = self.view | {"beside": "compare"}
         self.view_id += 1
@@ -60,7 +60,7 @@ class Session:
         """PlaygroundError leaves everything as it was."""
         if wish.detail not in engine.details(wish.model):  # an address may ask for more than the page offers
             wish = replace(wish, detail=1)
-        engine.look(picture, wish, self.own)
+        engine.answer(picture, wish, self.own)
         other = self._moved_along(picture, wish)
         self.picture, self.wish, self.other = picture, wish, other
         self.whole = self.overlay = self.extra = None
@@ -120,7 +120,7 @@ class Session:
             self.extra = (str(asked["pack"]), [int(i) for i in asked["layers"]][:3])
         elif what == "whole":
             whole = replace(self.wish, scale=1.0 if asked["scale"] == "off" else float(asked["scale"]))
-            engine.look(self.picture, whole, self.own)
+            engine.answer(self.picture, whole, self.own)
             self.whole = whole
         elif what in ("similarity", "rollout"):
             self.overlay = self._overlay(what, str(asked["query"]), int(asked["layer"]), asked.get("scale", "on"))
