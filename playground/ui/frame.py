@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from functools import cache
 
 import streamlit as st
@@ -44,4 +46,14 @@ def _style():
 
 @st.cache_resource(show_spinner=False)
 def _once_per_server() -> None:
+    _log_to_stdout()
     engine.warm_up()
+
+
+def _log_to_stdout() -> None:
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("playground")
+    log.handlers[:] = [handler]
+    log.setLevel(logging.INFO)
+    log.propagate = False

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+import playground
 from playground.ui import address, engine, offers, session
 from playground.ui.components import strip
 from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS, TRAINING
@@ -43,6 +44,7 @@ def _menu() -> None:
     for number, room in enumerate(LESSONS, start=1):
         st.page_link(room.file, label=f"{number} · {room.title}", icon=room.icon, query_params=words)
     st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
+    st.caption(f"Attention Playground {playground.__version__}")
 
 
 def run_errand() -> None:
