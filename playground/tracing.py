@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 import torch
@@ -181,19 +182,46 @@ class Trace:
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
 
+    # In a notebook ----------------------------------------------------------------------------------------------------
+
+    def show(self, layer: int | None = None, head: int = 0, query: Query | None = None, scale: Scale = None, **choice):
+        """The living microscope, in Jupyter: hover, lock, heads, the switch and the dial, with no server. `layers` and
+        `heads` choose what it holds, `image` is the picture to draw it on; see playground/notebook.py."""
+        notebook = import_module("playground.notebook")  # which knows traces: a trace need not know it
+        return notebook.show(self, layer, head, query, scale, **choice)
+
+    def figure(
+        self,
+        layer: int | None = None,
+        head: int = 0,
+        query: Query | None = None,
+        scale: str = "on",
+        *,
+        image: Image.Image | None = None,
+        other: Trace | None = None,
+        other_image: Image.Image | None = None,
+        **choice,
+    ):
+        """A matplotlib figure to go on editing. `choice` is whatever playground.figures.Spec knows: layout, purpose,
+        theme, …; `image` is a finer picture than the model saw, `other` what it is compared with."""
+        figures = import_module("playground.figures")
+        spec = figures.Spec(model=self.model, layer=layer, head=head, query=query, scale=str(scale), **choice)
+        return figures.draw(spec, self, image, other=other, other_image=other_image)
+
     # As bytes ---------------------------------------------------------------------------------------------------------
 
-    def to_bytes(self, layers: list[int] | None = None) -> bytes:
-        """q and k in float16 and the value norms of these layers (all), in the form that `playground/pack.py`
-        describes. What else the header says can be read below."""
+    def to_bytes(self, layers: list[int] | None = None, heads: list[int] | None = None) -> bytes:
+        """q and k in float16 and the value norms of these layers and heads (all), in the form that `playground/pack.py`
+        describes. What else the header says can be read below. Read again, a choice of heads counts from 0."""
         held = list(range(self.layers)) if layers is None else list(layers)
+        some = slice(None) if heads is None else [self._checked_head(head) for head in heads]
         header = {
             "format": FORMAT,
             "model": self.model,
             "scale": self.native_scale,
             "forward_scale": None if self.scale == self.native_scale else self.scale,
             "layers": self.layers,
-            "heads": self.heads,
+            "heads": self.heads if heads is None else len(heads),
             "head_dim": self._any.q.shape[2],
             "tokens": self.tokens,
             "prefix": list(self.prefix),
@@ -203,13 +231,15 @@ class Trace:
             "held": held,
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
+        if heads is not None and list(heads) != list(range(self.heads)):
+            header["head_numbers"] = list(heads)
         record = [self._layer(i) for i in held]
         return pack(
             header,
             {
-                "q": np.stack([layer.q.to("cpu", torch.float16).numpy() for layer in record]),
-                "k": np.stack([layer.k.to("cpu", torch.float16).numpy() for layer in record]),
-                "value_norms": np.stack([self.value_norms(i).numpy() for i in held]),
+                "q": np.stack([layer.q[some].to("cpu", torch.float16).numpy() for layer in record]),
+                "k": np.stack([layer.k[some].to("cpu", torch.float16).numpy() for layer in record]),
+                "value_norms": np.stack([self.value_norms(i)[some].numpy() for i in held]),
             },
         )
 
@@ -280,10 +310,13 @@ class Trace:
         return self.record[layer]
 
     def _head(self, layer: int, head: int) -> QKV:
-        record = self._layer(layer)
+        record, head = self._layer(layer), self._checked_head(head)
+        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
+
+    def _checked_head(self, head: int) -> int:
         if not 0 <= head < self.heads:
             raise PlaygroundError(f"There is no head {head}; they count from 0 to {self.heads - 1}.")
-        return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
+        return head
 
     def _blocks(self, head: QKV, scale: Scale):
         """The rows of the weights, some at a time: (slice, (rows, tokens))."""

@@ -3,8 +3,8 @@
 import { composePicture, drawColourBar } from "./charts.js";
 import { drawConvolution, drawPicture, drawWall, makeBackdrops, makeCanvas, makeHeat, wallCellAt, wallCells } from "./draw.js";
 import { say, show } from "./markup.js";
-import { depthOf } from "./shown.js";
-import { captionOf, prefixName, tokenName } from "./readouts.js";
+import { depthOf, layersAtHand } from "./shown.js";
+import { captionOf, layerRange, prefixName, tokenName } from "./readouts.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "./view.js";
 
 // ---------------------------------------------------------------------------------------------------------- pointing
@@ -83,7 +83,7 @@ export function bindKeys(lens) {
       else lens.choose({ locked: false });
     } else if (event.key === "[" || event.key === "]") lens.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
     else if (event.key === "," || event.key === ".") lens.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-    else if (/^\d$/.test(event.key) && Number(event.key) < pack.heads) lens.choose({ head: Number(event.key) });
+    else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key))) lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
     else if (event.key === "s") flip(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
     else return;
@@ -161,11 +161,15 @@ export function showChoices(lens, from = "") {
       button.setAttribute("aria-pressed", String(meaning(button.dataset.value) === view[group.dataset.choice]));
     }
   }
+  show(refs.link, lens.host.link !== null);
   for (const element of root.querySelectorAll("[data-ask]")) show(element, lens.asks(element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
   show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
   show(refs.wallTab, main.pack.stored.size > 1 || lens.asks("layers")); // one layer is in the strip already
   show(refs.compareTab, Boolean(lens.other) || lens.asks("compare"));
-  refs.layer.max = String(main.pack.layers - 1);
+  say(refs.layerRange, layerRange(lens));
+  const within = layersAtHand(lens);
+  refs.layer.min = String(within[0]);
+  refs.layer.max = String(within.at(-1));
   refs.layer.value = String(view.layer);
   refs.layer.disabled = main.pack.stored.size < 2 && !lens.asks("layers");
   refs.opacity.value = String(Math.round(100 * view.opacity));
@@ -195,14 +199,15 @@ export function buildHeads(lens) {
   lens.thumbs = Array.from({ length: pack.heads }, (_, head) => {
     const button = document.createElement("button");
     button.dataset.head = String(head);
-    button.setAttribute("aria-label", `head ${head}`);
-    button.title = `head ${head}; below: how many tokens it listens to`;
+    const number = pack.headNumbers[head];
+    button.setAttribute("aria-label", `head ${number}`);
+    button.title = `head ${number}; below: how many tokens it listens to`;
     const canvas = makeCanvas(pack.columns, pack.rows);
-    const label = document.createElement("span"), name = document.createElement("b"), number = document.createElement("i");
-    name.textContent = String(head);
-    label.append(name, number);
+    const label = document.createElement("span"), name = document.createElement("b"), reach = document.createElement("i");
+    name.textContent = String(number);
+    label.append(name, reach);
     button.append(canvas, label);
-    return { button, canvas, number, heat: makeHeat(pack.rows, pack.columns, canvas) };
+    return { button, canvas, number: reach, heat: makeHeat(pack.rows, pack.columns, canvas) };
   });
   refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
   const words = document.createElement("span");
@@ -238,10 +243,10 @@ export function pictureCanvas(lens, factor, both) {
     pictures.push({ title: `A ${view.k}×${view.k} convolution reads`, draw: (context, w, h, unit) => drawConvolution(context, w, h, backdrops, lens.twin, unit) });
   } else if (both && view.beside === "wall") {
     const { pack } = shown;
-    const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, missing: (layer) => !pack.stored.has(layer) };
+    const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers: pack.headNumbers, missing: (layer) => !pack.stored.has(layer) };
     const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
     pictures.push({ title: "Every layer and head", draw: (context, w, h, unit) =>
-      drawWall(context, w, h, wallCells(w, h, pack.layers, pack.heads, pack.rows, pack.columns, unit), lens.atlas.canvas, picture, colours, unit) });
+      drawWall(context, w, h, wallCells(w, h, layersAtHand(lens), pack.heads, pack.rows, pack.columns, unit), lens.atlas.canvas, picture, colours, unit) });
   } else if (both && lens.other) {
     pictures.push({ title: lens.refs.twinBadge.textContent, draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h) });
   }
@@ -255,7 +260,7 @@ export function savePicture(lens, factor, both) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
     const query = queryOf(lens.shown.token, lens.shown.pack).replace(",", "-");
-    link.download = `attention-layer${view.layer}-head${view.head}-${query}${factor > 1 ? `@${factor}x` : ""}.png`;
+    link.download = `attention-layer${view.layer}-head${lens.shown.pack.headNumbers[view.head]}-${query}${factor > 1 ? `@${factor}x` : ""}.png`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }, "image/png");

@@ -85,6 +85,7 @@ export function unpack(bytes) {
     columns: header.grid[1],
     patches: header.grid[0] * header.grid[1],
     scale: header.scale,
+    headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file that holds a few
     forwardScale: header.forward_scale ?? null,
   };
 }

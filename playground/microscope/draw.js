@@ -182,11 +182,12 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
 // ---------------------------------------------------------------------------------------------------- the wall
 
 // Layers downwards, heads to the right; where each thumbnail lies in a picture of w × h.
+// layers: the numbers of those that are shown, from top to bottom.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit, top = 18 * unit;
   const gap = Math.max(1, Math.round(2 * unit));
   const aspect = columns / rows;
-  const height = Math.min((h - top) / layers - gap, ((w - left) / heads - gap) / aspect);
+  const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
   const ch = Math.max(2, Math.floor(height)), cw = Math.max(2, Math.floor(height * aspect));
   // Few heads would cling to the left edge; the middle suits them better.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
@@ -195,8 +196,8 @@ export function wallCells(w, h, layers, heads, rows, columns, unit) {
 
 export function wallCellAt(cells, x, y) {
   const head = Math.floor((x - cells.x) / (cells.cw + cells.gap));
-  const layer = Math.floor((y - cells.y) / (cells.ch + cells.gap));
-  return head >= 0 && head < cells.heads && layer >= 0 && layer < cells.layers ? { layer, head } : null;
+  const layer = cells.layers[Math.floor((y - cells.y) / (cells.ch + cells.gap))];
+  return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
 }
 
 // atlas: one canvas with every thumbnail at one pixel per patch. missing(layer): it has not been sent.
@@ -209,14 +210,14 @@ export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
   context.textBaseline = "middle";
   const every = Math.ceil((22 * unit) / (cells.cw + cells.gap));
   for (let head = 0; head < cells.heads; head += every) {
-    context.fillText(String(head), cells.x + head * (cells.cw + cells.gap) + cells.cw / 2, cells.y - 9 * unit);
+    context.fillText(String(shown.headNumbers[head]), cells.x + head * (cells.cw + cells.gap) + cells.cw / 2, cells.y - 9 * unit);
   }
   context.textAlign = "right";
   context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
   const rowsBetween = Math.ceil((13 * unit) / (cells.ch + cells.gap));
-  for (let layer = 0; layer < cells.layers; layer++) {
-    const y = cells.y + layer * (cells.ch + cells.gap);
-    if (layer % rowsBetween === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
+  for (const [place, layer] of cells.layers.entries()) {
+    const y = cells.y + place * (cells.ch + cells.gap);
+    if (place % rowsBetween === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
     for (let head = 0; head < cells.heads; head++) {
       const x = cells.x + head * (cells.cw + cells.gap);
       if (shown.missing(layer)) {
@@ -229,7 +230,7 @@ export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
     }
   }
   context.imageSmoothingEnabled = true;
-  const x = cells.x + shown.head * (cells.cw + cells.gap), y = cells.y + shown.layer * (cells.ch + cells.gap);
+  const x = cells.x + shown.head * (cells.cw + cells.gap), y = cells.y + cells.layers.indexOf(shown.layer) * (cells.ch + cells.gap);
   context.strokeStyle = colours.accent;
   context.lineWidth = 2.5 * unit;
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);

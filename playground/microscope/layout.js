@@ -34,7 +34,7 @@ export function layOut(lens) {
   const style = getComputedStyle(root);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
   const vertical = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
-  const size = width >= 62 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  const size = width >= 72.5 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
   root.dataset.size = size;
   const aspect = main.pack.header.size ? main.pack.header.size[1] / main.pack.header.size[0] : main.pack.columns / main.pack.rows;
   const gap = 1.5 * em;

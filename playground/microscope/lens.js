@@ -12,7 +12,8 @@
 //     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, scale: of the whole pass}
 //                                                 // {what: "whole", scale} | {what: "layers", layers, pack}
 //                                                 // {what: "packs", ids} | {what: "compare"}
-//     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #
+//     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #;
+//                                                 // null: this page has no address to give
 //   });
 // An update leaves alone what it does not name; a view that it names starts from the defaults, not from the former view.
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
@@ -334,7 +335,7 @@ function read(lens) {
   const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
   const bits = answers.entropies[view.head];
   return {
-    layer: view.layer, head: view.head, query: queryOf(shown.token, pack), locked: view.locked, scale: shown.scale,
+    layer: view.layer, head: pack.headNumbers[view.head], query: queryOf(shown.token, pack), locked: view.locked, scale: shown.scale,
     direction: view.direction, what: view.what, pass: shown.wholeArrived ? "whole" : "layer", entropy: bits, effective: effectiveNumber(bits),
     peak: Math.max(...row), peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),

@@ -8,7 +8,7 @@ import { clearHeat, drawConvolution, drawPicture, drawWall, fillHeat, makeCanvas
 import { backdropsFor, otherSize, readPalette } from "./layout.js";
 import { say, show } from "./markup.js";
 import { writeNumbers, writeOther, writeTitles } from "./readouts.js";
-import { depthOf, isMap, overlayNow, resolve } from "./shown.js";
+import { depthOf, isMap, layersAtHand, overlayNow, resolve } from "./shown.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "./view.js";
 
 const NO_ROW = () => NaN;
@@ -189,8 +189,8 @@ function paintWall(lens) {
     }
   }
   atlas.context.putImageData(atlas.data, 0, 0);
-  lens.wallCells = wallCells(canvas.width, canvas.height, pack.layers, pack.heads, pack.rows, pack.columns, lens.unit);
-  const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, missing: (layer) => !holds(pack, layer) };
+  lens.wallCells = wallCells(canvas.width, canvas.height, layersAtHand(lens), pack.heads, pack.rows, pack.columns, lens.unit);
+  const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers: pack.headNumbers, missing: (layer) => !holds(pack, layer) };
   drawWall(canvas.getContext("2d"), canvas.width, canvas.height, lens.wallCells, atlas.canvas, picture, lens.colours, lens.unit);
 }
 

@@ -3,7 +3,7 @@
 import { percent } from "./charts.js";
 import { effectiveNumber, neighbourhood, sumOf } from "./core.js";
 import { say, show } from "./markup.js";
-import { depthOf, isMap, overlayNow } from "./shown.js";
+import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 import { queryOf, tokenOf } from "./view.js";
 
 export const tokenName = (token, pack) =>
@@ -47,13 +47,20 @@ export function writeTitles(lens) {
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   refs.lock.classList.toggle("left", [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)));
   say(refs.layerText, String(view.layer));
-  say(refs.headText, String(view.head));
-  say(refs.layerRange, `of 0–${pack.layers - 1}`);
+  say(refs.headText, String(pack.headNumbers[view.head]));
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
 // The words in the top right corner make room for a patch that is worth seeing there.
 const isUnderPin = (patch, pack) => patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
+
+// Of a file that holds some of the layers, those.
+export function layerRange(lens) {
+  const held = layersAtHand(lens);
+  if (held.length < 2) return `of 0–${lens.main.pack.layers - 1}`;
+  const inOneRun = held.at(-1) - held[0] === held.length - 1;
+  return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
+}
 
 const NOTES = {
   weight: "weight: the share that is mixed in, not how important it is",
@@ -109,7 +116,7 @@ export function writeNumbers(lens) {
   const ready = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
-  say(refs.bigLabel, row ? `head ${view.head} listens to about` : `is heard by head ${view.head} for a total of`);
+  say(refs.bigLabel, row ? `head ${pack.headNumbers[view.head]} listens to about` : `is heard by head ${pack.headNumbers[view.head]} for a total of`);
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
   say(refs.bigOf, row ? `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}` : "(1 on average)");
   say(refs.entropyLabel, row ? "entropy" : "of that, patches");
@@ -154,7 +161,7 @@ export function writeOther(lens, entry, found) {
     return;
   }
   const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
-  const parts = same ? [] : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${found.head}`];
+  const parts = same ? [] : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
   if (found.row && lens.view.direction === "row") {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
@@ -181,13 +188,13 @@ export function describe(lens) {
   const list = best.map((j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`);
   const subject = (token < pack.prefixCount ? "" : "patch ") + tokenName(token, pack);
   const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
-  return `${subject} in layer ${view.layer}, head ${view.head}${altered} ${view.direction === "row" ? "gives" : "receives"} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  return `${subject} in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered} ${view.direction === "row" ? "gives" : "receives"} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
 }
 
 // One line under an exported picture, enough to make it again.
 export function captionOf(lens) {
   const { view, shown, main } = lens;
-  const words = [titleOf(lens, main) || main.pack.header.model, `layer ${view.layer}, head ${view.head}`];
+  const words = [titleOf(lens, main) || main.pack.header.model, `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`];
   words.push(`${shown.token < shown.pack.prefixCount ? "" : "patch "}${tokenName(shown.token, shown.pack)}`);
   if (shown.altered) words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");

@@ -10,6 +10,10 @@ export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : vie
 
 export const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
 
+// The layers that can be shown: all of them where there is a host to ask, else those that were given.
+export const layersAtHand = (lens) =>
+  Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter((layer) => lens.asks("layers") || holds(lens.main.pack, layer));
+
 // Written into one object that lives as long as the lens: this runs at every frame.
 export function resolve(lens) {
   const { view, main, whole } = lens;

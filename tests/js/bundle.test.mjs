@@ -22,7 +22,7 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
 });
 
 test("every module is in a bundle", () => {
-  const source = withBundle("sys.stdout.buffer.write((bundle.bundle() + bundle.bundle('strip.js')).encode())").toString();
+  const source = withBundle("sys.stdout.buffer.write((bundle.bundle() + bundle.bundle('strip.js') + bundle.bundle('alone.js')).encode())").toString();
   for (const name of readdirSync(MICROSCOPE).filter((name) => name.endsWith(".js"))) assert.ok(source.includes(`// ---- ${name}\n`), name);
 });
 
