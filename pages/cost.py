@@ -1,4 +1,10 @@
-from playground.ui import lesson
+"""Cost: the arithmetic of a case, and the same measured on this machine."""
 
-lesson.begin("cost", "Being built.")
+from playground.ui import cost, lesson
+
+lesson.begin("cost", cost.IDEA, cost.SETTINGS)
+if (case := cost.controls()) is not None:
+    cost.arithmetic(case)
+    cost.exercises()
+    cost.measured(case)
 lesson.end()

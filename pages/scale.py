@@ -1,4 +1,9 @@
-from playground.ui import lesson
+"""Scale: random rows under two dials, and the same on a real model."""
 
-lesson.begin("scale", "Being built.")
+from playground.ui import lesson, scale
+
+here = lesson.begin("scale", scale.IDEA, scale.SETTINGS)
+scale.random_rows(here)
+scale.exercises()
+scale.real_model(here)
 lesson.end()

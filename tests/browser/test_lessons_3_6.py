@@ -1,0 +1,123 @@
+"""The lessons on the scale and on the cost, in a browser: what the dials do, what a link opens, what is measured."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from playground import softmax
+
+FIND = """
+const bars = () => [...document.querySelectorAll("*")]
+  .map((e) => e.shadowRoot?.querySelector("[data-softmax]")?.__softmax).find((found) => found?.shown);"""
+TURN = f"""([width, power]) => {{ {FIND}
+  const {{ refs, data }} = bars();
+  refs.widthDial.value = data.widths.indexOf(width);
+  refs.powerDial.value = data.powers.indexOf(power);
+  refs.powerDial.dispatchEvent(new Event("input"));
+  return bars().shown; }}"""
+LINES = "e => JSON.stringify(e.data.map((t) => [t.x, t.y]))"
+CHANGED = f"""before => [...document.querySelectorAll(".js-plotly-plot")].every((e) => e.data)
+  && ![...document.querySelectorAll(".js-plotly-plot")].some((e) => ({LINES})(e) === before)"""
+WIDE = (
+    """[...document.querySelectorAll("html, body, [data-testid=stMain]")].map((e) => e.scrollWidth - e.clientWidth)"""
+)
+STREAMLIT_S_OWN = re.compile(r"/(scale|cost)/_stcore/(health|host-config)")  # it looks for them below the page first
+
+
+@pytest.fixture
+def lesson(visit):
+    """lesson("scale", "dk=64") gives the page; at the end nothing may have gone wrong on it."""
+    read = []
+
+    def open_(name: str, address: str = "", **options):
+        visitor, missing = visit(**options), set()
+        read.append((visitor, missing))
+        visitor.page.on("response", lambda got: got.status >= 400 and missing.add(urlsplit(got.url).path))
+        visitor.page.goto(f"{visitor.url}/{name}?{address}")
+        visitor.page.get_by_test_id("stPageLink").filter(has_text="Next").wait_for()
+        return visitor.page
+
+    yield open_
+    for visitor, missing in read:
+        assert visitor.page.get_by_test_id("stException").count() == 0
+        assert all(STREAMLIT_S_OWN.fullmatch(path) for path in missing)
+        visitor.errors[:] = [error for error in visitor.errors if "status of 404" not in error]
+
+
+def shown(page, condition: str = "r => true") -> dict:
+    script = f"() => {{ {FIND} const r = bars()?.shown; return r && ({condition})(r) ? r : null; }}"
+    return page.wait_for_function(script).json_value()
+
+
+def chart(page, title: str):
+    return page.locator(".js-plotly-plot").filter(has_text=title).first
+
+
+def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
+    page = lesson("scale")
+    assert len(shown(page)["weights"]) == softmax.KEYS
+    before = chart(page, "Largest of 64 weights").evaluate(LINES)
+    row = page.evaluate(TURN, [512, 0])  # in the very same turn of the browser: no server was asked
+    scores = softmax.experiment()[0, softmax.WIDTHS.index(512)]
+    for name, quantity in softmax.QUANTITIES.items():
+        assert row[name] == pytest.approx(float(quantity(scores)), abs=1e-3)
+    page.wait_for_url("**dk=512**")
+    page.wait_for_function(CHANGED, arg=before)
+    page.reload()
+    assert shown(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row["peak"])
+
+
+def test_another_row_is_another_row(lesson):
+    page = lesson("scale", "row=3")
+    first = shown(page, "r => r.row === 3")
+    page.get_by_text("another random row").click()
+    assert shown(page, "r => r.row === 4")["peak"] != first["peak"]
+    page.wait_for_url("**row=4**")
+
+
+def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
+    page = lesson("scale", "sample=flock")
+    entropy = chart(page, "Entropy, bits")
+    _, on, off = entropy.evaluate("e => e.data.map((t) => [...t.y])")
+    assert sum(on) > 1.2 * sum(off)
+    alone = entropy.evaluate(LINES)
+    page.get_by_test_id("stButtonGroup").get_by_text("the whole pass").click()
+    page.wait_for_url("**off=the*whole*pass**")
+    page.wait_for_function(CHANGED, arg=alone)
+    chart(page, "without, in every layer").wait_for()
+
+
+def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):
+    page = lesson("cost")
+    page.get_by_text("38,416", exact=True).wait_for()
+    page.get_by_text("1,024 px, patch 16").click()
+    page.get_by_text("16,777,216", exact=True).wait_for()
+    page.wait_for_url("**image=1024**")
+    chart(page, "16,777,216 scores").wait_for()
+    page.reload()
+    page.get_by_text("16,777,216", exact=True).wait_for()
+
+
+def test_what_can_t_be_is_explained_in_place(lesson):
+    lesson("cost", "width=1024").get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()
+
+
+def test_measuring_shows_its_progress_and_stops_and_others_wait(lesson):
+    page, other = lesson("cost", "width=1280&heads=16"), lesson("cost")
+    page.get_by_role("button", name="Measure").click()
+    page.get_by_text(re.compile("Measuring: .*tokens")).wait_for()
+    other.reload()
+    other.get_by_text("Somebody else is measuring").wait_for()
+    assert other.get_by_role("button", name="Stop").count() == 0
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped before its end").wait_for()
+    chart(page, "Time of a layer").wait_for()
+    chart(page, "Peak memory of a layer").wait_for()
+    other.get_by_role("button", name="Measure").wait_for()
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("scale", "light"), ("cost", "dark")])
+def test_a_phone_scrolls_only_downwards(lesson, name, scheme):
+    page = lesson(name, viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    assert max(page.evaluate(WIDE)) <= 0
