@@ -1,7 +1,7 @@
 """Heads switched off, and what that costs: the prediction, and the tokens as they leave every later layer.
 
-`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with nothing coming from head 0 of layer 3 and head 1
-of layer 4, which is the same as zeros in their columns of W_O.
+`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with nothing coming from head 0 of layer 3 and head
+1 of layer 4, which is the same as zeros in their columns of W_O.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 import playground
-from playground.ui import address, engine, offers, session
+from playground.ui import address, engine, offers, session, tour
 from playground.ui.components import strip
 from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS, TRAINING
 from playground.ui.visit import attempt
@@ -36,6 +36,7 @@ def toolbar(*more: Callable[[], None]) -> None:
     for column, draw in zip(others, more, strict=True):
         with column:
             draw()
+    tour.draw()
 
 
 def _menu() -> None:
@@ -44,6 +45,7 @@ def _menu() -> None:
     for number, room in enumerate(LESSONS, start=1):
         st.page_link(room.file, label=f"{number} · {room.title}", icon=room.icon, query_params=words)
     st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
+    st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1))
     st.caption(f"Attention Playground {playground.__version__}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.ui import address, session
+from playground.ui import address, session, tour
 from playground.ui.session import Session
 
 
@@ -32,9 +32,11 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, settings or {}
+    tour.turn(page)
     given = dict(st.query_params)
     moved = state.get("page") != page
     if moved or given != state.get("address"):
+        given = tour.read(page, given, moved)
         words, view = address.read(given)
         if "here" not in state:
             state.here, trouble = session.start(words, view)
@@ -51,7 +53,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
         if trouble:
             st.toast(trouble, icon=":material/error:", duration="long")
         # An address that says less than it could is left alone: a step more in the history would hold people back.
-        if trouble or moved or set(given) - set(words) - set(view) - set(settings):
+        if trouble or moved or set(given) - set(words) - set(view) - set(settings) - {"tour"}:
             write_address()
     return state.here
 
@@ -63,6 +65,7 @@ def write_address() -> None:
     for name, setting in state.settings.items():
         if name in state and state[name] != setting.default:
             words[name] = str(state[name])
+    words |= tour.word(state.page)
     if words != dict(st.query_params):
         st.query_params.from_dict(words)
     state.address = words

@@ -1,0 +1,133 @@
+// The card of the guided tour, and a quiet outline around what it points at.
+//
+// data: {n, of, title, text, point, keep, away: on another page than the step's, room: the step's page, roomy: a page that
+//        does not scroll}
+// Out goes the trigger "go": {to: a step's number, 0 for the end}.
+
+const MARGIN = 14;
+const LOOK_AGAIN = 250; // ms: pages grow while they load
+
+const CARD = `
+  <section class="tour-card" role="region" aria-label="Guided tour">
+    <header><span class="tour-count"></span><h2 class="tour-title"></h2></header>
+    <p class="tour-text" aria-live="polite"></p>
+    <nav><button data-go="back">Back</button><span class="tour-dots" aria-hidden="true"></span>
+      <button data-go="end">End tour</button><button data-go="next"></button></nav>
+  </section>
+  <div class="tour-ring" hidden></div>`;
+
+let cameByCard = false; // then the keyboard stays on it, also on the next page
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector("[data-tour]") ?? parentElement;
+  let kept = parentElement.__tour;
+  if (!kept) kept = parentElement.__tour = beginTour(root);
+  kept.go = (to) => {
+    cameByCard = true;
+    setTriggerValue("go", { to, stamp: Date.now() });
+  };
+  if (kept.step !== `${data.n} ${data.away}`) Object.assign(kept, { step: `${data.n} ${data.away}`, settled: false, since: performance.now() });
+  kept.data = data;
+  writeCard(root, data);
+  follow(root, kept);
+  if (cameByCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
+  cameByCard = false;
+  return () => {
+    kept.stop.abort();
+    clearInterval(kept.clock);
+    document.documentElement.classList.remove("tour-scrolls");
+    delete parentElement.__tour;
+  };
+}
+
+function beginTour(root) {
+  root.innerHTML = CARD;
+  const kept = { stop: new AbortController() };
+  const { signal } = kept.stop;
+  const target = { back: () => kept.data.n - 1, end: () => 0, next: () => (kept.data.away ? kept.data.n : (kept.data.n + 1) % (kept.data.of + 1)) };
+  const act = (what) => what !== "back" || kept.data.n > 1 ? kept.go(target[what]()) : null;
+  root.querySelector("nav").addEventListener("click", (event) => {
+    const what = event.target.closest("[data-go]")?.dataset.go;
+    if (what) act(what);
+  });
+  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "end" }; // also a presenter's clicker
+  root.querySelector(".tour-card").addEventListener("keydown", (event) => {
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(keys[event.key]);
+  });
+  const again = () => follow(root, kept);
+  kept.clock = setInterval(again, LOOK_AGAIN);
+  window.addEventListener("resize", again, { signal });
+  document.addEventListener("scroll", again, { signal, capture: true, passive: true });
+  const own = () => (kept.settled = true); // who scrolls has taken over
+  for (const name of ["wheel", "touchmove"]) document.addEventListener(name, own, { signal, passive: true });
+  return kept;
+}
+
+function writeCard(root, data) {
+  const write = (name, words) => (root.querySelector(name).textContent = words);
+  write(".tour-count", `${data.n} / ${data.of}`);
+  write(".tour-title", data.away ? "The tour is waiting" : data.title);
+  write(".tour-text", data.away ? `It goes on where you left it: step ${data.n}, ${data.title.toLowerCase()}.` : data.text);
+  write('[data-go="next"]', data.away ? `Back to ${data.room}` : data.n === data.of ? "Finish" : "Next");
+  root.querySelector('[data-go="back"]').disabled = data.n === 1;
+  root.querySelector('[data-go="end"]').hidden = !data.away && data.n === data.of;
+  root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
+  root.querySelector(".tour-card").dataset.step = data.n;
+  document.documentElement.classList.toggle("tour-scrolls", !data.roomy || innerWidth < 900);
+}
+
+// Where a selector leads, also into the components' shadows: the first that can be seen.
+function findShown(selector, scope = document) {
+  if (!selector) return null;
+  for (const element of scope.querySelectorAll(selector)) if (element.getBoundingClientRect().width > 0) return element;
+  for (const element of scope.querySelectorAll("*")) {
+    const found = element.shadowRoot && findShown(selector, element.shadowRoot);
+    if (found) return found;
+  }
+  return null;
+}
+
+function follow(root, kept) {
+  const { data } = kept;
+  if (!root.isConnected || !data) return;
+  const card = root.querySelector(".tour-card"), ring = root.querySelector(".tour-ring");
+  if (!kept.target?.isConnected || kept.selector !== data.point) {
+    kept.target = data.away ? null : findShown(data.point);
+    kept.selector = data.point;
+  }
+  ring.hidden = !kept.target;
+  if (!kept.target) return place(card, []);
+  if (!kept.settled) bringIntoView(kept, card);
+  const box = kept.target.getBoundingClientRect();
+  Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
+  const others = data.keep.split(",").map((selector) => findShown(selector.trim())).filter(Boolean);
+  place(card, [[box, 1], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
+}
+
+// The card goes where it covers least of what it talks about; at the bottom of a narrow window, whatever that covers.
+function place(card, boxes) {
+  const { offsetWidth: w, offsetHeight: h } = card;
+  const right = innerWidth - w - MARGIN, bottom = innerHeight - h - MARGIN, middle = (innerWidth - w) / 2;
+  const places = [[right, bottom], [MARGIN, bottom], [middle, bottom], [right, MARGIN], [MARGIN, MARGIN], [middle, MARGIN]];
+  const covered = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
+  const costs = (innerWidth < 700 ? places.slice(0, 1) : places).map(covered);
+  const [x, y] = places[costs.indexOf(Math.min(...costs))];
+  Object.assign(card.style, { left: `${Math.max(0, x)}px`, top: `${Math.max(0, y)}px` });
+}
+
+const overlap = (x, y, w, h, box) =>
+  Math.max(0, Math.min(x + w, box.right) - Math.max(x, box.left)) * Math.max(0, Math.min(y + h, box.bottom) - Math.max(y, box.top));
+
+// Until the page has stopped growing, what is pointed at is kept in sight: as much of it as fits above the card.
+function bringIntoView(kept, card) {
+  if (performance.now() - kept.since > 4000) kept.settled = true;
+  const box = kept.target.getBoundingClientRect();
+  const main = document.querySelector("[data-testid=stMain]");
+  const free = innerHeight - card.offsetHeight - 3 * MARGIN;
+  if (!main || (box.top >= 0 && box.bottom <= free + MARGIN)) return;
+  const top = Math.max(5 * MARGIN, Math.min(free - box.height, innerHeight * 0.25));
+  main.scrollBy({ top: box.top - top, behavior: "instant" });
+}
