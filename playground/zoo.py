@@ -299,9 +299,27 @@ def download(name: str, report: type | None = None) -> None:
     if source is None or not source.hf_hub_id or source.hf_hub_filename:
         return  # from elsewhere: timm fetches it as it loads
     try:
-        hf_hub_download(source.hf_hub_id.split("@")[0], WEIGHTS, tqdm_class=report)
+        hf_hub_download(source.hf_hub_id.split("@")[0], WEIGHTS, tqdm_class=_patient(report))
     except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
         raise _unreachable(name, error) from error
+
+
+def _patient(report: type | None) -> type:
+    """A bar that gives up. Where a connection breaks off again and again at the same place, the hub's library begins
+    anew for ever."""
+    from tqdm.auto import tqdm
+
+    came = 0
+
+    class Patient(report or tqdm):
+        def update(self, n=1):
+            nonlocal came
+            came += max(0, n)
+            if self.total and came > 2 * self.total:
+                raise ConnectionError("the connection breaks off again and again")
+            return super().update(n)
+
+    return Patient
 
 
 def _unreachable(name: str, error: Exception) -> PlaygroundError:

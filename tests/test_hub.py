@@ -1,6 +1,7 @@
 """Weights that come down from a hub: a small one, made by this test, on this machine."""
 
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -41,10 +42,10 @@ def weights(tmp_path_factory):
 
 
 class Hub(ThreadingHTTPServer):
-    """Answers as a hub does for one file."""
+    """Answers as a hub does for one file; a broken one hangs up in the middle of it."""
 
-    def __init__(self, weights: bytes):
-        self.weights = weights
+    def __init__(self, weights: bytes, broken: bool = False):
+        self.weights, self.broken = weights, broken
         super().__init__(("127.0.0.1", 0), Answer)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -59,7 +60,8 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self._head():
-            self.wfile.write(self.server.weights)
+            weights = self.server.weights
+            self.wfile.write(weights[: len(weights) // 2] if self.server.broken else weights)
 
     def _head(self) -> bool:
         found = self.path == f"/timm/{NAME}/resolve/main/model.safetensors"
@@ -78,10 +80,18 @@ class Answer(BaseHTTPRequestHandler):
         pass
 
 
-def fetch(endpoint: str, home) -> str:
+def fetch(endpoint: str, home, most_bytes: int | None = None) -> str:
+    """What the program says at last; `most_bytes` is the largest file that it can write, as on a full disk."""
+
+    def limit():
+        if most_bytes:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
     env = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
     env.pop("HF_HUB_OFFLINE", None)
-    run = subprocess.run([sys.executable, "-c", FETCH, NAME], env=env, capture_output=True, text=True, timeout=240)
+    run = subprocess.run(
+        [sys.executable, "-c", FETCH, NAME], env=env, capture_output=True, text=True, timeout=240, preexec_fn=limit
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout.strip().splitlines()[-1]
 
@@ -98,3 +108,20 @@ def test_weights_come_down_with_a_report_and_are_found_in_the_cache_afterwards(w
 def test_weights_that_are_a_log_in_page_are_refused(tmp_path):
     hub = Hub(b"<html>please log in</html>")
     assert fetch(hub.url, tmp_path).startswith("refused ")
+
+
+def test_a_connection_that_always_breaks_off_is_given_up_and_a_later_try_works(weights, tmp_path):
+    hub = Hub(weights, broken=True)
+    assert "breaks off again and again" in fetch(hub.url, tmp_path)
+    hub.broken = False
+    assert fetch(hub.url, tmp_path).startswith(f"loaded {NAME}")
+
+
+@pytest.mark.parametrize("broken", ["full", "no folder"])
+def test_weights_that_can_not_be_kept_are_refused_in_a_sentence(weights, tmp_path, broken):
+    hub = Hub(weights)
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "home" if broken == "no folder" else tmp_path
+    said = fetch(hub.url, home, most_bytes=10**6 if broken == "full" else None)
+    assert said.startswith("refused ")
+    assert "Traceback" not in said
