@@ -1,6 +1,7 @@
 import io
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,37 @@ def test_the_page_stays_on_its_model_when_another_can_t_be_had(app, monkeypatch)
     assert app.toast[0].value == f"The weights of {name} could not be fetched."
     assert shown(app)["packs"][0]["title"] == "bundled ViT"
     assert app.run().selectbox(key="model").value == "bundled"
+
+
+# When the machine is too small
+
+
+def test_a_model_larger_than_the_shelf_is_refused_before_it_is_built(monkeypatch):
+    monkeypatch.setattr(engine, "SETTINGS", replace(engine.SETTINGS, model_mb=50))
+    with pytest.raises(PlaygroundError, match="50 MB for models"):
+        engine.model("ViT-S/32")
+
+
+def test_a_server_may_offer_nothing_but_its_list(monkeypatch):
+    monkeypatch.setattr(engine, "SETTINGS", replace(engine.SETTINGS, open=False))
+    with pytest.raises(PlaygroundError, match="offers no"):
+        engine.model("vit_tiny_patch16_224.augreg_in21k")
+    assert engine.model("untrained")
+
+
+def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
+    import torch
+
+    from playground import tracing
+
+    whole, tries = tracing.trace, []
+
+    def trace(*arguments, **options):
+        tries.append(1)
+        if len(tries) == 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(tracing, "trace", trace)
+    seen = engine._run(engine.sample("flock"), Wish("untrained"))
+    assert (len(tries), seen.tokens > 0) == (2, True)

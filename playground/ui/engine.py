@@ -29,7 +29,7 @@ from playground.samples import SAMPLES
 from playground.ui import settings
 from playground.ui.shelf import Shelf, trim
 from playground.ui.turns import Turns
-from playground.ui.waiting import waiting
+from playground.ui.waiting import said, waiting
 
 MB = 2**20
 SETTINGS = settings.read()
@@ -98,7 +98,28 @@ def model(name: str):
     from playground import zoo
 
     _may_be_asked_for(name)
-    return _models.get(name, lambda: zoo.load(name, device=SETTINGS.device))
+
+    def load():
+        _check_size(name)
+        return zoo.load(name, device=SETTINGS.device)
+
+    return _models.get(name, load)
+
+
+def _check_size(name: str) -> None:
+    """Before the first byte of it is asked for."""
+    import torch
+
+    from playground import zoo
+
+    with torch.device("meta"):
+        vit = zoo.load(name, pretrained=False, device="meta")
+    megabytes = sum(p.numel() for p in vit.parameters()) * 4 / MB
+    if megabytes > SETTINGS.model_mb:
+        raise PlaygroundError(
+            f"{name} takes {megabytes:,.0f} MB, and this server keeps {SETTINGS.model_mb:,} MB for models: "
+            "choose a smaller one."
+        )
 
 
 def _may_be_asked_for(name: str) -> None:
@@ -128,6 +149,8 @@ def trace_bytes(seen) -> int:
 
 
 def _run(picture: Picture, wish: Wish):
+    import torch
+
     from playground.images import fit
     from playground.tracing import trace
 
@@ -137,7 +160,14 @@ def _run(picture: Picture, wish: Wish):
     size = fit(picture.image.size, c.patch_size, native)
     with turn():
         began = time.perf_counter()
-        seen = trace(vit, picture.image, size=size, scale=wish.scale)
+        try:
+            seen = trace(vit, picture.image, size=size, scale=wish.scale)
+        except torch.OutOfMemoryError:  # of a graphics card
+            log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
+            said("The graphics card's memory is full: this model goes on on the CPU, which takes longer.")
+            vit.to("cpu")
+            torch.cuda.empty_cache()
+            seen = trace(vit, picture.image, size=size, scale=wish.scale)
     log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
     return seen
 
@@ -213,6 +243,7 @@ def fetch(name: str, report: type | None = None) -> None:
     _may_be_asked_for(name)
     if name not in ("bundled", "untrained") and not re.fullmatch(r"ViT-\w+/\d+", name):
         zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
+        _check_size(name)
         zoo.download(name, report)
 
 

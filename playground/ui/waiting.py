@@ -1,4 +1,4 @@
-"""Who waits for a turn is told how many come first, in a corner of the page."""
+"""What happens behind a page is said in a corner of it: how many come first, what has become of the graphics card."""
 
 from __future__ import annotations
 
@@ -8,11 +8,24 @@ import time
 def waiting(before: int) -> None:
     """Raises Streamlit's own exception when the page has been left: the place in the line is given back then."""
     import streamlit as st
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    if get_script_run_ctx(suppress_warning=True) is None:  # nobody's page: a warm-up, a test
+    if not _on_a_page():
         return
     last = st.session_state.get("waited", (0.0, 0))
     if time.monotonic() - last[0] > 2 or last[1] != before:
         st.session_state.waited = (time.monotonic(), before)
         st.toast(f"Waiting for a turn: {before} before you", icon="spinner", duration="short")
+
+
+def said(sentence: str) -> None:
+    import streamlit as st
+
+    if _on_a_page():
+        st.toast(sentence, icon=":material/info:", duration="long")
+
+
+def _on_a_page() -> bool:
+    """Or on nobody's: a warm-up, a test."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    return get_script_run_ctx(suppress_warning=True) is not None
