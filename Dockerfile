@@ -1,0 +1,37 @@
+# The app with its bundled model on port 8501; once it is built, no network is needed. More in deploy/README.md.
+#
+#   docker build -t playground . && docker run -p 8501:8501 playground
+#   docker build -t playground --build-arg TORCH_INDEX= .       torch with CUDA; start it with --gpus all
+#   docker build -t playground --build-arg WEIGHTS="vit_small_patch16_224.dino deit_small_patch16_224.fb_in1k" .
+#   docker run -p 8501:8501 -v weights:/cache playground        weights that are fetched stay in a volume
+
+FROM python:3.11-slim
+
+WORKDIR /app
+COPY requirements.txt ./
+
+# torch's own CPU index; empty stands for pip's default one, whose torch brings CUDA
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+# Everything is a wheel: nothing is compiled. C++ headers and the packages' own tests are no use to a server.
+RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    && if [ -n "$TORCH_INDEX" ]; then pip install --index-url "$TORCH_INDEX" $(grep '^torch' requirements.txt); fi \
+    && pip install -r requirements.txt \
+    && find "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+       -type d \( -name tests -o -name include \) -prune -exec rm -rf {} +
+
+RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache
+ENV HF_HOME=/cache TORCH_HOME=/cache/torch HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
+
+# .dockerignore says what of this folder comes along
+COPY . ./
+RUN python -m compileall -q app.py pages playground
+
+USER 1000
+ARG WEIGHTS=
+RUN if [ -n "$WEIGHTS" ]; then python -m playground download $WEIGHTS; fi
+
+EXPOSE 8501
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD \
+    ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+CMD ["streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.port=8501"]

@@ -1,0 +1,172 @@
+"""Audits what the app is built on, in the Python environment that runs this.
+
+python deploy/audit.py            every dependency: within bounds that were tried, and its licence
+python deploy/audit.py --table    the same, with all of them listed
+
+The exit status is 1 where something is wrong. Known vulnerabilities are pip-audit's subject: it is asked if it is
+installed, and it needs a network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.metadata as metadata
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FREE = (  # parts of an SPDX expression, of a classifier or of a first line that say so
+    "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
+    "cc0", "bsl", "matplotlib",
+)  # fmt: skip
+BINDING = re.compile(r"\b(a|l)?gpl|general public|proprietary|non-?commercial", re.IGNORECASE)
+
+
+def requirements(file: Path) -> list[Requirement]:
+    lines = (line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines())
+    return [Requirement(line) for line in lines if line and not line.startswith("-")]
+
+
+# Bounds ---------------------------------------------------------------------------------------------------------------
+
+
+def bound_trouble(wanted: Requirement, installed: str) -> str | None:
+    """A sentence, if this environment says nothing about the newest release that the bounds let in."""
+    here = Version(installed)
+    if not wanted.specifier.contains(here, prereleases=True):
+        return f"{wanted.name} {installed} is installed, outside {wanted.specifier}"
+    if any(s.operator == "==" for s in wanted.specifier):
+        return None
+    top = [Version(s.version) for s in wanted.specifier if s.operator == "<"]
+    if not top:
+        return f"{wanted.name} has no upper bound"
+    series = (Version(f"{here.major + 1}"), Version(f"{here.major}.{here.minor + 1}"))
+    if min(top) not in series:
+        return (
+            f"{wanted.name} <{min(top)} lets in what {installed} does not speak for: end at {series[0]} or {series[1]}"
+        )
+    return None
+
+
+def imported() -> set[str]:
+    """The modules that the app's files name, also inside functions."""
+    names = set()
+    for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("playground/**/*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add(node.module.partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"playground"}
+
+
+def unlisted(wanted: list[Requirement]) -> list[str]:
+    """Packages that the app imports and requirements.txt only gets by way of others."""
+    listed = {canonicalize_name(r.name) for r in wanted}
+    packages = metadata.packages_distributions()
+    return sorted(m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed)
+
+
+# Licences -------------------------------------------------------------------------------------------------------------
+
+
+def closure(wanted: list[Requirement]) -> Iterator[metadata.Distribution]:
+    """What is installed for these, and for what these need, and so on; each once."""
+    seen, todo = set(), [(r.name, r.extras) for r in wanted]
+    while todo:
+        name, extras = todo.pop()
+        if (key := (canonicalize_name(name), frozenset(extras))) in seen:
+            continue
+        found = metadata.distribution(name)
+        if not any(name == key[0] for name, _ in seen):
+            yield found
+        seen.add(key)
+        for text in found.requires or []:
+            needed = Requirement(text)
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in (*extras, "")):
+                todo.append((needed.name, needed.extras))
+
+
+def licence(package: metadata.Distribution) -> str:
+    """As the package states it: an expression, else its classifiers, else the first line of what it wrote."""
+    about = package.metadata
+    if expression := about.get("License-Expression"):
+        return expression
+    classifiers = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier") or [] if c.startswith("License ::")]
+    written = (about.get("License") or "").strip().splitlines()
+    text = ", ".join(c for c in classifiers if c != "OSI Approved") or (written[0] if written else "")
+    return text or "not stated"
+
+
+def licence_trouble(name: str, text: str) -> str | None:
+    if canonicalize_name(name).startswith(("nvidia-", "cuda-")):
+        return None  # NVIDIA's own terms, for builds with CUDA
+    free = any(re.search(rf"\b{word}", text, re.IGNORECASE) for word in FREE)
+    if BINDING.search(text) or not free:
+        return f"{name}'s licence wants a look: {text}"
+    return None
+
+
+# Vulnerabilities ------------------------------------------------------------------------------------------------------
+
+
+def vulnerabilities() -> tuple[str, bool]:
+    """What pip-audit says, and whether that is bad."""
+    if importlib.util.find_spec("pip_audit") is None:
+        return "known vulnerabilities: not looked up, for pip-audit is not installed", False
+    asked = [sys.executable, "-m", "pip_audit", "--local", "--progress-spinner", "off"]
+    try:
+        said = subprocess.run(asked, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "known vulnerabilities: not looked up, for pip-audit got no answer in 300 s", False
+    if said.returncode == 0:
+        return "known vulnerabilities: none", False
+    if "vulnerabilit" in said.stdout + said.stderr and said.stdout.strip():
+        return f"known vulnerabilities:\n{said.stdout.strip()}", True
+    last = (said.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return f"known vulnerabilities: not looked up, for pip-audit failed ({last})", False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--table", action="store_true", help="list every package")
+    options = parser.parse_args()
+
+    wanted = requirements(ROOT / "requirements.txt")
+    missing = [r.name for r in wanted if not _is_here(r.name)]
+    if missing:
+        sys.exit(f"Not installed here: {', '.join(missing)}. Run this with the Python that runs the app.")
+    troubles = [bound_trouble(r, metadata.version(r.name)) for r in wanted]
+    troubles += [f"{module} is imported, but requirements.txt does not name it" for module in unlisted(wanted)]
+    packages = sorted(closure(wanted), key=lambda p: p.metadata["Name"].lower())
+    if options.table:
+        for package in packages:
+            print(f"{package.metadata['Name']:28} {package.version:14} {licence(package)}")
+    troubles += [licence_trouble(p.metadata["Name"], licence(p)) for p in packages]
+    found = [trouble for trouble in troubles if trouble]
+    said, bad = vulnerabilities()
+    print(f"{len(wanted)} dependencies, {len(packages)} packages with all that they need; {said}")
+    print(*found or ["bounds and licences: nothing to complain of"], sep="\n")
+    return 1 if found or bad else 0
+
+
+def _is_here(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
