@@ -72,8 +72,6 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
     from playground.vit import Attention, Config, attention_by_hand
 
-    torch.set_num_threads(1)  # steady, and a core is left to the others
-    torch.set_grad_enabled(False)
     by_hand, fused = (Attention(Config(width=width, heads=heads)) for _ in range(2))
     by_hand.mix = attention_by_hand
     convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
@@ -157,9 +155,11 @@ def _be_humble(most_bytes: int) -> None:
 
 def main(arguments: list[str]) -> None:
     width, heads, kernel, most_bytes = (int(text) for text in arguments)
-    import torch  # noqa: F401  its own memory does not count against the limit
+    import torch
 
-    _be_humble(most_bytes)
+    torch.set_num_threads(1)  # steady, and a core is left to the others
+    torch.set_grad_enabled(False)
+    _be_humble(most_bytes)  # torch's own memory does not count against the limit
     for point in measure(width, heads, kernel, most_bytes):
         print(json.dumps(asdict(point)), flush=True)
 

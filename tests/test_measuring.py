@@ -23,8 +23,6 @@ def test_a_peak_is_seen_after_it_has_gone():
 @linux
 def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
     monkeypatch.setattr(measuring, "SIDES", (8, 24))
-    monkeypatch.setattr(torch, "set_grad_enabled", lambda _: None)  # it would stay off for the tests after this one
-    monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in measuring.measure(64, 8, 3, 2**30)}
     assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}

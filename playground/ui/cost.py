@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict
 
 import numpy as np
 import plotly.graph_objects as go
@@ -45,27 +45,23 @@ state = st.session_state
 
 def controls() -> Case | None:
     """What the dials say; None, and a sentence in place, where that can't be."""
-    state.preset = next((name for name, case in PRESETS.items() if case == _dialled()), None)
+    dialled = {name: state[name] for name in SETTINGS}
+    state.preset = next((name for name, case in PRESETS.items() if asdict(case) == dialled), None)
     st.pills("The classic cases, as a ViT-B", PRESETS, key="preset", on_change=_on_preset)
     with st.container(horizontal=True, key="cost_dials", gap="medium"):
         for name, setting in SETTINGS.items():
             label, words = LABELS[name]
             st.select_slider(label, setting.options, key=name, format_func=words.format, width=158)
     try:
-        return _dialled()
+        return Case(**dialled)
     except PlaygroundError as error:
         st.warning(str(error), icon=":material/error:")
         return None
 
 
-def _dialled() -> Case:
-    return Case(**{field.name: state[field.name] for field in fields(Case)})
-
-
 def _on_preset() -> None:
-    case = PRESETS.get(state.preset)
-    for field in fields(Case):
-        state[field.name] = getattr(case, field.name) if case else state[field.name]
+    if case := PRESETS.get(state.preset):
+        state.update(asdict(case))
 
 
 # The arithmetic -------------------------------------------------------------------------------------------------------
