@@ -7,3 +7,4 @@ BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train
 SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
+TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.timelapse

@@ -26,9 +26,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 from tqdm import tqdm
 
 from playground import judging, scenes, zoo
+from playground.assets import TIMELAPSE
+from playground.drawing import Scene
 from playground.errors import PlaygroundError
 from playground.heads import Habits, average
 from playground.images import open_image
@@ -37,9 +40,10 @@ from playground.samples import SAMPLES
 from playground.teachers import LOSSES
 from playground.tracing import trace
 from playground.training import read_checkpoint
+from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground-timelapse/1"
-FILE = Path(__file__).parent.parent / "assets" / "timelapse.bin"
+FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
 POINTS = 300  # of the curve, at most
@@ -109,10 +113,13 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
 
 
 def _moment(step: int, file: Path, held_out: list) -> Moment:
-    vit = zoo.load(str(file), device="cpu")
+    return look(step, zoo.load(str(file), device="cpu"), open_image(SAMPLE.path), held_out)
+
+
+def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
+    """A model at a moment: its heads on the scenes, its attention on the image."""
     sums = judging.Sums(vit, held_out)
-    seen = trace(vit, open_image(SAMPLE.path))
-    return Moment(step, average(sums.habits), sums.mass.numpy(), seen.to_bytes())
+    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image).to_bytes())
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
