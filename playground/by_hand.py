@@ -1,0 +1,128 @@
+"""Attention without training: queries and keys that somebody sets by hand, or takes from the colours of a picture."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.images import displayed, fit
+from playground.pack import pack
+from playground.tracing import FORMAT, Trace
+from playground.vit import QKV
+
+HIDDEN = -math.inf  # exp(−∞) is 0, exactly: no softmax gives a hidden token anything
+MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
+PICTURE_SIDE = 224  # the picture whose colours speak has about as many pixels as this squared
+ALIKE = 20  # the scale at which colours begin to tell each other apart: 1/temperature
+
+
+# Nine tokens with arrows ----------------------------------------------------------------------------------------------
+
+
+def scores(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
+    """How well each query matches each key; the scale is 1/√d_k unless another is given."""
+    return q @ k.T * (q.shape[1] ** -0.5 if scale is None else scale)  # (N, d) × (N, d) -> (N, N)
+
+
+def weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """softmax, row by row, after the mask has been added: (N, N), every row sums to one."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    scores = scores + mask
+    if (scores == HIDDEN).all(dim=-1).any():
+        raise PlaygroundError("A row that may see no token at all has no attention: leave it at least one.")
+    return scores.softmax(dim=-1)
+
+
+def hide(tokens: int, hidden: list[int]) -> Tensor:
+    """A mask that takes these tokens out of every row: 0 where one may look, −∞ where not."""
+    mask = torch.zeros(tokens, tokens)
+    mask[:, hidden] = HIDDEN
+    return mask
+
+
+def causal(tokens: int) -> Tensor:
+    """The mask of a language model: nobody sees what comes after it."""
+    return torch.full((tokens, tokens), HIDDEN).triu(diagonal=1)
+
+
+def ring(tokens: int = 9, length: float = 2.0) -> Tensor:
+    """(tokens, 2): arrows that go round like the hand of a clock, in tenths, as they can be typed."""
+    angle = torch.arange(tokens) * (2 * math.pi / tokens)
+    return (torch.stack([angle.cos(), angle.sin()], dim=-1) * length * 10).round() / 10
+
+
+def start() -> str:
+    """How the nine tokens begin: their keys go round, and each asks for the one after it."""
+    keys = ring()
+    return written(torch.cat([keys.roll(-1, dims=0), keys]))
+
+
+def written(arrows: Tensor) -> str:
+    """For an address: tenths, x before y, token by token."""
+    return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
+
+
+def read(text: str, tokens: int = 9) -> Tensor | None:
+    """What `written` wrote; None for anything else."""
+    if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
+        return None
+    arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10
+    return arrows if arrows.abs().max() <= MOST else None
+
+
+# A picture's colours --------------------------------------------------------------------------------------------------
+
+
+def mean_colours(pixels: Tensor, patch: int) -> Tensor:
+    """(H, W, 3) -> (rows, columns, 3): the mean colour of every patch, from 0 to 1. The sides are multiples of it."""
+    cells = pixels.float().unflatten(0, (-1, patch)).unflatten(2, (-1, patch))  # (rows, P, columns, P, 3)
+    return cells.mean(dim=(1, 3)) / 255
+
+
+def colour_trace(image: Image.Image, patch: int) -> Trace:
+    """Attention of one layer with one head, made of nothing but colours: each patch's query and key are its mean
+    colour as a vector of length one, so a score is the cosine between two colours. Black has no direction and is
+    taken for grey."""
+    size = fit(image.size, patch, (PICTURE_SIDE, PICTURE_SIDE))
+    pixels = torch.from_numpy(np.array(displayed(image, size)))
+    colours = mean_colours(pixels, patch).flatten(0, 1) + 1e-6  # (N, 3)
+    unit = torch.nn.functional.normalize(colours, dim=-1)
+    return Trace(
+        model="mean colour",
+        size=size,
+        patch_size=patch,
+        prefix=(),
+        native_scale=ALIKE,
+        scale=ALIKE,
+        record={0: QKV(unit[None], unit[None], unit[None])},
+        layers=1,
+        logits=None,
+        predictions=(),
+        input=None,
+        vit=None,
+    )
+
+
+def to_bytes(seen: Trace, jpeg: bytes) -> bytes:
+    """For the browser, at 32 bits: at a low temperature sixteen would be seen."""
+    q, k, _ = seen.record[0]
+    header = {
+        "format": FORMAT,
+        "scale": seen.native_scale,
+        "layers": 1,
+        "heads": 1,
+        "head_dim": q.shape[2],
+        "tokens": seen.tokens,
+        "prefix": [],
+        "grid": list(seen.grid),
+        "size": list(seen.size),
+        "held": [0],
+    }
+    return pack(header, {"q": q[None].numpy(), "k": k[None].numpy(), "image": jpeg})

@@ -1,0 +1,35 @@
+// The numbers of nine tokens with arrows for queries and keys. No DOM in here.
+
+import { softmaxInPlace } from "./core.js";
+
+export const TOKENS = 9;
+export const MOST = 4;
+const SCALE = 1 / Math.sqrt(2); // 1/√d_k: two numbers in a query
+
+// "20_0_15_13_…": tenths, x before y, all queries and then all keys.
+export const readArrows = (text) => Float64Array.from(text.split("_"), (number) => Number(number) / 10);
+export const writeArrows = (arrows) => Array.from(arrows, (number) => String(Math.round(number * 10))).join("_");
+export const inReach = (number) => Math.min(MOST, Math.max(-MOST, Math.round(number * 10) / 10));
+
+// 81 scores, scaled: query i with key j.
+export function scoresOf(arrows) {
+  return Float64Array.from({ length: TOKENS * TOKENS }, (_, at) => {
+    const i = Math.floor(at / TOKENS), j = TOKENS + (at % TOKENS);
+    return (arrows[2 * i] * arrows[2 * j] + arrows[2 * i + 1] * arrows[2 * j + 1]) * SCALE;
+  });
+}
+
+// "" | "causal" | the letters of those who are hidden → may token i look at token j?
+export function hides(mask, i, j) {
+  return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
+}
+
+export const maskedOf = (scores, mask) => scores.map((score, at) => (hides(mask, Math.floor(at / TOKENS), at % TOKENS) ? -Infinity : score));
+
+export function weightsOf(scores) {
+  const weights = Float64Array.from(scores);
+  for (let i = 0; i < TOKENS; i++) {
+    softmaxInPlace(weights, i * TOKENS, TOKENS, Math.max(...scores.subarray(i * TOKENS, (i + 1) * TOKENS)));
+  }
+  return weights;
+}

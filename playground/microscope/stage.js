@@ -1,0 +1,142 @@
+// What the drawings of the lessons share: one that outlives reruns, its theme, its frames, its motion, and what it tells
+// the page. A drawing is {take(data), paint(theme)}, made once inside its element.
+
+import { fitCanvas } from "./draw.js";
+
+const PATIENCE = 300; // milliseconds between the last change and telling the page
+
+export function keepDrawing({ data, parentElement, setStateValue }, create) {
+  const kept = (parentElement.__drawing ??= openStage(parentElement, create));
+  kept.setStateValue = setStateValue;
+  if (kept.data !== data) {
+    kept.data = data;
+    kept.drawing.take(data);
+  }
+  kept.stage.redraw(); // called again for a theme switch: same data, other colours
+  return () => {
+    kept.close();
+    delete parentElement.__drawing;
+  };
+}
+
+function openStage(parentElement, create) {
+  const root = parentElement.querySelector("[data-drawing]");
+  const kept = { data: null, frame: 0, alive: true };
+  const told = new Map(), timers = new Map();
+  const paint = () => {
+    kept.frame = 0;
+    if (kept.alive && kept.data && root.clientWidth) kept.drawing.paint(themeOf(root));
+  };
+  kept.stage = {
+    root,
+    find: (name) => root.querySelector(`[data-ref="${name}"]`),
+    redraw: () => (kept.frame ||= requestAnimationFrame(paint)),
+    tell: (key, value) => {
+      told.set(key, value);
+      clearTimeout(timers.get(key));
+      timers.set(key, setTimeout(() => kept.setStateValue(key, value), PATIENCE));
+    },
+    // Whether a value that comes with the data is to be taken. Not while the page has yet to hear of a newer one.
+    heeds: (key, value) => {
+      if (!told.has(key)) return true;
+      if (told.get(key) === value) told.delete(key);
+      return false;
+    },
+    moves: (duration, step) => move(kept, duration, step),
+  };
+  kept.drawing = create(kept.stage);
+  root.__drawing = kept.drawing; // for tests and for those who look around in the console
+  const observer = new ResizeObserver(kept.stage.redraw);
+  observer.observe(root);
+  kept.close = () => {
+    kept.alive = false;
+    observer.disconnect();
+    cancelAnimationFrame(kept.frame);
+    for (const timer of timers.values()) clearTimeout(timer);
+  };
+  return kept;
+}
+
+// step(t) with t from 0 to 1; at once for people who want no motion. Gives what stops it.
+function move(kept, duration, step) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    step(1);
+    return () => {};
+  }
+  let stopped = false;
+  const start = performance.now();
+  const on = (now) => {
+    if (stopped || !kept.alive) return;
+    const t = Math.min(1, Math.max(0, (now - start) / duration));
+    step(t);
+    if (t < 1) requestAnimationFrame(on);
+  };
+  requestAnimationFrame(on);
+  return () => (stopped = true);
+}
+
+export const eased = (t) => (t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2);
+
+// ------------------------------------------------------------------------------------------------------ theme and size
+
+const rgbOf = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
+const cssOf = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
+const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
+
+function themeOf(root) {
+  const style = getComputedStyle(root);
+  const ink = rgbOf(style.color), paper = rgbOf(style.backgroundColor);
+  return {
+    ink: cssOf(ink),
+    paper: cssOf(paper),
+    soft: cssOf(between(paper, ink, 0.7)),
+    line: cssOf(between(paper, ink, 0.18)),
+    wash: cssOf(between(paper, ink, 0.06)),
+    accent: style.getPropertyValue("--accent").trim(),
+    dark: paper[0] + paper[1] + paper[2] < 384,
+    font: style.fontFamily,
+  };
+}
+
+// A canvas as wide as its element, `height` high (in CSS pixels); gives its context, drawn in CSS pixels, wiped.
+export function sheetOf(canvas, height) {
+  const ratio = Math.min(3, window.devicePixelRatio || 1);
+  canvas.style.height = `${height}px`;
+  const width = canvas.clientWidth;
+  fitCanvas(canvas, width, height, ratio);
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return { context, width, height, ratio };
+}
+
+// Where a pointer is on an element, in CSS pixels.
+export function spotOf(event, element) {
+  const box = element.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+// ------------------------------------------------------------------------------------------------------- signed numbers
+
+// Brown below zero, the page's own grey at zero, teal above: none of them means a query, a key or a weight.
+const BELOW = [[140, 81, 10], [222, 165, 80]];
+const ABOVE = [[1, 102, 94], [62, 190, 172]];
+const ZERO = [[246, 246, 246], [38, 38, 45]];
+
+export function signedColour(t, dark) {
+  const side = dark ? 1 : 0;
+  const strength = Math.min(1, Math.abs(t)) || 0;
+  return between(ZERO[side], (t < 0 ? BELOW : ABOVE)[side], strength);
+}
+
+export const signedCss = (t, dark) => cssOf(signedColour(t, dark));
+
+// 256 colours from −1 to 1 as canvas pixels.
+export function signedPalette(dark, opacity = 1) {
+  return Uint32Array.from({ length: 256 }, (_, i) => {
+    const [r, g, b] = signedColour((i - 127.5) / 127.5, dark).map(Math.round);
+    return ((Math.round(255 * opacity) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  });
+}
+
+export const signedText = (x, digits = 2) => x.toFixed(digits).replace("-", "−");

@@ -1,0 +1,232 @@
+"""From pixels to tokens: cutting into patches, the learned filters, where a patch says that it lies, and what happens
+to attention when patches change places."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor
+
+from playground.images import fit, model_input
+from playground.vit import QKV, VisionTransformer, rotary, sinusoidal
+
+LONGEST_SIDE = 224  # of the picture that falls apart
+SHORTEST_SIDE = 48  # so that even the largest patch fits once
+SMALL = 14  # patches along a side, where a whole forward pass is only there to be looked at
+
+
+# Patches --------------------------------------------------------------------------------------------------------------
+
+
+def by_unfolding(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
+    patch = matrix.shape[-1]
+    pixels = F.unfold(image, patch, stride=patch)  # (1, 3·P·P, patches): each patch laid out in a row
+    return F.linear(pixels.transpose(1, 2), matrix.flatten(1), bias)  # (1, patches, D)
+
+
+def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
+    answers = F.conv2d(image, matrix, bias, stride=matrix.shape[-1])  # (1, D, rows, columns)
+    return answers.flatten(2).transpose(1, 2)  # (1, patches, D)
+
+
+def stretching(old: int, new: int) -> Tensor:
+    """(new, old): what turns a learned filter of old × old pixels into one of new × new, so that an enlarged patch
+    gives the token that it gave before (FlexiViT, Beyer et al., 2023): the pseudo-inverse of enlarging."""
+    if old == new:
+        return torch.eye(old)
+    enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
+    return torch.linalg.pinv(enlarging.double().T).float()
+
+
+def stretched(filters: Tensor, patch: int) -> Tensor:
+    """(D, 3, P, P) -> (D, 3, patch, patch)"""
+    stretch = stretching(filters.shape[-1], patch)
+    return stretch @ filters @ stretch.T
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A picture in patches of one size, and the token that each becomes."""
+
+    size: tuple[int, int]  # (height, width) of the picture in pixels
+    patch: int
+    tokens: Tensor  # (patches, D)
+    difference: float  # the largest one between unfolding and convolving
+    typical: float  # the size of a typical number among them
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.size[0] // self.patch, self.size[1] // self.patch
+
+    @property
+    def unread(self) -> tuple[int, int]:
+        """Pixels at the bottom and at the right that fill no patch: no token knows of them."""
+        return self.size[0] % self.patch, self.size[1] % self.patch
+
+
+def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
+    """With the model's filters, stretched where the patch is not of its own size."""
+    c, filters, bias = vit.config, *projection(vit)
+    size = picture_size(image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    matrix = stretched(filters, patch)
+    tokens, others = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
+    return Cut(size, patch, tokens, (tokens - others).abs().max().item(), tokens.abs().mean().item())
+
+
+def picture_size(image: Image.Image) -> tuple[int, int]:
+    """(height, width): the picture's own shape, whether or not patches fit into it."""
+    width, height = (max(SHORTEST_SIDE, round(side * LONGEST_SIDE / max(image.size))) for side in image.size)
+    return height, width
+
+
+def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
+    """The learned matrix, one filter (3, P, P) for each number of a token, and what is added to it."""
+    proj = vit.patch_embed.proj
+    return proj.weight.detach().float().cpu(), None if proj.bias is None else proj.bias.detach().float().cpu()
+
+
+def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
+    """(height, width) of an input of about SMALL × SMALL patches, in the picture's shape."""
+    patch = vit.config.patch_size
+    return fit(image.size, patch, (SMALL * patch, SMALL * patch))
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Some filters of the patch embedding, and what each says to every patch of a picture."""
+
+    filters: Tensor  # (n, 3, P, P)
+    answers: Tensor  # (n, rows, columns)
+    titles: tuple[str, ...]
+    size: tuple[int, int]
+
+
+def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
+    """The filters of the longest vectors: those that say most."""
+    filters, _ = projection(vit)
+    length = filters.flatten(1).norm(dim=1)
+    best = length.argsort(descending=True)[:most]
+    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best.tolist()))
+
+
+def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
+    """What the filters are mixtures of: the first principal components, as the ViT paper prints them."""
+    filters, _ = projection(vit)
+    flat = filters.flatten(1)
+    _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
+    shares = spread.square() / spread.square().sum()
+    named = [f"component {i}: {share:.1%} of what the filters differ in" for i, share in enumerate(shares.tolist())]
+    chosen = components[:most].unflatten(1, filters.shape[1:])
+    return _answered(vit, image, chosen, tuple(named[:most]))
+
+
+def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
+    c = vit.config
+    size = small_size(vit, image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
+
+
+def as_pictures(filters: Tensor) -> Tensor:
+    """(n, 3, P, P) -> (n, P, P, 3) in bytes: grey is zero, and each filter's largest number is as strong as can be."""
+    largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
+    return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
+
+
+# Positions ------------------------------------------------------------------------------------------------------------
+
+
+def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
+    """(patches, D): what says where a patch lies, for a grid; and how the model comes by it. None for a model that
+    knows no places. `table` is "learned" for the model's own, whatever they are, or "sinusoidal"."""
+    c = vit.config
+    if table == "sinusoidal" or c.positions == "sinusoidal":
+        return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
+    if c.positions == "rotary":
+        return torch.cat(rotary(grid, c.width // c.heads), dim=-1), "rotary"
+    if c.positions == "none":
+        return None
+    with torch.no_grad():
+        return vit.positions(grid)[0, -grid[0] * grid[1] :].float().cpu(), "learned"
+
+
+def similarity(places: Tensor) -> Tensor:
+    """(N, D) -> (N, N): the cosine between every two rows."""
+    unit = F.normalize(places, dim=-1)
+    return unit @ unit.T
+
+
+# Shuffling ------------------------------------------------------------------------------------------------------------
+
+
+def without_positions(vit: VisionTransformer) -> VisionTransformer:
+    """The same weights, but nobody is told where a patch lies."""
+    blind = copy.copy(vit)
+    blind.config = replace(vit.config, positions="none")
+    return blind
+
+
+def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
+    """The picture with its patches in another order: at place i now lies patch order[i]."""
+    cells = F.unfold(pixels, patch, stride=patch)[:, :, order]  # (1, 3·P·P, patches)
+    return F.fold(cells, pixels.shape[2:], patch, stride=patch)
+
+
+def order_of(patches: int, seed: int) -> Tensor:
+    return torch.randperm(patches, generator=torch.Generator().manual_seed(seed))
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """One layer of two passes: the patches in their places, and the same patches in another order."""
+
+    order: Tensor  # (patches,): which patch lies at each place
+    prefix: int
+    grid: tuple[int, int]
+    size: tuple[int, int]
+    scale: float
+    before: QKV  # (h, N, d) each
+    after: QKV
+
+    @property
+    def tokens(self) -> Tensor:
+        """(N,): where each token of the second pass stood in the first."""
+        return torch.cat([torch.arange(self.prefix), self.order + self.prefix])
+
+    @property
+    def difference(self) -> float:
+        """The largest one among all heads' rows, once the second pass is put back into the first one's order."""
+        before, after = self._weights(self.before), self._weights(self.after)
+        return (before[:, self.tokens][:, :, self.tokens] - after).abs().max().item()
+
+    @property
+    def largest(self) -> float:
+        """The largest weight there is, to compare the difference with."""
+        return self._weights(self.before).max().item()
+
+    def _weights(self, layer: QKV) -> Tensor:
+        return (layer.q @ layer.k.mT * self.scale).softmax(dim=-1)  # (h, N, N): at most SMALL² patches
+
+
+def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, positions: bool) -> Shuffle:
+    c = vit.config
+    size = small_size(vit, image)
+    pixels = model_input(image, size, c.mean, c.std, c.interpolation)
+    grid = size[0] // c.patch_size, size[1] // c.patch_size
+    order = order_of(grid[0] * grid[1], seed)
+    seeing = vit if positions else without_positions(vit)
+    device = vit.patch_embed.proj.weight.device
+    passes = []
+    with torch.no_grad():
+        for picture in (pixels, rearranged(pixels, c.patch_size, order)):
+            _, record = seeing.record(picture.to(device))
+            passes.append(QKV(*(t[0].float().cpu() for t in record[layer])))
+    return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

@@ -1,0 +1,224 @@
+"""Patches and attention by hand in a real browser: the mouse changes the picture, the numbers are Python's, and a link
+brings the page back."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+import torch
+from PIL import Image
+
+from browser.truth import assert_close, model
+from browser.visitor import Visitor
+from playground import by_hand, unfolding
+from playground.samples import SAMPLES
+
+FIND = """
+window.drawing = (name, root = document) => {
+  for (const element of root.querySelectorAll("*")) {
+    if (element.__drawing?.read && element.querySelector(name)) return element;
+    const found = element.shadowRoot && window.drawing(name, element.shadowRoot);
+    if (found) return found;
+  }
+  return null;
+};
+"""
+STREAMLIT_S_OWN = {"/patches/_stcore/health", "/patches/_stcore/host-config"} | {
+    "/by_hand/_stcore/health",
+    "/by_hand/_stcore/host-config",
+}
+# What tells the drawings apart: something that only this one holds.
+ARROWS, MASKS, FRIENDS = '[data-ref="matrix"]', '[data-ref="masked"]', '[data-ref="mosaic"]'
+CUT, FILTERS, PLACES, SHUFFLE = '[data-ref="flight"]', '[data-ref="count"]', '[data-ref="maps"]', '[data-ref="back"]'
+
+
+class Reader(Visitor):
+    """Somebody on a lesson's page, who reads what a drawing says of itself."""
+
+    def __init__(self, chromium, url, **options):
+        super().__init__(chromium, url, **options)
+        self.context.add_init_script(FIND)
+        self.missing: set[str] = set()
+        self.page.on("response", lambda got: got.status == 404 and self.missing.add(urlsplit(got.url).path))
+
+    def turn_to(self, page: str, address: str = "") -> Reader:
+        self.page.goto(f"{self.url}/{page}?{address}")
+        return self
+
+    def until_drawn(self, name: str, condition: str = "true") -> dict:
+        script = f"""() => {{
+          const element = window.drawing('{name}');
+          if (!element) return null;
+          let r; try {{ r = element.__drawing.read(); }} catch {{ return null; }}
+          return ({condition}) ? r : null;
+        }}"""
+        return self.page.wait_for_function(script).json_value()
+
+    def canvas(self, drawing: str, name: str):
+        return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).locator(f'[data-ref="{name}"]')
+
+    def point(self, drawing: str, name: str, across: float, down: float) -> tuple[float, float]:
+        """Moves to a place on a canvas, in shares of its width and height; gives where that is."""
+        canvas = self.canvas(drawing, name)
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        place = box["x"] + across * box["width"], box["y"] + down * box["height"]
+        self.page.mouse.move(*place)
+        return place
+
+    def button(self, drawing: str, words: str):
+        return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).get_by_role("button", name=words)
+
+    def choose(self, words: str):
+        self.page.get_by_test_id("stButtonGroup").get_by_role("radio", name=words, exact=True).click()
+
+    def link(self, holds: str) -> str:
+        self.page.wait_for_url(lambda url: holds in url)
+        return urlsplit(self.page.url).query
+
+    def check(self) -> None:
+        assert self.page.get_by_test_id("stException").count() == 0
+        assert self.missing <= STREAMLIT_S_OWN
+        self.errors[:] = [said for said in self.errors if "status of 404" not in said]
+        super().check()
+
+
+@pytest.fixture
+def read(chromium, server):
+    readers = []
+
+    def new(page: str, address: str = "", **options) -> Reader:
+        readers.append(Reader(chromium, server, **options))
+        return readers[-1].turn_to(page, address)
+
+    yield new
+    for reader in readers:
+        reader.check()
+        reader.close()
+
+
+def sample(name: str) -> Image.Image:
+    return Image.open(next(s.path for s in SAMPLES if s.name == name)).convert("RGB")
+
+
+def by_formula(arrows: str, mask: torch.Tensor | None = None) -> list[float]:
+    tokens = by_hand.read(arrows, tokens=18)
+    return by_hand.weights(by_hand.scores(tokens[:9], tokens[9:]), mask).flatten().tolist()
+
+
+def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
+    reader = read("by_hand")
+    before = reader.until_drawn(ARROWS)
+    assert_close(before["weights"], by_formula(before["arrows"]), 1e-6)
+    grid = reader.canvas(ARROWS, "grid")
+    grid.scroll_into_view_if_needed()
+    box, tip = grid.bounding_box(), reader.until_drawn(ARROWS)["tips"][0]["k"]
+    reader.page.mouse.move(box["x"] + tip[0], box["y"] + tip[1])
+    reader.page.mouse.down()
+    reader.page.mouse.move(box["x"] + tip[0] - 30, box["y"] + tip[1] + 20, steps=3)
+    reader.page.mouse.up()
+    after = reader.until_drawn(ARROWS, f"r.arrows !== '{before['arrows']}'")
+    assert_close(after["weights"], by_formula(after["arrows"]), 1e-6)
+    reader.button(ARROWS, "Make one key match").click()
+    matched = reader.until_drawn(ARROWS, f"r.arrows !== '{after['arrows']}'")
+    row = matched["weights"][9 * matched["token"] :][:9]
+    assert max(row) > 0.7
+    address = reader.link(matched["arrows"])
+    again = read("by_hand", address).until_drawn(ARROWS)
+    assert again["arrows"] == matched["arrows"]
+
+
+def test_arrows_can_be_typed_and_moved_with_the_keyboard(read):
+    reader = read("by_hand")
+    reader.until_drawn(ARROWS)
+    grid = reader.canvas(ARROWS, "grid")
+    grid.focus()
+    for key in ("c", "k", "ArrowRight"):
+        reader.page.keyboard.press(key)
+    moved = reader.until_drawn(ARROWS, "r.token === 2")
+    start = by_hand.read(by_hand.start(), tokens=18)
+    expected = start.clone()
+    expected[11, 0] += 0.1
+    assert moved["arrows"] == by_hand.written(expected)
+    reader.page.get_by_label("query, up").fill("-3.5")
+    typed = reader.until_drawn(ARROWS, f"r.arrows !== '{moved['arrows']}'")
+    expected[2, 1] = -3.5
+    assert typed["arrows"] == by_hand.written(expected)
+
+
+def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):
+    reader = read("by_hand", "sample=twins&patch=16")
+    reader.until_drawn(FRIENDS)
+    seen = by_hand.colour_trace(sample("twins"), 16)
+    rows, columns = seen.grid
+    reader.point(FRIENDS, "picture", 2.5 / columns, 1.5 / rows)
+    hovered = reader.until_drawn(FRIENDS, f"r.at === {columns + 2}")
+    assert_close(hovered["row"], seen.row(0, 0, (1, 2), scale=1 / hovered["temperature"]).tolist(), 1e-4)
+    reader.page.get_by_label("temperature").fill("0")
+    assert reader.until_drawn(FRIENDS, "r.temperature === 1")["row"][0] < 1.2 / seen.tokens
+    reader.button(FRIENDS, "hide patches").click()
+    reader.page.mouse.click(*reader.point(FRIENDS, "picture", 4.5 / columns, 3.5 / rows))
+    hidden = reader.until_drawn(FRIENDS, "r.hidden === 1")
+    assert hidden["row"][3 * columns + 4] == 0
+    assert sum(hidden["row"]) == pytest.approx(1, abs=1e-5)
+    address = reader.link("hidden=")
+    again = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
+    assert (again["temperature"], again["row"][3 * columns + 4]) == (1, 0)
+
+
+def test_a_mask_is_minus_infinity_and_stands_in_the_link(read):
+    reader = read("by_hand")
+    reader.until_drawn(MASKS)
+    reader.button(MASKS, "hide token B").click()
+    masked = reader.until_drawn(MASKS, "r.mask === 'B'")
+    assert masked["weights"][1::9] == [0] * 9
+    assert_close(masked["weights"], by_formula(by_hand.start(), by_hand.hide(9, [1])), 1e-6)
+    assert read("by_hand", reader.link("mask=B")).until_drawn(MASKS)["mask"] == "B"
+    reader.button(MASKS, "everything that comes later").click()
+    causal = reader.until_drawn(MASKS, "r.mask === 'causal'")
+    assert_close(causal["weights"], by_formula(by_hand.start(), by_hand.causal(9)), 1e-6)
+
+
+def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
+    reader = read("patches", "sample=twins")
+    first = reader.until_drawn(CUT, "r.apart === 1")
+    assert first["grid"] == [9, 14]
+    reader.choose("48")
+    cut = reader.until_drawn(CUT, "r.patch === 48")
+    assert cut["grid"] == [3, 4]
+    reader.page.get_by_text("no token ever hears of it").wait_for()
+    reader.point(CUT, "picture", 0.1, 0.15)
+    cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
+    found = unfolding.cut(model(), sample("twins"), 48)
+    assert cut["sum"] + cut["bias"] == pytest.approx(found.tokens[0, 0].item(), abs=0.02)
+    reader.page.get_by_text("The largest difference between them").wait_for()
+    again = read("patches", reader.link("at=0")).until_drawn(CUT)
+    assert (again["patch"], again["at"]) == (48, 0)
+
+
+def test_filters_places_and_the_shuffle_answer_the_mouse(read):
+    reader = read("patches")
+    reader.until_drawn(FILTERS)
+    reader.point(FILTERS, "grid", 2.5 / 12, 1.5 / 8)
+    assert reader.until_drawn(FILTERS, "r.chosen !== 0")["chosen"] == 14
+    reader.until_drawn(PLACES)
+    reader.point(PLACES, "map", 3.5 / 14, 2.5 / 14)
+    places = reader.until_drawn(PLACES, "r.at === 31")
+    table, _ = unfolding.place_vectors(model(), (14, 14), "learned")
+    assert_close(places["map"], unfolding.similarity(table)[31].tolist())
+    reader.until_drawn(SHUFFLE)
+    reader.point(SHUFFLE, "before", 5.5 / 14, 9.5 / 14)
+    blind = reader.until_drawn(SHUFFLE, "r.at === 131")
+    prefix = len(blind["before"]) - len(blind["order"])
+    back = [blind["before"][prefix + patch] for patch in blind["order"]]
+    assert_close(blind["after"][prefix:], back)
+    reader.page.get_by_text("did not notice").wait_for()
+    reader.choose("on")
+    told = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
+    back = [told["before"][prefix + patch] for patch in told["order"]]
+    assert max(abs(a - b) for a, b in zip(told["after"][prefix:], back, strict=True)) > 0.001
+    again = read("patches", reader.link("positions=on"))
+    assert again.until_drawn(SHUFFLE)["id"] == told["id"]
+    assert again.until_drawn(FILTERS)["chosen"] == 14
+    assert again.until_drawn(PLACES)["at"] == 31
