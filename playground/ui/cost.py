@@ -48,10 +48,10 @@ def controls() -> Case | None:
     dialled = {name: state[name] for name in SETTINGS}
     state.preset = next((name for name, case in PRESETS.items() if asdict(case) == dialled), None)
     st.pills("The classic cases, as a ViT-B", PRESETS, key="preset", on_change=_on_preset)
-    with st.container(horizontal=True, key="cost_dials", gap="medium"):
+    with st.container(horizontal=True, key="cost_dials", gap="small"):
         for name, setting in SETTINGS.items():
             label, words = LABELS[name]
-            st.select_slider(label, setting.options, key=name, format_func=words.format, width=158)
+            st.select_slider(label, setting.options, key=name, format_func=words.format, width=150)
     try:
         return Case(**dialled)
     except PlaygroundError as error:
@@ -114,7 +114,7 @@ def _square(case: Case) -> go.Figure:
 def _numbers(case: Case) -> None:
     cut = f" The last {case.rest} pixels make no whole patch and are cut off." if case.rest else ""
     st.markdown(f"{case.image:,} ÷ {case.patch} = {case.side} patches a side.{cut}")
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for label, value in (
             (f"tokens, {case.side}²", f"{case.tokens:,}"),
             ("scores in a head", f"{case.entries:,}"),
@@ -123,7 +123,7 @@ def _numbers(case: Case) -> None:
             st.metric(label, value, width="content")
     share = cost.pair_flops(case.tokens, case.width) / cost.attention_flops(case.tokens, case.width)
     times = case.attention_flops / case.convolution_flops
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric("FLOPs, attention", flops_text(case.attention_flops), width="content")
         st.metric(
             f"FLOPs, {case.kernel}×{case.kernel} convolution", flops_text(case.convolution_flops), width="content"

@@ -26,6 +26,7 @@ SETTINGS = {
     "off": Setting.of(EACH, (EACH, WHOLE)),
 }
 WITH, WITHOUT = "#B63679", "#E8963A"
+BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
 
 IDEA = (
@@ -223,7 +224,7 @@ def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str) -> go.Figure
             x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=said,
             marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend={"orientation": "h", "y": 1.12, "x": 0.45})
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=BELOW)
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])
     figure.update_yaxes(rangemode="tozero")
     return figure
@@ -247,7 +248,7 @@ def _verdicts(here: Session, verdicts: list[softmax.Verdict]) -> None:
             y=labels, x=values, orientation="h", name=name, marker_color=colour, text=[f"{p:.0%}" for p in values],
             textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(barmode="group", bargap=0.25, legend={"orientation": "h", "y": 1.1, "traceorder": "reversed"})
+    figure.update_layout(barmode="group", bargap=0.25, legend=BELOW | {"traceorder": "reversed"})
     figure.update_xaxes(range=[0, 1.08], tickformat=".0%")
     figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
-    lesson.chart(figure, "verdicts", height=110 + 44 * len(labels), name="predictions with and without the scale")
+    lesson.chart(figure, "verdicts", height=120 + 44 * len(labels), name="predictions with and without the scale")
