@@ -1,0 +1,212 @@
+"""Two real processes of the app behind a real nginx with the configuration of deploy/nginx."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from browser.server import ROOT, free_port
+
+pytestmark = pytest.mark.browser
+NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
+SEAT = "playground_seat"
+PATIENCE = 120  # seconds: a busy machine is no failure
+
+
+@dataclass
+class Replica:
+    port: int
+    home: Path
+
+    def start(self) -> Replica:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("STREAMLIT_", "HF_", "XDG_"))}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py",
+             "--server.port", str(self.port), "--server.address", "127.0.0.1"],
+            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=env | {"HOME": str(self.home), "HF_HUB_OFFLINE": "1", "STREAMLIT_SERVER_COOKIE_SECRET": "the same"},
+        )  # fmt: skip
+        return self
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+class Proxy:
+    """nginx with our files; only the addresses and the folder of its own files are other ones."""
+
+    def __init__(self, folder: Path, replicas: list[Replica]):
+        self.folder, self.port = folder, free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        ours = ROOT / "deploy" / "nginx"
+        main, site = ((ours / name).read_text() for name in ("nginx.conf", "playground.conf"))
+        assert "/tmp/" in main
+        assert "listen 8080;" in site
+        own = main.replace("/tmp/", f"{folder}/").replace("/dev/stdout", f"{folder}/access.log")
+        (folder / "nginx.conf").write_text(own)
+        (folder / "playground.conf").write_text(site.replace("listen 8080;", f"listen 127.0.0.1:{self.port};"))
+        servers = [f"server {replica.address} max_fails=1 fail_timeout=5s;" for replica in replicas]
+        (folder / "replicas.conf").write_text("\n".join(servers))
+
+    def start(self) -> Proxy:
+        arguments = [NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf"]
+        tried = subprocess.run([*arguments, "-t"], capture_output=True, text=True)
+        assert tried.returncode == 0, tried.stderr
+        self.process = subprocess.Popen([*arguments, "-g", "daemon off;"], stderr=(self.folder / "errors").open("w"))
+        return self
+
+    def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
+        request = urllib.request.Request(self.url + path, **options)
+        if seat:
+            request.add_header("Cookie", f"{SEAT}={seat}")
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, dict(answer.headers)
+        except urllib.error.HTTPError as error:
+            return error.code, dict(error.headers)
+
+    def replica_of(self, seat: str) -> str:
+        """Its address, for who comes with this cookie."""
+        path = f"/seat/{seat}/{time.monotonic_ns()}"
+        self.ask(path, seat)
+        return next(line.split()[4] for line in self.log() if path in line).rpartition(",")[2]
+
+    def seat_at(self, replica: Replica) -> str:
+        return next(f"s{n}" for n in range(100) if self.replica_of(f"s{n}") == replica.address)
+
+    def log(self) -> list[str]:
+        return (self.folder / "access.log").read_text().splitlines()
+
+
+def until(condition, what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            if condition():
+                return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"{what} did not happen in {PATIENCE} s")
+
+
+def is_healthy(address: str) -> bool:
+    with urllib.request.urlopen(f"http://{address}/_stcore/health", timeout=5) as answer:
+        return answer.status == 200
+
+
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory):
+    if NGINX is None:
+        pytest.skip("nginx is not installed here; Debian's package of that name is what these tests use")
+    started = [Replica(free_port(), tmp_path_factory.mktemp("home")).start() for _ in range(2)]
+    yield started
+    for replica in started:
+        replica.kill()
+
+
+@pytest.fixture(scope="module")
+def proxy(replicas, tmp_path_factory):
+    started = Proxy(tmp_path_factory.mktemp("nginx"), replicas).start()
+    for replica in replicas:
+        until(lambda address=replica.address: is_healthy(address), "the app's start")
+    yield started
+    started.process.terminate()
+    started.process.wait(10)
+
+
+@pytest.fixture
+def visit(proxy):
+    """visit(replica, address) gives somebody with a browser, whose seat is at that replica."""
+    from browser.chromium import find, install
+    from browser.visitor import LAUNCH, Visitor
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+
+        def new(replica: Replica, address: str = "") -> Visitor:
+            visitor = Visitor(chromium, proxy.url)
+            visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(replica), "url": proxy.url}])
+            return visitor.open(address)
+
+        yield new
+        chromium.close()
+
+
+def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
+    seats = []
+    for _ in range(12):
+        _, headers = proxy.ask("/")
+        name, _, rest = headers["Set-Cookie"].partition("=")
+        assert name == SEAT
+        assert "HttpOnly" in rest
+        seats.append(rest.partition(";")[0])
+    assert len(set(seats)) == 12
+    assert {proxy.replica_of(seat) for seat in seats} == {replica.address for replica in replicas}
+    for seat in seats[:3]:
+        assert len({proxy.replica_of(seat) for _ in range(4)}) == 1
+        assert "Set-Cookie" not in proxy.ask("/", seat)[1]
+
+
+def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
+    path = "/_stcore/upload_file/nobody/nothing"
+    status, _ = proxy.ask(path, "s0", data=bytes(32 * 2**20), method="PUT")
+    assert status in (400, 403)  # the app's own word: no token, no such session
+    status, _ = proxy.ask(path, "s0", data=b"x", headers={"Content-Length": str(40 * 2**20)}, method="PUT")
+    assert status == 413
+
+
+def test_uploads_work_on_each_replica(proxy, replicas, visit):
+    from browser.test_pictures import assert_shows, picture, upload
+
+    for i, replica in enumerate(replicas):
+        visitor, data = visit(replica), picture(1600 + 400 * i, 1200)
+        upload(visitor, data, f"mine{i}.jpg")
+        assert_shows(visitor, data, f"mine{i}.jpg")
+        sent = [line.split() for line in proxy.log() if " PUT /_stcore/upload_file/" in line]
+        assert [line[1] for line in sent] == ["204"] * (i + 1)
+        assert sent[-1][4] == replica.address
+        visitor.check()
+
+
+def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
+    from browser.test_pictures import assert_shows, picture, upload
+
+    lost, other = replicas
+    visitor = visit(lost, "sample=flock&layer=2")
+    shown = visitor.lock((3, 4))
+    link = visitor.page.url
+    lost.kill()
+    try:
+        until(lambda: proxy.replica_of(proxy.seat_at(other)) == other.address, "an answer of the other replica")
+        visitor.pick("twins")  # asks the server
+        visitor.pick("flock")
+        again = visitor.until("r => r.painted")
+        assert (again["layer"], again["query"], again["locked"]) == (2, "3,4", True)
+        assert visitor.page.url == link
+        visitor.page.reload()
+        again = visitor.until("r => r.locked && r.query === '3,4'")
+        assert (again["layer"], again["row"]) == (2, shown["row"])
+        assert visitor.page.url == link
+        data = picture(640, 480)
+        upload(visitor, data, "after.jpg")
+        assert_shows(visitor, data, "after.jpg")
+    finally:
+        lost.start()
+    until(lambda: is_healthy(lost.address), "the app's start")
+    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == {r.address for r in replicas}, "the return of both")
