@@ -155,7 +155,7 @@ def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> 
     if c.positions == "none":
         return None
     with torch.no_grad():
-        return vit.positions(grid)[0, -grid[0] * grid[1] :].float().cpu(), "learned"
+        return vit.positions(grid).detach()[0, -grid[0] * grid[1] :].float().cpu(), "learned"
 
 
 def similarity(places: Tensor) -> Tensor:
@@ -227,6 +227,8 @@ def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, p
     passes = []
     with torch.no_grad():
         for picture in (pixels, rearranged(pixels, c.patch_size, order)):
-            _, record = seeing.record(picture.to(device))
-            passes.append(QKV(*(t[0].float().cpu() for t in record[layer])))
+            x, rotation = seeing.embed(picture.to(device))
+            for block in seeing.blocks[: layer + 1]:
+                x, heard = block(x, None, rotation)
+            passes.append(QKV(*(t[0].float().cpu() for t in heard)))
     return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

@@ -54,7 +54,7 @@ def _cut(here: Session, patch: int) -> bytes:
     from playground.images import displayed
 
     vit = engine.model(here.wish.model)
-    with engine._turn:
+    with engine.turn():
         found = unfolding.cut(vit, here.picture.image, patch)
     own, c = vit.config.patch_size, vit.config
     filters, bias = unfolding.projection(vit)
@@ -124,7 +124,7 @@ def _filters(here: Session, pictures: str) -> bytes:
 
     vit = engine.model(here.wish.model)
     find = unfolding.principal_filters if pictures == "components" else unfolding.strongest_filters
-    with engine._turn:
+    with engine.turn():
         found = find(vit, here.picture.image)
     n, rows, columns = found.answers.shape
     learned = f"{n} of the {vit.config.width} learned filters"
@@ -212,7 +212,7 @@ def _shuffle(here: Session, layer: int, order: int, positions: str) -> bytes:
     from playground.tracing import FORMAT
 
     vit = engine.model(here.wish.model)
-    with engine._turn:
+    with engine.turn():
         found = unfolding.shuffle(vit, here.picture.image, layer, order, positions == "on")
     heads, tokens, dim = found.before.q.shape
     height, width = found.size
