@@ -51,26 +51,26 @@ STEPS = (
     Step(
         "patches", "patches", "First, the picture falls apart",
         "Before anybody can ask, the picture is cut into patches, and each becomes a vector: a token. "
-        "Change the patch size, and count them.",
-        ".st-key-lesson",
+        "Point at one, and follow its pixels into its numbers.",
+        ".drawing .apart", {"patch": "32"},
     ),
     Step(
         "shapes", "shapes", "One layer, step by step",
-        "From here on there are only tables of numbers: tokens times width, split among the heads, and joined again. "
-        "Walk through one layer, and every number of every shape says where it comes from.",
-        ".st-key-lesson",
+        "From here on there are only tables of numbers: tokens times width, shared out among heads, joined again. "
+        "Here queries meet keys; step on, and every number of a shape says where it comes from.",
+        ".walk", {"step": "4"},
     ),
     Step(
         "scale", "scale", "Why the square root",
-        "Scores of longer vectors spread wider, and softmax turns a wide spread into a single winner. "
-        "Divided by √d_k they stay where learning still works.",
-        ".st-key-lesson",
+        "512 numbers in a query and no scale: the scores lie far apart, and softmax gives one key nearly everything. "
+        "Turn the scale back to 1/√d_k, and the row is soft again.",
+        ".softmax", {"dk": "512", "power": "0.0"},
     ),
     Step(
         "by-hand", "by_hand", "By hand, without training",
         "Nine tokens, and you set their queries and keys: make one key match, and its column lights up. "
-        "Nothing is learned here, it is only a matter of who points where.",
-        ".st-key-lesson",
+        "Nothing is learned here, it only matters who points where.",
+        ".drawing .pair",
     ),
     Step(
         "habits", "heads", "What each head does",
@@ -80,8 +80,8 @@ STEPS = (
     ),
     Step(
         "cost", "cost", "What asking everybody costs",
-        "Twice the patches make four times the questions: that is the price of asking everybody. "
+        "1,024 × 1,024 pixels are 4,096 patches, and every head makes 16.8 million scores of them: that is the price. "
         "Now open a picture of your own in the microscope, and ask it yourself.",
-        ".st-key-lesson",
+        ".st-key-square", {"image": "1024"}, ".st-key-cost_dials",
     ),
 )  # fmt: skip

@@ -1,0 +1,115 @@
+"""The lesson on heads in a browser: the atlas answers the mouse, opens the microscope, and its switches switch."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from browser.truth import model, seen
+from playground.ablation import without
+from playground.heads import look
+
+STREAMLIT_S_OWN = ("/_stcore/health", "/_stcore/host-config")  # looked for below a page that is opened directly
+
+
+@pytest.fixture
+def lesson(visit):
+    """lesson("measure=distance") gives the page; at the end nothing may have gone wrong on it."""
+    opened = []
+
+    def open_(address: str = "", **options):
+        visitor = visit(**options)
+        missing: list[str] = []
+        visitor.page.on("response", lambda got: got.status >= 400 and missing.append(urlsplit(got.url).path))
+        opened.append((visitor, missing))
+        visitor.page.goto(f"{visitor.url}/heads?{address}")
+        visitor.page.locator(".atlas .cell").first.wait_for()
+        visitor.page.locator(".film canvas").first.wait_for()
+        return visitor
+
+    yield open_
+    for visitor, missing in opened:
+        assert visitor.page.get_by_test_id("stException").count() == 0
+        assert all(path.endswith(STREAMLIT_S_OWN) for path in missing)
+        visitor.errors[:] = [error for error in visitor.errors if "status of 404" not in error]
+
+
+def cell(page, layer: int, head: int, on: str = "atlas"):
+    return page.locator(f'.{on} [data-layer="{layer}"][data-head="{head}"]')
+
+
+def colours(page) -> list[str]:
+    return page.locator(".atlas .cell").evaluate_all("cells => cells.map((c) => c.style.background)")
+
+
+def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(lesson):
+    page = lesson("sample=flock").page
+    habits = look(seen("flock"))
+    cell(page, 2, 3).hover()
+    card = page.locator(".atlas .card")
+    card.get_by_text("Layer 2 · head 3").wait_for()
+    assert card.locator(".habit").inner_text().lower() == habits.kinds()[2][3].lower()
+    assert f"{habits.entropy[2, 3]:.2f} bits" in card.inner_text()
+    assert f"{habits.distance[2, 3]:.1f} patches" in card.inner_text()
+    before = colours(page)
+    page.get_by_role("radio", name="distance").or_(page.get_by_role("button", name="distance")).first.click()
+    page.locator('.atlas[data-measure="distance"]').wait_for()
+    assert colours(page) != before
+    page.wait_for_url("**measure=distance**")
+
+
+def test_a_link_opens_measure_and_switches_again(lesson):
+    page = lesson("sample=flock&measure=self&off=1.2+3.0").page
+    page.locator('.atlas[data-measure="self"]').wait_for()
+    page.locator('.board[data-off="1.2 3.0"]').wait_for()
+    assert cell(page, 3, 0, "board").get_attribute("aria-pressed") == "true"
+    said = parse_qs(urlsplit(page.url).query)
+    assert (said["measure"], said["off"]) == (["self"], ["1.2 3.0"])
+
+
+def test_a_click_opens_the_head_in_the_microscope(lesson):
+    visitor = lesson("sample=flock")
+    link = cell(visitor.page, 3, 4).get_attribute("href")
+    assert parse_qs(urlsplit(link).query) == {
+        "model": ["bundled"], "sample": ["flock"], "layer": ["3"], "head": ["4"],
+    }  # fmt: skip
+    cell(visitor.page, 3, 4).click()
+    shown = visitor.until("r => r.layer === 3 && r.head === 4")
+    truth = seen("flock").row(3, 4, tuple(int(n) for n in shown["query"].split(",")))
+    assert np.abs(np.array(shown["row"]) - truth.numpy()).max() < 1e-3
+
+
+def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
+    page = lesson().page
+    lost = without(seen(), {(2, 1)})
+    cell(page, 2, 1, "board").click()
+    page.locator('.board[data-off="2.1"]').wait_for()
+    page.wait_for_url("**off=2.1**")
+    captions = page.locator(".film figcaption").all_inner_texts()
+    patches = lost.change[:, len(seen().prefix) :].mean(1)
+    assert [c.startswith(f"layer {i}: 0 %") for i, c in enumerate(captions)][:3] == [True, True, False]
+    for text, change in zip(captions, patches.tolist(), strict=True):
+        assert abs(float(text.split(":")[1].split("%")[0]) - 100 * change) < 0.6
+    label, before, after = lost.predictions(model().config.labels)[0]
+    line = page.locator(".prediction .line").filter(has_text=label).first.inner_text()
+    for p in (before, after):
+        assert f"{100 * p:.0f} %" in line or f"{100 * p:.1f} %" in line
+    page.get_by_text("all on again").click()
+    page.locator('.board[data-off=""]').wait_for()
+
+
+def test_over_all_samples_the_numbers_have_a_spread(lesson):
+    page = lesson("over=samples").page
+    assert "±" in page.locator(".atlas .card").inner_text()
+
+
+def test_on_a_phone_nothing_is_cut_off(lesson):
+    page = lesson("off=2.1", viewport={"width": 390, "height": 844}, color_scheme="dark").page
+    wide = (
+        "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(page.evaluate(wide)) <= 0
+    for part in (".atlas .headgrid", ".atlas .card", ".board .headgrid", ".board .prediction", ".board .film"):
+        box = page.locator(part).bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
