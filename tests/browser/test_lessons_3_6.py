@@ -79,7 +79,7 @@ def test_another_row_is_another_row(lesson):
 def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
     page = lesson("scale", "sample=flock")
     entropy = chart(page, "Entropy, bits")
-    _, on, off = entropy.evaluate("e => e.data.map((t) => [...t.y])")
+    _, on, off = entropy.evaluate("e => e._fullData.map((t) => [...t.y])")
     assert sum(on) > 1.2 * sum(off)
     alone = entropy.evaluate(LINES)
     page.get_by_test_id("stButtonGroup").get_by_text("the whole pass").click()
