@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 import playground
-from playground.ui import address, engine, offers, session, tour
+from playground.ui import address, engine, labelled, offers, session, tour
 from playground.ui.components import strip
 from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS, TRAINING
 from playground.ui.visit import attempt
@@ -31,6 +31,8 @@ def toolbar(*more: Callable[[], None]) -> None:
         st.file_uploader("A picture of your own", key="file", on_change=_on_file, args=("file",), max_upload_size=32)
         if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
             st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
+        if state.get("opening"):  # to count the pictures of a folder takes a moment
+            labelled.chooser(here, attempt)
     with model:
         offers.model_chooser(here)
     for column, draw in zip(others, more, strict=True):

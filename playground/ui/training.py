@@ -173,7 +173,6 @@ class Trial:
 
         self.film = Film(uuid4().hex, picture, train_now.planned(), whole=True)
         self.seen = None  # the Timelapse so far
-        self.noticed = False  # that it is over
         self.ticket: Ticket = _line().join(self._work)
 
     def _work(self, ticket: Ticket) -> None:
@@ -218,11 +217,15 @@ def chooser() -> None:
 
 def stage(here: Session) -> None:
     """Drawn again every second as long as this person's model waits or learns, which also says that they are here."""
-    trial = state.get("trial")
-    st.fragment(_stage, run_every=1.0 if trial and not trial.over else None)(here)
+    ticking = _learning()
+    st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
 
-def _stage(here: Session) -> None:
+def _learning() -> bool:
+    return "trial" in state and not state.trial.over
+
+
+def _stage(here: Session, ticking: bool) -> None:
     trial: Trial | None = state.get("trial")
     before = trial.before if trial else 0
     if state.run == LAPSE:
@@ -235,9 +238,8 @@ def _stage(here: Session) -> None:
         _controls(here, trial, before)
         if trial and trial.seen:
             show(trial.film, trial.seen, growing=not trial.over)
-    if trial and trial.over and not trial.noticed:
-        trial.noticed = True
-        st.rerun()  # no need to look every second any more
+    if _learning() != ticking:
+        st.rerun()  # the whole page: only that can begin or end the looking every second
 
 
 def _controls(here: Session, trial: Trial | None, before: int) -> None:
