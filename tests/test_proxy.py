@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,6 +79,17 @@ class Proxy:
                 return answer.status, dict(answer.headers)
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers)
+
+    def opens_a_socket_for(self, host: str, origin: str | None) -> str:
+        """The status that a browser gets whose page is of `origin` and which asks `host`."""
+        asked = {
+            "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
+            "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        }  # fmt: skip
+        lines = [f"{name}: {value}" for name, value in asked.items() if value]
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as line:
+            line.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
+            return line.recv(100).split()[1].decode()
 
     def replica_of(self, seat: str) -> str:
         """Its address, for who comes with this cookie."""
@@ -171,16 +183,24 @@ def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
     assert status == 413
 
 
+def test_only_pages_of_the_same_host_open_a_socket(proxy):
+    assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
+    assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"
+    assert proxy.opens_a_socket_for("hall.example", None) == "101"  # no browser
+    for stranger in ("https://other.example", "null", "https://hall.example.other.example", "https://hall.example:81"):
+        assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
+
+
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
     from browser.test_pictures import assert_shows, picture, upload
 
     for i, replica in enumerate(replicas):
-        visitor, data = visit(replica), picture(1600 + 400 * i, 1200)
+        visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
-        sent = [line.split() for line in proxy.log() if " PUT /_stcore/upload_file/" in line]
-        assert [line[1] for line in sent] == ["204"] * (i + 1)
-        assert sent[-1][4] == replica.address
+        (sent,) = (line.split() for line in proxy.log()[before:] if " PUT /_stcore/upload_file/" in line)
+        assert sent[1] == "204"
+        assert sent[4] == replica.address
         visitor.check()
 
 
