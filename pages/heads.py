@@ -24,7 +24,7 @@ bar = st.empty()
 if st.session_state.over == heads.SAMPLES_ALL:
     mean, spread = heads.over_samples(here, bar.progress)
 else:
-    mean, spread = heads.habits(here, here.picture, here.wish), None
+    mean, spread = heads.habits(here, here.picture, here.wish, bar.progress), None
 bar.empty()
 heads.atlas(here, seen, mean, spread)
 

@@ -7,7 +7,8 @@ the numbers support one. Everything is about the rows of patches (whom they list
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -115,9 +116,12 @@ def _each(many: Sequence[Habits], statistic) -> Habits:
     return Habits(**{f.name: statistic([getattr(one, f.name) for one in many], axis=0) for f in fields(Habits)})
 
 
-def look(seen: Trace) -> Habits:
-    """The numbers of every head on one image."""
-    layers = [_layer(seen, layer, Grid.of(seen)) for layer in range(seen.layers)]
+def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
+    """The numbers of every head on one image. Each layer is worked at inside a `turn()`, so that others have theirs."""
+    grid, layers = Grid.of(seen), []
+    for layer in range(seen.layers):
+        with turn():
+            layers.append(_layer(seen, layer, grid))
     return Habits(**{name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]})
 
 

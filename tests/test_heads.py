@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -126,6 +127,19 @@ def test_halves_of_a_picture_are_content_and_colour():
     assert habits.head(0, 0).content > 0.2
     blind = look(traced(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
     assert (blind.colour, blind.content) == pytest.approx((0, 0), abs=1e-4)
+
+
+def test_others_have_their_turn_between_two_layers(seen):
+    turns = []
+
+    @contextmanager
+    def turn():
+        turns.append("begun")
+        yield
+        turns.append("done")
+
+    look(seen, turn)
+    assert turns == ["begun", "done"] * seen.layers
 
 
 def test_content_agrees_with_a_loop():

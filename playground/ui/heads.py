@@ -6,8 +6,10 @@ import base64
 import io
 import re
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
+from itertools import count
 from urllib.parse import urlencode
 
 import numpy as np
@@ -45,7 +47,9 @@ THUMB = 200  # pixels
 MOST_OFF = 40
 
 _habits = Shelf(24 * engine.MB, size=lambda habits: sum(getattr(habits, f.name).nbytes for f in fields(habits)))
+SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
 Spot = tuple[int, int]  # (layer, head)
+Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
 
 
 class Off(Setting):
@@ -67,36 +71,55 @@ SETTINGS = {
 # Numbers
 
 
-def habits(here: Session, picture: engine.Picture, wish: engine.Wish):
+def habits(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
     """One picture's numbers; those of an upload stay in its session."""
     own = st.session_state.setdefault("own_habits", Shelf(4 * engine.MB, _habits.size))
-    return (_habits if picture.sample else own).get((picture.id, wish), lambda: _look(here, picture, wish))
+    return (_habits if picture.sample else own).get((picture.id, wish), lambda: _look(here, picture, wish, report))
 
 
-def _look(here: Session, picture: engine.Picture, wish: engine.Wish):
+def _look(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
     from playground.heads import look
 
-    seen = engine.trace(picture, wish, here.own)
-    with engine.turn():
-        return look(seen)
+    seen, layers = engine.trace(picture, wish, here.own), count(1)
+
+    @contextmanager
+    def turn():
+        layer = next(layers)
+        if seen.tokens > SLOW:
+            report((layer - 1) / seen.layers, f"{picture.name}: layer {layer} of {seen.layers}")
+        with engine.turn():
+            yield
+
+    return look(seen, turn)
 
 
-def over_samples(here: Session, report: Callable[[float, str], object]):
-    """(mean, spread) over the samples. Others have their turn between two pictures."""
+def over_samples(here: Session, report: Report):
+    """(mean, spread) over the samples."""
     from playground.heads import average, spread
 
     many = []
     for n, sample in enumerate(SAMPLES):
-        report(n / len(SAMPLES), f"{sample.title}: {n + 1} of {len(SAMPLES)}")
-        many.append(habits(here, engine.sample(sample.name), here.wish))
+        words = f"{sample.title}: {n + 1} of {len(SAMPLES)}"
+        report(n / len(SAMPLES), words)
+        part = partial(_part, report, n, words)
+        many.append(habits(here, engine.sample(sample.name), here.wish, part))
     return average(many), spread(many)
 
 
+def _part(report: Report, n: int, words: str, share: float, _: str) -> None:
+    report((n + share) / len(SAMPLES), words)
+
+
 def lost(here: Session, seen, off: list[Spot]):
+    """Remembered, for a page runs again whatever is chosen on it."""
     from playground.ablation import without
 
-    with engine.turn():
-        return without(seen, off)
+    def work():
+        with engine.turn():
+            return without(seen, off)
+
+    kept = st.session_state.setdefault("losses", Shelf(4 * engine.MB, lambda loss: loss.change.numel() * 4))
+    return kept.get((here.picture.id, here.wish, tuple(off)), work)
 
 
 # Choices
