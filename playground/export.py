@@ -156,7 +156,10 @@ def _start(seen: Trace, layers: list[int], heads: list[int], view: dict) -> dict
     if not 0 <= scale_number(scale, seen.native_scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {scale}.")
     query = _query(seen, view.get("query"))
-    return view | {"layer": layer, "head": head, "query": query, "scale": scale}
+    view |= {"layer": layer, "head": head, "query": query, "scale": scale}
+    if view.get("what") in ("similarity", "rollout"):
+        view["what"] = "weight"  # the others need the network
+    return view
 
 
 def _head_dim(seen: Trace) -> int:

@@ -15,6 +15,7 @@ from PIL import Image
 
 import playground
 from playground import PlaygroundError, digests, export
+from playground.__main__ import main
 from playground.pack import unpack
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
@@ -202,6 +203,23 @@ def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monke
     assert export.light(seen) == [0, 1, 2]
     monkeypatch.setattr(export, "LIGHT", 1000)
     assert (export.light(seen), export.light(seen, layer=0)) == ([2], [0])
+
+
+def test_a_view_that_needs_the_network_begins_with_weights_instead(seen, picture):
+    start = json.loads(Reader(export.page(seen, picture, view={"what": "rollout", "layer": "1"})).texts["start"])
+    assert (start["view"]["what"], start["view"]["layer"]) == ("weight", 1)
+
+
+def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
+    picture.save(tmp_path / "disc.png")
+    out = tmp_path / "disc.html"
+    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(out)]
+    assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
+    said = capsys.readouterr()
+    assert said.out.strip() == str(out)
+    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in said.err
+    command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
+    assert command[3:-1] == ["figure", "disc.png", *options[:-1]]
 
 
 def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):

@@ -1,0 +1,154 @@
+"""The interactive figure from a disk with the network off: it answers like Python, asks nobody, complains of nothing."""
+
+import pytest
+
+from browser.truth import CLOSE, assert_close, seen, sent
+from browser.visitor import PATIENCE, Visitor
+from playground import export
+from playground.notebook import Living
+
+LAYERS, HEADS = [1, 4], [0, 2, 5]
+VIEW = {"layer": 4, "head": 2, "query": (7, 5)}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("figures") / "meadow.html"
+    export.write(path, seen(), layers=LAYERS, heads=HEADS, view=VIEW, name="</script><img src=x onerror=alert(1)>.jpg")
+    return path
+
+
+class Reader(Visitor):
+    """Somebody who opens a file, and nothing else."""
+
+    def __init__(self, chromium, **options):
+        super().__init__(chromium, "", offline=True, **options)
+        self.asked: list[str] = []
+        self.context.on("request", lambda request: self.asked.append(request.url))
+
+    def read_file(self, path):
+        self.page.goto(path.as_uri())
+        self.until()
+        return self
+
+    def check(self):
+        super().check()
+        assert [url for url in self.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.fixture
+def reader(chromium):
+    opened = []
+
+    def new(**options) -> Reader:
+        opened.append(Reader(chromium, **options))
+        return opened[-1]
+
+    yield new
+    for one in opened:
+        one.check()
+        one.close()
+
+
+def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):
+    there, truth = reader().read_file(file), seen()
+    first = there.read()
+    assert (first["layer"], first["head"], first["query"]) == (4, 2, "7,5")
+    assert_close(first["row"], truth.row(4, 2, (7, 5)))
+    for patch in ((0, 0), (12, 11)):
+        assert_close(there.hover(patch)["row"], truth.row(4, 2, patch))
+    there.lock((3, 4))
+    for key, (layer, head) in ((".", (4, 5)), ("0", (4, 0)), ("[", (1, 0)), ("2", (1, 2))):
+        there.page.keyboard.press(key)
+        shown = there.until(f"r => r.layer === {layer} && r.head === {head}")
+        assert_close(shown["row"], truth.row(layer, head, (3, 4)))
+    there.page.keyboard.press("ArrowDown")
+    there.until("r => r.query === '4,4' && r.locked")
+    there.part("switch").click()
+    shown = there.until("r => r.scale === 1")
+    assert_close(shown["row"], sent().row(1, 2, (4, 4), scale="off"))
+    there.part("dial").fill("250")
+    shown = there.until("r => r.scale < 1")
+    assert shown["scale"] == pytest.approx(truth.native_scale / 2)
+    assert_close(shown["row"], sent().row(1, 2, (4, 4), scale=shown["scale"]))
+    assert there.asked == [file.as_uri()]
+
+
+def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
+    there = reader().read_file(file)
+    names = there.page.locator("button:visible").all_inner_texts()
+    assert {"weight", "Save", "all heads"} <= set(names)
+    assert not {"similarity", "rollout", "whole forward pass", "compare", "Copy link"} & set(names)
+    assert [text.split()[0] for text in there.page.locator(".lens [data-head]").all_inner_texts()] == ["0", "2", "5"]
+    there.part("wallTab").click()
+    there.until()
+    box = there.part("wall").bounding_box()
+    there.page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.25)
+    shown = there.until("r => r.layer === 1 && r.head === 5")
+    assert_close(shown["row"], seen().row(1, 5, (7, 5)))
+
+
+def test_a_picture_of_it_is_saved_without_a_server(reader, file):
+    there = reader().read_file(file)
+    there.part("saving").click()
+    with there.page.expect_download(timeout=PATIENCE) as coming:
+        there.page.locator('.lens [data-save="1"]').first.click()
+    assert coming.value.suggested_filename == "attention-layer4-head2-7-5.png"
+
+
+def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, file):
+    there = reader()
+    there.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
+    shown = there.until()
+    assert (shown["layer"], shown["head"], shown["query"], shown["what"]) == (4, 5, "2,3", "weight")
+    assert_close(shown["row"], seen().row(4, 5, (2, 3)))
+
+
+@pytest.mark.parametrize("width", [900, 1180])
+def test_in_the_frame_of_a_slide_everything_stands_inside(reader, file, tmp_path, width):
+    slide = tmp_path / "slide.html"
+    slide.write_text(f'<iframe src="{file.as_uri()}" width="{width}" height="540" style="border: 0"></iframe>')
+    there = reader()
+    there.page.goto(slide.as_uri())
+    frame = there.page.frames[1]
+    frame.wait_for_function("window.theLens?.()?.read()?.painted", timeout=PATIENCE)
+    assert frame.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [
+        width,
+        540,
+    ]
+    canvas = frame.locator('[data-ref="picture"]').bounding_box()
+    there.page.mouse.move(canvas["x"] + canvas["width"] * 0.99, canvas["y"] + canvas["height"] * 0.99)
+    frame.wait_for_function("theLens().read().query === '13,13'", timeout=PATIENCE)
+    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, (13, 13)))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, file, scheme):
+    size = {"width": 390, "height": 844}
+    there = reader(viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme).read_file(file)
+    there.page.touchscreen.tap(*there.place((10, 2)))
+    shown = there.until("r => r.query === '10,2' && r.locked")
+    assert_close(shown["row"], seen().row(4, 2, (10, 2)))
+    assert there.page.evaluate("document.documentElement.scrollWidth") == 390
+    bright = "sum(getComputedStyle(document.body)[what].match(/\\d+/g).slice(0, 3).map(Number))"
+    light = f"(what) => {{ const sum = (a) => a.reduce((x, y) => x + y); return {bright}; }}"
+    paper, ink = (there.page.evaluate(light, what) for what in ("backgroundColor", "color"))
+    assert (paper > ink) == (scheme == "light")
+
+
+def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
+    shown = seen().show(layer=4, head=2, query=(7, 5), layers=[4])
+    assert isinstance(shown, Living)
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{shown._repr_html_()}</div></body>")
+    there = reader()
+    there.page.goto(notebook.as_uri())
+    frame = there.page.frames[1]
+    frame.wait_for_function("window.theLens?.()?.read()?.painted", timeout=PATIENCE)
+    assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, (7, 5)), CLOSE)
+    canvas = frame.locator('[data-ref="picture"]').bounding_box()
+    there.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
+    frame.wait_for_function("theLens().read().query === '0,0'", timeout=PATIENCE)
+    assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
+    heights = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
+    assert heights[0] <= heights[1]
