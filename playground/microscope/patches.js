@@ -257,14 +257,14 @@ function paintFlight(it, theme, { vector, filter }) {
     context.drawImage(planes[channel], planeX(channel), places.patchY, side, side);
   });
   const phase = (from, to) => eased(Math.min(1, Math.max(0, (it.flown - from) / (to - from))));
-  words(`flatten: ${vector.length.toLocaleString("en")} numbers in a row, row by row, colour by colour`, 0, places.vectorY - 6);
+  words(`flatten: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
   flyRows(it, context, planes, planeX, side, band, w, places);
   const shown = phase(0.62, 0.8);
-  words(`multiply: number by number with filter ${it.number}, which the model learned, and add up`, 0, places.filterY - 6);
+  words(`multiply by filter ${it.number}, which is learned, and add up`, 0, places.filterY - 6);
   context.globalAlpha = shown;
   bandOf(context, filter, it.filterMost, 0, places.filterY, w * shown, band, theme);
   context.globalAlpha = 1;
-  words(`done: the token, ${width} numbers, one for each filter. Point at another.`, 0, places.token.y - 6);
+  words(`done: a token, ${width} numbers. Point at another one`, 0, places.token.y - 6);
   const token = tokens.subarray(it.at * width, (it.at + 1) * width);
   const most = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   bandOf(context, token, most, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);

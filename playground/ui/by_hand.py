@@ -12,7 +12,7 @@ from playground.ui.visit import Setting, write_address
 
 state = st.session_state
 
-TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
+TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 PATCHES = (4, 8, 14, 16, 32)
 
 
@@ -24,7 +24,7 @@ class Arrows(Written):
 SETTINGS = {
     "arrows": Arrows(by_hand.start()),
     "patch": Setting.of(8, PATCHES),
-    "temperature": Setting.of(0.005, TEMPERATURES),
+    "temperature": Setting.of(0.002, TEMPERATURES),
     "hidden": Written("", pattern=r"[A-Za-z0-9_-]{1,600}"),
     "at": Written("", pattern=r"\d{1,2},\d{1,2}"),
     "mask": Written("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),

@@ -71,7 +71,7 @@ class Reader(Visitor):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).get_by_role("button", name=words)
 
     def choose(self, words: str):
-        self.page.get_by_test_id("stButtonGroup").get_by_role("radio", name=words, exact=True).click()
+        self.page.get_by_test_id("stButtonGroup").get_by_text(words, exact=True).click()
 
     def link(self, holds: str) -> str:
         self.page.wait_for_url(lambda url: holds in url)
