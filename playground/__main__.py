@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 
 import playground
+from playground import figuring
 from playground.errors import PlaygroundError
 
 EXAMPLES = """examples:
   python -m playground figure cat.jpg --patch 7,5 -o cat.png
   python -m playground figure cat.jpg --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o cat.pdf
+  python -m playground figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
+  python -m playground figure meadow --patch 9,7 --sweep layers -o meadow.webp
+  python -m playground figure photos/ --layer all --for column -o 'out/{image}-{layer}.pdf'
   python -m playground models "*dinov2*"
   python -m playground download vit_small_patch16_224.dino
   python -m playground train --out runs/bundled
@@ -23,7 +27,7 @@ EXAMPLES = """examples:
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        return options.run(options) or 0
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
         return 2
@@ -31,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+        return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,24 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=playground.__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    figure = commands.add_parser("figure", help="draw what one patch listens to", epilog=EXAMPLES, formatter_class=raw)
-    figure.add_argument("image", metavar="IMAGE", help="a JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF file")
-    figure.add_argument("-o", "--output", metavar="FILE", required=True, help="a .png, .svg or .pdf file to write")
-    figure.add_argument(
-        "--model", metavar="NAME", default=None, help="see `models` (the bundled one, or an untrained one)"
-    )
-    figure.add_argument(
-        "--weights", metavar="FILE", help="a .safetensors file with timm's names, instead of a download"
-    )
-    figure.add_argument("--layer", type=int, metavar="N", help="counting from 0 (default: the last)")
-    figure.add_argument("--head", type=int, default=0, metavar="N", help="counting from 0 (default: 0)")
-    figure.add_argument(
-        "--patch", metavar="ROW,COLUMN", help="counting from 0, or cls, dist, reg0 … (default: the middle)"
-    )
-    figure.add_argument("--scale", default="on", metavar="S", help="on (1/√d_k), off (1) or a number; this layer only")
-    figure.add_argument("--size", metavar="HxW", help="size of the model's input in pixels (default: its native area)")
-    figure.add_argument("--dpi", type=int, default=200, metavar="N", help="dots per inch of a .png (default: 200)")
-    figure.set_defaults(run=_figure)
+    figuring.add_command(commands, epilog=EXAMPLES, formatter_class=raw)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"
@@ -93,44 +80,6 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: a GPU where there is one)")
     train.set_defaults(run=_train)
     return parser
-
-
-def _figure(options: argparse.Namespace) -> None:
-    from playground import figures, zoo
-
-    if Path(options.output).suffix.lower() not in figures.SUFFIXES:
-        raise PlaygroundError(f"-o must end in {', '.join(figures.SUFFIXES)}; given was {options.output}.")
-    if not 10 <= options.dpi <= 2400:
-        raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {options.dpi}.")
-    image = playground.open_image(options.image)
-    name = options.model or ("bundled" if zoo.BUNDLED.exists() else "untrained")
-    if name == "untrained" and options.model is None:
-        print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
-    vit = playground.load(name, weights=options.weights)
-    seen = playground.trace(vit, image, size=_size(options.size))
-    layer = seen.layers - 1 if options.layer is None else options.layer
-    query = _query(options.patch, seen.grid)
-    figure = figures.attention_row(seen, image, layer, options.head, query, options.scale)
-    figures.save(figure, Path(options.output), options.dpi)
-    print(options.output)
-
-
-def _query(text: str | None, grid: tuple[int, int]) -> tuple[int, int] | str:
-    if text is None:
-        return grid[0] // 2, grid[1] // 2
-    parts = text.split(",")
-    if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
-        return int(parts[0]), int(parts[1])
-    return text
-
-
-def _size(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    parts = text.lower().replace("×", "x").split("x")
-    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
-        raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
-    return int(parts[0]), int(parts[1])
 
 
 def _models(options: argparse.Namespace) -> None:

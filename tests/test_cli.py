@@ -17,7 +17,7 @@ def test_a_figure_is_written(file, tmp_path, capsys):
     out = tmp_path / "row.png"
     assert main(["figure", str(file), "--model", "untrained", "--layer", "1", "--patch", "3,4", "-o", str(out)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
-    assert Image.open(out).width == 1800
+    assert Image.open(out).size == (2560, 1440)
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf"])
@@ -35,7 +35,8 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
         (["--patch", "nose"], "no token called 'nose'"),
         (["--patch", "1,2,3"], "no token called"),
         (["--layer", "6"], "There is no layer 6"),
-        (["--head", "-1"], "There is no head -1"),
+        (["--head", "-1"], "--head takes a number counting from 0"),
+        (["--head", "9"], "There is no head 9"),
         (["--scale", "big"], 'A scale is "on"'),
         (["--size", "100"], "--size is HEIGHTxWIDTH"),
         (["--size", "100x100"], "can't be cut into patches"),

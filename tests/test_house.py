@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LIBRARY = sorted(path for path in (ROOT / "playground").glob("*.py"))
+LIBRARY = sorted([*(ROOT / "playground").glob("*.py"), *(ROOT / "playground" / "figures").glob("*.py")])
 
 
 def imported(path: Path) -> set[str]:
@@ -27,12 +27,12 @@ def test_the_library_knows_neither_streamlit_nor_the_pages(path):
 
 
 def test_no_module_of_the_library_needs_itself():
-    needs = {
-        path.stem: {name.split(".")[1] for name in imported(path) if name.startswith("playground.")}
-        & {p.stem for p in LIBRARY}
+    modules = {
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): path
         for path in LIBRARY
         if path.stem not in ("__init__", "__main__")
     }
+    needs = {name: imported(path) & modules.keys() for name, path in modules.items()}
     while free := [name for name, wanted in needs.items() if not wanted & needs.keys()]:
         for name in free:
             del needs[name]

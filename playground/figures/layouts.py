@@ -1,0 +1,240 @@
+"""The layouts: which panels a figure has and what stands beneath them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.figures import maps, words
+from playground.figures.bodies import Matrix, Panel, Panels
+from playground.figures.maps import Domain, Map
+from playground.figures.spec import WITHOUT_HEADS, Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+KINDS = {  # a head's habit (playground/heads.py) -> its colour; they survive colour blindness
+    "same object or colour": "#E69F00",
+    "local": "#56B4E9",
+    "fixed offset": "#0072B2",
+    "everywhere": "#009E73",
+    "looks at itself": "#F0E442",
+    "class token or registers": "#CC79A7",
+    "no single habit": "#9a9ca5",
+    "idle": "#5b5d66",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    seen: Trace
+    image: Image.Image
+    name: str
+
+
+@dataclass(frozen=True)
+class Content:
+    """What stands on the sheet."""
+
+    body: Panels | Matrix
+    domain: Domain | None = None  # of the colour bar
+    caption: str = ""
+    prefix: str = ""
+    legend: tuple[tuple[str, str], ...] = ()  # (colour, words)
+
+
+def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
+    scale = None if spec.whole else spec.scale  # a whole pass ran with it already
+    if spec.layout in ("scale", "compare"):
+        return _two(spec, subject, other)
+    return {"head": _head, "convolution": _head, "heads": _heads, "wall": _wall, "atlas": _atlas}[spec.layout](
+        spec, subject, scale
+    )
+
+
+# One head -------------------------------------------------------------------------------------------------------------
+
+
+def _head(spec: Spec, subject: Subject, scale: str | None) -> Content:
+    """The picture, what a convolution reads (in its layout), what attention reads. A narrow figure of one head is the
+    map alone."""
+    seen = subject.seen
+    seen.row(spec.layer, spec.head, spec.query)  # says what is wrong, also for a map without heads
+    shown = maps.look(seen, spec, spec.layer, spec.head, scale)
+    span = maps.domain(spec, seen, [shown])
+    sub = words.place(spec, spec.layer, spec.head)
+    if spec.layout == "convolution" and spec.direction == "row":
+        sub = f"reads all {shown.grid.size}, {sub}"
+    panels = [_map_panel(spec, subject, shown, span, words.method(spec), sub)]
+    if spec.layout == "convolution":
+        panels = [_photo_panel(spec, subject), _kernel_panel(spec, subject), *panels]
+    elif spec.purpose in ("slide", "page"):
+        panels = [_photo_panel(spec, subject), *panels]
+    return Content(Panels(panels), span, words.caption(spec, seen, [shown]), words.prefix_line(spec, [shown]))
+
+
+def _photo_panel(spec: Spec, subject: Subject) -> Panel:
+    patch = maps.patch_of(subject.seen, spec.query)
+
+    def draw(sheet, axes, box) -> None:
+        sheet.photo(axes, subject.image, box)
+        sheet.mark(axes, patch, box)
+
+    heading = "query" if spec.direction == "row" else "key"
+    return Panel(heading, words.asked(spec.query), subject.seen.grid, draw)
+
+
+def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
+    patch, grid, k = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
+    if patch is None:
+        raise PlaygroundError(f"A convolution has no {spec.query!r} token: choose a patch, such as --patch 7,5.")
+    cells = maps.neighbourhood(*patch, grid, k)
+
+    def draw(sheet, axes, box) -> None:
+        sheet.photo(axes, subject.image, box)
+        sheet.layer(axes, maps.window(*grid, cells))
+        sheet.kernel(axes, cells, box)
+        sheet.mark(axes, patch, box)
+
+    return Panel(f"{k}×{k} convolution", f"reads {len(cells)} of {grid[0] * grid[1]} patches", grid, draw)
+
+
+def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, query=None) -> Panel:
+    patch = maps.patch_of(subject.seen, spec.query if query is None else query)
+
+    def draw(sheet, axes, box) -> None:
+        sheet.photo(axes, subject.image, box)
+        sheet.layer(axes, maps.veil(shown.grid, spec, span))
+        sheet.mark(axes, patch, box)
+
+    return Panel(heading, sub, subject.seen.grid, draw)
+
+
+# Many heads -----------------------------------------------------------------------------------------------------------
+
+
+def _heads(spec: Spec, subject: Subject, scale: str | None) -> Content:
+    seen = subject.seen
+    shown = [maps.look(seen, spec, spec.layer, head, scale) for head in range(seen.heads)]
+    span = maps.domain(spec, seen, shown)
+    panels = []
+    for head, one in enumerate(shown):
+        sub = "" if one.breadth is None else f"about {words.tokens(one)} tokens"
+        panels.append(_map_panel(spec, subject, one, span, f"head {head}", sub))
+    return Content(Panels(panels), span, words.caption(spec, seen, shown), words.prefix_line(spec, shown))
+
+
+def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
+    seen = subject.seen
+    shown = [[maps.look(seen, spec, layer, head, scale) for head in range(seen.heads)] for layer in range(seen.layers)]
+    every = [one for layer in shown for one in layer]
+    span = maps.domain(spec, seen, every)
+    patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid
+
+    def draw(sheet, axes, layer, head, box) -> None:
+        extent = (box.x, box.y, box.x + box.width, box.y + box.height)
+        sheet.layer(axes, maps.solid(shown[layer][head].grid, spec, span), extent)
+        if patch is not None and spec.marker and box.width > 0.22:
+            x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
+            frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
+            frame.set(edgecolor="white", linewidth=min(1.0, 0.9 * box.width))
+            axes.add_patch(frame)
+
+    picture = _photo_panel(spec, subject) if spec.purpose in ("slide", "page") else None
+    body = Matrix(seen.layers, seen.heads, columns / rows, draw, picture)
+    return Content(body, span, words.caption(spec, seen, every), words.prefix_line(spec, every))
+
+
+def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
+    """For every head the share that each place around a patch gets, averaged over all patches, framed by its habit."""
+    from playground import heads
+
+    seen = subject.seen
+    habits = heads.look(seen)
+    kinds = habits.kinds()
+    span = maps.domain(replace(spec, what="weight", direction="row"), seen, [])
+    side = habits.offsets.shape[-1]
+
+    def draw(sheet, axes, layer, head, box) -> None:
+        edge = 0.075 * box.height
+        colour = KINDS[kinds[layer][head].split(":")[0]]
+        axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=colour, linewidth=0))
+        extent = (box.x + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
+        sheet.layer(axes, maps.solid(habits.offsets[layer, head], replace(spec, smooth=False), span), extent)
+
+    present = {kind.split(":")[0] for layer in kinds for kind in layer}
+    legend = tuple((colour, kind) for kind, colour in KINDS.items() if kind in present)
+    caption = (
+        f"{words.model(spec.model)}: what each head gives to the {side} × {side} places around a patch, "
+        "which is in the middle, on average over this picture; the frame names its habit."
+    )
+    taken = (habits.to_class + habits.to_registers) if seen.prefix else None
+    prefix = (
+        ""
+        if taken is None or not spec.prefix
+        else (f"Not in the maps: the prefix tokens take {words.percent(taken.min())} to {words.percent(taken.max())}.")
+    )
+    return Content(Matrix(seen.layers, seen.heads, 1, draw), span, _upper(caption), prefix, legend)
+
+
+def _upper(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+# Two of them ----------------------------------------------------------------------------------------------------------
+
+
+def _two(spec: Spec, subject: Subject, other: Subject | None) -> Content:
+    if spec.layout == "scale" and spec.what in WITHOUT_HEADS and not spec.whole:
+        raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
+    pairs = _scales(spec, subject, other) if spec.layout == "scale" else _pair(spec, subject, other)
+    shown = [maps.look(one.seen, asks, asks.layer, asks.head, scale) for one, asks, scale, _, _ in pairs]
+    both = [maps.domain(asks, one.seen, shown) for one, asks, *_ in pairs]
+    span = max(both, key=lambda d: d.high)
+    panels = []
+    for (one, asks, _, heading, sub), map_ in zip(pairs, shown, strict=True):
+        line = sub if map_.breadth is None else f"{sub}, about {words.tokens(map_)} tokens"
+        panels.append(_map_panel(asks, one, map_, span, heading, line))
+    seen = subject.seen
+    plain = spec if spec.layout == "compare" else replace(spec, scale="on")
+    return Content(Panels(panels), span, words.caption(plain, seen, shown), _outside_of_both(spec, pairs, shown))
+
+
+def _outside_of_both(spec: Spec, pairs, shown: list[Map]) -> str:
+    said = [(heading, words.outside(map_, spec)) for (*_, heading, _), map_ in zip(pairs, shown, strict=True)]
+    parts = [f"{heading}: {what}" for heading, what in said if what]
+    return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
+
+
+def _scales(spec: Spec, subject: Subject, other: Subject | None):
+    altered = "off" if spec.scale == "on" else spec.scale
+    on = (subject, spec, "on", f"scale {words.scale(subject.seen, 'on')}", "as trained")
+    name = words.scale(subject.seen, altered)
+    heading = name if name == "no scale" else f"scale {name}"
+    if spec.whole:
+        if other is None:
+            raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
+        return [on, (other, spec, None, heading, "in the whole forward pass")]
+    return [on, (subject, spec, altered, heading, "in this layer alone")]
+
+
+def _pair(spec: Spec, subject: Subject, other: Subject | None):
+    if other is None:
+        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+    scale = None if spec.whole else spec.scale
+    query = maps.same_place(spec.query, subject.seen, other.seen)
+    layer = maps.same_layer(spec.layer, subject.seen, other.seen)
+    head = min(spec.head, other.seen.heads - 1)
+    asks = replace(spec, query=query, layer=layer, head=head)
+    models = subject.seen.model != other.seen.model
+
+    def names(one: Subject, its: Spec) -> tuple[str, str]:
+        heading = words.model(one.seen.model) if models else PurePath(one.name).stem
+        return heading.removeprefix("the ").removeprefix("an "), words.place(its, its.layer, its.head)
+
+    return [(subject, spec, scale, *names(subject, spec)), (other, asks, scale, *names(other, asks))]

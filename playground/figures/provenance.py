@@ -1,0 +1,79 @@
+"""What a file says of where it comes from: enough to make it again, and to see whether that was the same."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+import playground
+from playground.figures import words
+from playground.figures.layouts import Subject
+from playground.figures.spec import Spec, query_words
+
+_digests: WeakKeyDictionary = WeakKeyDictionary()  # a model's weights are hashed once
+
+
+def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[str, str]:
+    """In words, in the order in which they are read."""
+    seen = subject.seen
+    said = {
+        "model": seen.model,
+        "weights": f"sha256:{weights_digest(seen)}" if seen.vit else "unknown",
+        "image": subject.name,
+        "pixels": f"sha256:{image_digest(subject.image)}",
+        "input": f"{seen.size[0]}x{seen.size[1]}",
+        "layout": spec.layout,
+    }
+    if spec.layout not in ("wall", "atlas"):
+        said["layer"] = str(spec.layer)
+    if spec.layout not in ("wall", "atlas", "heads"):
+        said["head"] = str(spec.head)
+    if spec.layout != "atlas":
+        said["patch"] = query_words(spec.query)
+        said["shows"] = f"{spec.what}, {spec.direction}"
+    said["scale"] = _scale(spec, subject)
+    if other is not None and spec.layout == "compare":
+        said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
+    return said | {"made by": f"Attention Playground {playground.__version__}"}
+
+
+_OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
+
+
+def _scale(spec: Spec, subject: Subject) -> str:
+    given = "off" if spec.layout == "scale" and spec.scale == "on" else spec.scale
+    number = words.scale(subject.seen, given)
+    if given == "on":
+        return number
+    return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"
+
+
+def footer(spec: Spec, subject: Subject, other: Subject | None) -> str:
+    said = facts(spec, subject, other)
+    short = {key: value[: len("sha256:") + 8] if value.startswith("sha256:") else value for key, value in said.items()}
+    pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]
+    if "other model" in short:
+        pairs += [
+            f"{short['other model']} ({short['other weights']})",
+            f"{short['other image']} ({short['other pixels']})",
+        ]
+    pairs += [f"{key} {short[key]}" for key in ("layer", "head", "patch", "scale") if key in short]
+    return " · ".join([*pairs, short["made by"]])
+
+
+def weights_digest(seen) -> str:
+    """Of the parameters as they are computed with: one file in float16 and one in float32 can agree."""
+    if seen.vit not in _digests:
+        digest = sha256()
+        for name, tensor in sorted(seen.vit.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
+        _digests[seen.vit] = digest.hexdigest()[:16]
+    return _digests[seen.vit]
+
+
+def image_digest(image) -> str:
+    """Of the upright RGB pixels, not of the file: a picture that was pasted has none."""
+    return sha256(f"{image.width}x{image.height} ".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]

@@ -1,0 +1,125 @@
+"""What a figure is: one plain description that says everything, so that a page and a command make the same pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from playground.errors import PlaygroundError
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What a figure is for. A height of None is as high as its contents."""
+
+    width: float  # inches
+    height: float | None
+    font: float  # points
+    dpi: int  # of a PNG
+    words: str
+
+
+PURPOSES = {
+    "slide": Purpose(40 / 3, 7.5, 17, 192, "a whole 16:9 slide"),
+    "half": Purpose(20 / 3, 7.5, 16, 192, "half of a 16:9 slide"),
+    "column": Purpose(3.35, None, 7, 300, "one column of a paper, 85 mm"),
+    "page": Purpose(7.0, None, 8, 300, "both columns of a paper, 178 mm"),
+}
+LAYOUTS = {
+    "head": "one head",
+    "convolution": "the picture, a 3×3 convolution and attention side by side",
+    "heads": "all heads of a layer",
+    "wall": "all heads of all layers",
+    "scale": "with 1/√dₖ and without",
+    "compare": "two pictures or two models",
+    "atlas": "what every head does on average",
+    "curves": "what the scale does to the softmax as dₖ grows",
+}
+CHOICES = {
+    "layout": tuple(LAYOUTS),
+    "what": ("weight", "value", "score", "similarity", "rollout"),
+    "direction": ("row", "column"),
+    "colours": ("shared", "own"),
+    "colour_map": ("magma", "inferno", "plasma", "viridis", "cividis"),  # even to the eye, whatever colours it sees
+    "kernel": (3, 5, 7),
+    "purpose": tuple(PURPOSES),
+    "theme": ("light", "dark"),
+}
+WITHOUT_HEADS = ("similarity", "rollout")
+MOVING_DPI = 96
+
+
+@dataclass(frozen=True)
+class Spec:
+    # What is shown
+    image: str = ""  # a file, or the name of a sample
+    layout: str = "head"
+    model: str = "bundled"
+    weights: str | None = None  # a file
+    size: tuple[int, int] | None = None  # (height, width) of the model's input
+    layer: int | None = None  # None: two thirds of the way up, where heads look at objects
+    head: int = 0
+    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the middle
+    scale: str = "on"  # or "off", or a number
+    whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
+    what: str = "weight"
+    direction: str = "row"
+    kernel: int = 3
+    other_image: str | None = None  # of the layout "compare"
+    other_model: str | None = None
+    # How it looks
+    purpose: str = "slide"
+    theme: str = "light"
+    transparent: bool = False
+    colours: str = "shared"  # one absolute scale for everything, or each map its own contrast
+    ceiling: float | None = None  # where shared colours end
+    colour_map: str = "magma"
+    smooth: bool = False
+    caption: bool = True
+    bar: bool = True
+    marker: bool = True
+    prefix: bool = True  # what the class token and the registers take
+    footer: bool = False
+    dpi: int | None = None  # None: the purpose's
+    sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if (given := getattr(self, name)) not in allowed:
+                raise PlaygroundError(
+                    f"A figure's {name.replace('_', ' ')} is {', '.join(map(str, allowed))}; given was {given!r}."
+                )
+        if self.dpi is not None and not 10 <= self.dpi <= 2400:
+            raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
+        if self.ceiling is not None and not 0 < self.ceiling <= 1:
+            raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling:g}.")
+        if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
+            raise PlaygroundError(f"{self.what.capitalize()} has no heads: take the layout head or convolution for it.")
+
+    @property
+    def made_for(self) -> Purpose:
+        return PURPOSES[self.purpose]
+
+    @property
+    def dots(self) -> int:
+        return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
+
+    def settled(self, seen: Trace | None) -> Spec:
+        """With the numbers in the place of the defaults that depend on the trace."""
+        if seen is None:
+            return self
+        rows, columns = seen.grid
+        return replace(
+            self,
+            size=seen.size,
+            layer=min(seen.layers - 1, 2 * seen.layers // 3) if self.layer is None else self.layer,
+            query=(rows // 2, columns // 2) if self.query is None else self.query,
+        )
+
+
+def query_words(query: tuple[int, int] | str | int) -> str:
+    """As on the command line: "7,5" or "cls"."""
+    return f"{query[0]},{query[1]}" if isinstance(query, tuple | list) else str(query)

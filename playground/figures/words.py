@@ -1,0 +1,137 @@
+"""What a figure says: headings, captions, and what the picture can't show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playground.figures.maps import Map, factor
+from playground.figures.spec import WITHOUT_HEADS, Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+
+def asked(query) -> str:
+    """The query, in words."""
+    if isinstance(query, tuple | list):
+        return f"patch {query[0]}, {query[1]}"
+    return _token(query) if isinstance(query, str) else f"token {query}"
+
+
+def _token(name: str) -> str:
+    if name.startswith("reg") and name[3:].isdecimal():
+        return f"register {name[3:]}"
+    return {"cls": "the class token", "dist": "the distillation token"}.get(name, name)
+
+
+def picture(name: str) -> str:
+    return Path(name).name or "the picture"
+
+
+def model(name: str) -> str:
+    return {"bundled": "the bundled ViT", "untrained": "an untrained ViT"}.get(name, name.rsplit("/", 1)[-1])
+
+
+def place(spec: Spec, layer: int, head: int) -> str:
+    if spec.what == "rollout":
+        return "through all layers"
+    return f"after layer {layer}" if spec.what == "similarity" else f"layer {layer}, head {head}"
+
+
+def method(spec: Spec) -> str:
+    """The heading of a map."""
+    if spec.what in WITHOUT_HEADS:
+        return {"similarity": "feature similarity", "rollout": "rollout"}[spec.what]
+    name = {"weight": "attention", "value": "weight × ‖value‖", "score": "raw scores"}[spec.what]
+    return name if spec.direction == "row" else f"{name}, by column"
+
+
+def scale(seen: Trace, given: str | None) -> str:
+    """ "1/√32" or "no scale", or the number."""
+    number, width = factor(seen, given), seen.record[min(seen.record)].q.shape[-1]
+    if abs(number - seen.native_scale) < 1e-9:
+        return f"1/√{width}"
+    return "no scale" if number == 1 else f"{number:.3g}"
+
+
+def tokens(map_: Map) -> str:
+    """How many tokens a row listens to, as its entropy has it."""
+    b = map_.breadth
+    return "" if b is None else f"{b:.1f}" if b < 100 else f"{b:.0f}"
+
+
+def percent(share: float) -> str:
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
+
+
+def outside(map_: Map, spec: Spec) -> str:
+    """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
+    if not (map_.prefix and spec.prefix and spec.what in ("weight", "rollout") and spec.direction == "row"):
+        return ""
+    shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
+    for name, share in map_.prefix:
+        shares["registers" if name.startswith("reg") else name.upper()] += share
+    present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
+    return ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name in present)
+
+
+def taken(map_: Map) -> float:
+    return sum(share for _, share in map_.prefix)
+
+
+def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
+    """One or two sentences that say what is seen, and with what it was made."""
+    where = "" if spec.layout in ("wall", "atlas") else f", {place(spec, spec.layer, spec.head)}"
+    if spec.layout == "heads":
+        where = f", layer {spec.layer}"
+    who = asked(spec.query)
+    said = {
+        "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
+        "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
+        "score": f"raw scores of {who}",
+        "similarity": f"patches with features like those of {who}",
+        "rollout": f"what reaches {who} through all layers",
+    }[spec.what]
+    first = f"{model(spec.model)}{where}: {said}"
+    if len(maps) == 1 and maps[0].breadth is not None:
+        first += f", about {tokens(maps[0])} of {seen.tokens} tokens"
+    return " ".join([f"{first[0].upper()}{first[1:]}.", *_altered(spec, seen)])
+
+
+def _altered(spec: Spec, seen: Trace) -> list[str]:
+    """A scale that the network was not trained with is a counterfactual, and is said to be one."""
+    if spec.scale == "on":
+        return []
+    where = "in the whole forward pass" if spec.whole else "in this layer alone"
+    if spec.layout == "wall" and not spec.whole:
+        where = "in each layer alone"
+    number = factor(seen, spec.scale)
+    how = "Without 1/√dₖ" if number == 1 else f"Scale {number:.3g} instead of {scale(seen, 'on')}"
+    return [f"{how} {where}."]
+
+
+def prefix_line(spec: Spec, maps: list[Map]) -> str:
+    """What the maps leave out, of one map or of many."""
+    if not maps or not outside(maps[0], spec):
+        return ""
+    if len(maps) == 1:
+        return f"Not in the picture: {outside(maps[0], spec)}."
+    names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
+    who = " and ".join(sorted(names, key=str.isupper, reverse=True))
+    low, high = min(map(taken, maps)), max(map(taken, maps))
+    verb = "take" if len(names) > 1 or "registers" in names else "takes"
+    return f"Not in the pictures: {who} {verb} {percent(low)} to {percent(high)} of the row."
+
+
+def title(spec: Spec) -> str:
+    """For a file's metadata."""
+    what = {"heads": f"all heads of layer {spec.layer}", "wall": "all heads of all layers"}
+    if spec.layout == "curves":
+        return "Softmax with and without 1/√dₖ"
+    if spec.layout == "atlas":
+        return f"Head atlas of {model(spec.model)}"
+    shown = what.get(spec.layout, place(spec, spec.layer, spec.head))
+    return f"{method(spec).capitalize()} of {asked(spec.query)}, {shown}"
