@@ -12,6 +12,7 @@ import streamlit as st
 from playground.bundle import bundle, stylesheet
 from playground.samples import SAMPLES
 from playground.ui.rooms import ROOMS
+from playground.ui.session import default_model
 from playground.ui.tour_steps import STEPS, Step
 
 PLACES = {str(n): n for n in range(1, len(STEPS) + 1)}
@@ -19,8 +20,6 @@ PLACES = {str(n): n for n in range(1, len(STEPS) + 1)}
 
 def words(n: int) -> dict[str, str]:
     """The address of a step: always the same picture and model, so that it talks about what is there."""
-    from playground.ui.session import default_model
-
     return {"model": default_model(), "sample": SAMPLES[0].name, **_step(n).words, "tour": str(n)}
 
 
