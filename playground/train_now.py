@@ -58,14 +58,14 @@ def train_now(
         points = np.array(curve, np.float32).reshape(-1, 1 + len(LOSSES))
         return Timelapse(recipe.name, "", LOSSES, points, tuple(moments))
 
-    with _one_core(), TemporaryDirectory() as folder:
+    with one_core(), TemporaryDirectory() as folder:
         look(0, {}, VisionTransformer(recipe.config, recipe.seed).eval())
         train(recipe, Path(folder), device="cpu", tell=look, stopped=lambda: stopped() or time.monotonic() > until)
     return so_far()
 
 
 @contextmanager
-def _one_core() -> Iterator[None]:
+def one_core() -> Iterator[None]:
     """Products this small are slower on two cores than on one, much slower where the cores have other work to do; and
     those who only look something up meanwhile find a core free."""
     before = torch.get_num_threads()

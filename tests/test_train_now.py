@@ -42,6 +42,18 @@ def until(condition, seconds=20):
     assert condition()
 
 
+# The page
+
+
+def test_without_its_file_the_page_says_how_it_is_made_and_offers_to_train(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "TIMELAPSE", tmp_path / "none.bin")
+    page = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=120).run()
+    page.switch_page("pages/training.py").run()
+    assert "python -m playground.timelapse" in page.info[0].value
+    assert "Train now" in [button.label for button in page.button]
+    assert not page.exception
+
+
 # Training
 
 
@@ -156,15 +168,3 @@ def test_habits_and_masses_are_those_of_the_moments(watched):
     assert header["kinds"] == [moment.habits.kinds() for moment in end.moments]
     assert arrays["mass"].shape == (3, 3, 3)
     np.testing.assert_allclose(arrays["entropy"][2], end.moments[2].habits.entropy, rtol=1e-6)
-
-
-# The page
-
-
-def test_without_its_file_the_page_says_how_it_is_made_and_offers_to_train(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "TIMELAPSE", tmp_path / "none.bin")
-    page = AppTest.from_file(str(Path(__file__).parent.parent / "app.py"), default_timeout=120).run()
-    page.switch_page("pages/training.py").run()
-    assert "python -m playground.timelapse" in page.info[0].value
-    assert "Train now" in [button.label for button in page.button]
-    assert not page.exception
