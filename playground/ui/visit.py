@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from playground.errors import PlaygroundError
 from playground.ui import address, session, tour
@@ -32,6 +33,9 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, settings or {}
+    if PagesManager.uses_pages_directory:  # the first run on a fresh server finds pages/ by itself, without app.py
+        PagesManager.uses_pages_directory = False
+        st.rerun()
     tour.turn(page)
     given = dict(st.query_params)
     moved = state.get("page") != page
