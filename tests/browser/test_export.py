@@ -1,4 +1,4 @@
-"""The interactive figure from a disk with the network off: it answers like Python, asks nobody, complains of nothing."""
+"""The interactive figure from a disk, the network off: it answers like Python, asks nobody, complains of nothing."""
 
 import pytest
 
