@@ -44,7 +44,6 @@ def show(
     says which it shall hold. It shows the picture as the model saw it, unless a finer `image` of it is given."""
     start = {"layer": layer, "head": head, "query": query, "scale": scale}
     view = {key: value for key, value in start.items() if value is not None}
-    name = "the model's input" if image is None else "the picture"
-    choice = {"name": name, "heads": heads, "view": view}
+    choice = {"heads": heads, "view": view}
     layers = export.light(seen, image, layer, **choice) if layers is None else layers
     return Living(export.page(seen, image, layers=layers, **choice), f"{seen.model}: whom each patch listens to")
