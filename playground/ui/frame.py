@@ -19,7 +19,7 @@ STYLE = """
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 46rem; padding-top: 0.6rem; }
-.st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0; }
+.st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0 0.7rem; }
 .st-key-errand { position: fixed; inset: auto 0 0; z-index: 1000; padding: 0.2rem 1.6rem 1rem; }
 .st-key-errand { backdrop-filter: blur(12px); }
 @media (max-width: 1100px) { /* the samples have a line to themselves */
