@@ -164,7 +164,7 @@ def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path,
         image.seek(frame)
         sizes.add(image.size)
         shown.append(image.convert("RGB").tobytes())
-    assert sizes == {(round(3.35 * 96), image.height)}
+    assert sizes == {(int(3.35 * 96), image.height)}
     assert len(set(shown)) == 3
     kept = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
     assert b"--sweep layers" in kept

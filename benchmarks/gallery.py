@@ -1,0 +1,49 @@
+"""The gallery: every layout of `python -m playground figure`, with the command that makes each.
+
+python benchmarks/gallery.py      # writes assets/readme/gallery/: pictures of moderate size, and a page that shows them
+"""
+
+import shlex
+from pathlib import Path
+
+from playground.__main__ import main
+
+FOLDER = Path(__file__).resolve().parent.parent / "assets" / "readme" / "gallery"
+DPI = 96
+
+FIGURES = {  # a file's name -> what it shows, and the options that make it
+    "convolution.png": ("A convolution and attention", "meadow --layout convolution --patch 9,7 --head 1"),
+    "head.png": ("One head", "portrait --patch 6,5 --theme dark"),
+    "heads.png": ("All heads of a layer", "still-life --layout heads --patch 7,6"),
+    "wall.png": ("All heads of all layers", "meadow --layout wall --patch 9,7 --theme dark"),
+    "scale.png": ("With 1/√dₖ and without", "meadow --layout scale --patch 9,7 --head 1"),
+    "compare.png": ("Two pictures", "meadow --layout compare --with-image one-colour --patch 9,7 --head 1"),
+    "atlas.png": ("What every head does on average", "meadow --layout atlas"),
+    "curves.png": ("What the scale does to the softmax", "--layout curves"),
+    "layers.webp": ("A sweep through the layers", "meadow --patch 9,7 --head 1 --sweep layers --dpi 64"),
+    "patches.webp": (
+        "A walk over the picture",
+        "meadow --layout convolution --patch 9,7 --head 1 --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
+    ),
+}
+
+
+def line(name: str, options: str) -> list[str]:
+    dots = [] if "--dpi" in options else ["--dpi", str(DPI)]
+    return ["figure", *shlex.split(options), *dots, "-o", name]
+
+
+def draw() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    parts = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
+    for name, (title, options) in FIGURES.items():
+        if main(line(str(FOLDER / name), options)):
+            raise SystemExit(f"{name} could not be made")
+        print(f"{name:16} {(FOLDER / name).stat().st_size / 1000:.0f} kB")
+        command = shlex.join(["python", "-m", "playground", *line(name, options)])
+        parts += [f"## {title}", f"![{title}]({name})", f"```\n{command}\n```"]
+    (FOLDER / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    draw()
