@@ -26,7 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     cameByCard = true;
     setTriggerValue("go", { to, stamp: Date.now() });
   };
-  if (kept.step !== `${data.n} ${data.away}`) Object.assign(kept, { step: `${data.n} ${data.away}`, settled: false, since: performance.now() });
+  if (kept.step !== `${data.n} ${data.away}`) Object.assign(kept, { step: `${data.n} ${data.away}`, settled: false });
   kept.data = data;
   writeCard(root, data);
   follow(root, kept);
@@ -97,6 +97,7 @@ function follow(root, kept) {
   if (!kept.target?.isConnected || kept.selector !== data.point) {
     kept.target = data.away ? null : findShown(data.point);
     kept.selector = data.point;
+    kept.since = performance.now();
   }
   ring.hidden = !kept.target;
   if (!kept.target) return place(card, []);
@@ -104,7 +105,7 @@ function follow(root, kept) {
   const box = kept.target.getBoundingClientRect();
   Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
   const others = data.keep.split(",").map((selector) => findShown(selector.trim())).filter(Boolean);
-  place(card, [[box, 1], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
+  place(card, [[box, 4], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
 }
 
 // The card goes where it covers least of what it talks about; at the bottom of a narrow window, whatever that covers.
