@@ -155,8 +155,8 @@ def _room(spec: Spec) -> tuple[float, float | None, float]:
 def _beneath(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
     width, room, stop = inner, high, 0.0
-    for _ in range(3):  # the caption's height depends on the body's width, and the body's room on the caption's height
-        band = _band(spec, what, foot, max(width, min(inner, 38 * em)), stop, lines)
+    for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
+        band = _band(spec, what, foot, width if width > 30 * em else min(inner, 38 * em), stop, lines)
         room = None if high is None else high - band.height - BETWEEN * em * bool(band.height)
         width, height = what.body.size(inner, room, em)
         stop = what.body.stop(inner, room, em, BAR * em)
