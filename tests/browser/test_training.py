@@ -34,7 +34,7 @@ class Watcher(Visitor):
     def open(self, address=""):
         self.context.add_init_script(FIND)
         self.said = []  # to the server
-        self.page.on("websocket", lambda socket: socket.on("framesent", self.said.append))
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.said.append(frame)))
         self.page.goto(f"{self.url}/training?{address}")
         return self
 
