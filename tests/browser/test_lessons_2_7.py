@@ -1,0 +1,98 @@
+"""Shapes and Code: their main control changes their picture, and their link brings it back."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from browser.visitor import Visitor
+
+OWN_404 = "Failed to load resource: the server responded with a status of 404"  # Streamlit's, below a page's path
+
+
+@pytest.fixture
+def lesson(chromium, server):
+    """lesson("shapes", "example=sentence") gives a visitor on that page. The first page comes first: a fresh server
+    learns from it where its pages are."""
+    visitors = []
+
+    def new(page, address="", **options) -> Visitor:
+        visitors.append(Visitor(chromium, server, **options))
+        visitor = visitors[-1]
+        visitor.sent = []
+        visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visitor.sent.append(frame)))
+        if len(visitors) == 1:
+            visitor.open()
+        visitor.page.goto(f"{server}/{page}?{address}")
+        return visitor
+
+    yield new
+    for visitor in visitors:
+        visitor.errors[:] = [said for said in visitor.errors if not said.startswith(OWN_404)]
+        visitor.check()
+        assert visitor.page.get_by_test_id("stException").count() == 0
+        visitor.close()
+
+
+def read(visitor, of: str, condition: str) -> dict:
+    """What a component says of itself once it fulfils the condition."""
+    script = f"""() => {{ const find = (root) => {{ for (const e of root.querySelectorAll("*")) {{
+        const found = e.__{of} ?? (e.shadowRoot && find(e.shadowRoot)); if (found) return found; }} return null; }};
+        const r = find(document)?.read?.(); return r && ({condition})(r) ? r : null; }}"""
+    return visitor.page.wait_for_function(script).json_value()
+
+
+def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
+    visitor = lesson("shapes", "example=sentence")
+    assert read(visitor, "walk", "r => r.step === 1")["shape"] == [1, 4, 512]
+    visitor.page.locator(".walk [data-step='4']").click()
+    weights = read(visitor, "walk", "r => r.step === 5")
+    assert weights["shape"] == [1, 8, 4, 4]
+    rows = [sum(weights["groups"][0]["values"][i : i + 4]) for i in range(0, 8 * 16, 4)]
+    assert all(abs(total - 1) < 2e-3 for total in rows)
+    visitor.page.wait_for_url("**step=5**")
+    again = read(lesson("shapes", urlsplit(visitor.page.url).query), "walk", "r => r.step === 5")
+    assert again["groups"] == weights["groups"]
+
+
+def test_playing_goes_through_the_steps_without_the_server(lesson):
+    visitor = lesson("shapes", "example=one-head")
+    read(visitor, "walk", "r => r.step === 1")
+    visitor.page.wait_for_timeout(500)  # what the page's start has to say is said
+    before = len(visitor.sent)
+    visitor.page.locator(".walk [data-play]").click()
+    assert read(visitor, "walk", "r => r.step === 2 && r.playing")["shape"] == [13, 100, 64]
+    assert read(visitor, "walk", "r => r.step === 3")["shape"] == [13, 1, 100, 64]
+    assert len(visitor.sent) == before
+
+
+def test_an_impossible_width_is_explained_in_place(lesson):
+    visitor = lesson("shapes", "example=own&dim=100&chan=100&heads=8")
+    warning = visitor.page.get_by_test_id("stAlert").filter(has_text="96 or 104")
+    warning.wait_for()
+    assert "5 or 10 heads" in warning.inner_text()
+
+
+def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
+    visitor = lesson("code", "part=layer")
+    line = visitor.page.locator(".read .noted").filter(has_text="x = x + self.ls1(heard)")
+    line.wait_for()
+    assert "MSA(LN(" in line.locator("em").inner_text()
+    visitor.page.get_by_test_id("stButtonGroup").get_by_text("Heads", exact=True).click()
+    visitor.page.locator(".read .noted").filter(has_text="self.qkv(x)").wait_for()
+    visitor.page.wait_for_url(re.compile("part=heads"))
+
+
+def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
+    visitor = lesson("code")
+    before = read(visitor, "carried", "r => r.weights")
+    canvas = visitor.page.locator(".carried canvas").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    visitor.page.mouse.click(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.2)
+    after = read(visitor, "carried", f"r => r.patch !== {before['patch']}")
+    assert abs(sum(after["weights"]) - 1) < 1e-3
+    assert after["weights"] != before["weights"]
+    visitor.page.wait_for_url("**look=**")
+    again = lesson("code", urlsplit(visitor.page.url).query)
+    assert read(again, "carried", f"r => r.patch === {after['patch']}")["tops"] == after["tops"]
