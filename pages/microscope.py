@@ -4,6 +4,7 @@ import streamlit as st
 
 from playground.ui import address, offers
 from playground.ui.components import lens
+from playground.ui.exporting import exporter
 from playground.ui.toolbar import run_errand, toolbar
 from playground.ui.visit import arrive, attempt, write_address
 
@@ -29,6 +30,10 @@ def microscope() -> None:
 
 
 here = arrive("microscope")
-toolbar(lambda: offers.detail_chooser(here, attempt), lambda: offers.compare_chooser(here, attempt))
+toolbar(
+    lambda: offers.detail_chooser(here, attempt),
+    lambda: offers.compare_chooser(here, attempt),
+    lambda: exporter(here),
+)
 microscope()
 run_errand()

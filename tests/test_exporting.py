@@ -1,0 +1,49 @@
+"""The page's figures are the command's, pixel for pixel."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from playground.__main__ import main
+from playground.figures import command
+from playground.ui import engine, exporting, session
+
+
+@pytest.fixture
+def here():
+    return session.start({"sample": "flock"}, {"layer": "3", "head": "2", "query": "4,9", "what": "value"})[0]
+
+
+@pytest.mark.parametrize(
+    ("layout", "look"),
+    [
+        ("convolution", {}),
+        ("head", {"purpose": "half", "theme": "dark", "footer": True}),
+        ("scale", {"caption": False}),
+    ],
+    ids=str,
+)
+def test_a_figure_of_the_page_equals_the_commands(here, tmp_path, capsys, layout, look):
+    spec = exporting.description(here, layout, dpi=40, **look)
+    ours = np.asarray(Image.open(io.BytesIO(exporting.picture(here, spec, "png"))))
+    words = command(spec, tmp_path / "again.png").split()
+    assert main(words[3:]) == 0
+    assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))
+
+
+def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
+    here.compare(engine.sample("meadow"), "bundled")
+    spec = exporting.description(here, "compare", dpi=40)
+    ours = np.asarray(Image.open(io.BytesIO(exporting.picture(here, spec, "png"))))
+    assert main(command(spec, tmp_path / "again.png").split()[3:]) == 0
+    assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))
+
+
+def test_every_kind_of_file_is_what_it_says(here):
+    spec = exporting.description(here, "head", dpi=30)
+    assert exporting.picture(here, spec, "pdf").startswith(b"%PDF")
+    assert b"<svg" in exporting.picture(here, spec, "svg")[:500]
+    moving = exporting.description(here, "head", dpi=30, sweep="layers")
+    assert Image.open(io.BytesIO(exporting.picture(here, moving, "webp"))).n_frames > 1
