@@ -18,7 +18,10 @@ APART = f"""() => {{
   return w > 60 && h > 30 && ring[1] < size[1] - 60 && ring[3] > 60 && inside && over(0) * over(1) < 0.25 * w * h;
 }}"""  # a lesson's picture may be as large as the window
 
-HIGH_UP = f"""() => {{ const {{ ring, size }} = ({BOXES})(); return ring[2] - ring[0] > 60 && ring[1] > 0 && ring[1] < size[1] / 2; }}"""
+HIGH_UP = f"""() => {{
+  const {{ ring, size }} = ({BOXES})();
+  return ring[2] - ring[0] > 60 && ring[1] > 0 && ring[1] < size[1] / 2;
+}}"""
 
 
 def said(page) -> dict[str, str]:
