@@ -54,12 +54,12 @@ def read(page: str, given: dict[str, str], moved: bool) -> dict[str, str]:
         return given
     if _step(n).page != page:
         _go(n, page)
-    if n != state.get("tour") and "here" in state:  # its own view, whatever was chosen before
-        state.here.view, state.here.other = {}, None
-    state.tour = n
-    if set(given) == {"tour"}:
-        st.query_params.from_dict(words(n))
-        return words(n)
+    alone = set(given) == {"tour"}
+    given = words(n) if alone else given
+    if new := n != state.get("tour"):
+        _begin(n)
+    if alone or (new and not moved):  # a link from a page to itself changes what is read, not the address that is seen
+        st.query_params.from_dict(given)
     return given
 
 
@@ -82,9 +82,18 @@ def _on_go() -> None:
 def _go(n: int, page: str) -> None:
     step = _step(n)
     if step.page == page:
+        _begin(n)
         st.query_params.from_dict(words(n))
     else:
         st.switch_page(ROOMS[step.page].file, query_params=words(n))
+
+
+def _begin(n: int) -> None:
+    """A step shows its own view, whatever was chosen before."""
+    state = st.session_state
+    if "here" in state:
+        state.here.view, state.here.other = {}, None
+    state.tour = n
 
 
 def _step(n: int) -> Step:
