@@ -33,6 +33,8 @@ from playground.ui.waiting import said, waiting
 
 MB = 2**20
 SETTINGS = settings.read()
+if SETTINGS.offline:
+    os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's library reads it when it is imported, which is later
 WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
 SHOWN_SIDE = 1024  # the picture in the browser
 

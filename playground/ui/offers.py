@@ -67,7 +67,7 @@ def detail_chooser(here: Session, attempt: Callable) -> None:
     st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
     st.selectbox(
         "Detail", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
-        format_func=lambda d: "native detail" if d == 1 else f"{d} × finer", label_visibility="collapsed",
+        format_func=lambda d: "native" if d == 1 else f"{d} × finer", label_visibility="collapsed",
     )  # fmt: skip
 
 

@@ -21,8 +21,8 @@ def toolbar(*more: Callable[[], None]) -> None:
     here = state.here
     own = None if here.picture.sample else here.picture.name
     with st.container(key="toolbar"):
-        widths = [1.6, 5.7, 1.2, 2.1, *[1.5] * len(more)]
-        pages, samples, opening, model, *others = st.columns(widths, vertical_alignment="center")
+        widths = [1.45, 4.6, 1.05, 1.6, *[1.3] * len(more)]
+        pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
     with pages, st.popover(ROOMS[state.page].short, icon=":material/menu:", width="stretch", key="pages"):
         _menu()
     with samples:
