@@ -31,7 +31,8 @@ test("every module is in a bundle", () => {
 
 test("nothing in the microscope names another host", () => {
   for (const name of readdirSync(MICROSCOPE)) {
-    const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll("https://…", "");
+    const names = /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg/g; // an ellipsis, and a namespace that nobody fetches
+    const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");
     assert.doesNotMatch(text, /https?:\/\/|@import|url\(/, name);
   }
 });
