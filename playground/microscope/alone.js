@@ -36,6 +36,7 @@ async function startAlone() {
     packs: [{ bytes: bytesOf("pack") }],
     images: [{ bitmap, title }],
     view: now(),
+    ui: room(), // from the start: a picture that changes its size under the cursor is a nuisance
     link: published ? (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heads[seen.head] })}` : null,
   });
   new ResizeObserver(() => lens.update({ ui: room() })).observe(foot);

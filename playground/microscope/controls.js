@@ -44,7 +44,8 @@ export function bindPointer(lens) {
     canvas.addEventListener("click", (event) => {
       if (!lens.main) return;
       Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
-      const query = queryOf(tokenUnder(lens), lens.main.pack);
+      const token = tokenUnder(lens), query = queryOf(token, lens.main.pack);
+      if (lens.hover >= 0) lens.hover = token; // a click in the same frame as the move before it: no frame has seen that
       lens.choose({ query, locked: !(lens.view.locked && lens.view.query === query) });
     });
   }
