@@ -61,6 +61,15 @@ def shoot(chromium: Browser, url: str, name: str, address: dict, patch=CAT, act=
     print(f"{name}.png  layer {layer}, head {head}, patch {patch[0]}, {patch[1]}  {size:.0f} kB")
 
 
+def shoot_page(chromium: Browser, url: str, page: str) -> None:
+    visitor = Visitor(chromium, url, **DESK).open()
+    visitor.page.goto(f"{url}/{page}")
+    visitor.page.get_by_text("Next: ").wait_for()
+    visitor.page.wait_for_timeout(5000)  # charts and moments
+    visitor.page.screenshot(path=FOLDER / f"{page}.png")
+    visitor.close()
+
+
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = find() or install()
@@ -72,6 +81,7 @@ def main() -> None:
         shoot(chromium, url, "wall", {"beside": "wall"})
         shoot(chromium, url, "compare", {"sample": "portrait", "with": "sample:landscape", "beside": "compare"}, (6, 7))
         shoot(chromium, url, "phone", {}, **PHONE)
+        shoot_page(chromium, url, "training")
         chromium.close()
 
 
