@@ -12,18 +12,18 @@ FOLDER = Path(__file__).resolve().parent.parent / "assets" / "readme" / "gallery
 DPI = 96
 
 FIGURES = {  # a file's name -> what it shows, and the options that make it
-    "convolution.png": ("A convolution and attention", "meadow --layout convolution --patch 9,7 --head 1"),
+    "convolution.png": ("A convolution and attention", "meadow --layout convolution --patch 9,7"),
     "head.png": ("One head", "portrait --patch 6,5 --theme dark"),
     "heads.png": ("All heads of a layer", "still-life --layout heads --patch 7,6"),
     "wall.png": ("All heads of all layers", "meadow --layout wall --patch 9,7 --theme dark"),
-    "scale.png": ("With 1/√dₖ and without", "meadow --layout scale --patch 9,7 --head 1"),
-    "compare.png": ("Two pictures", "meadow --layout compare --with-image one-colour --patch 9,7 --head 1"),
+    "scale.png": ("With 1/√dₖ and without", "meadow --layout scale --patch 9,7"),
+    "compare.png": ("Two pictures", "meadow --layout compare --with-image one-colour --patch 9,7"),
     "atlas.png": ("What every head does on average", "meadow --layout atlas"),
     "curves.png": ("What the scale does to the softmax", "--layout curves"),
-    "layers.webp": ("A sweep through the layers", "meadow --patch 9,7 --head 1 --sweep layers --dpi 64"),
+    "layers.webp": ("A sweep through the layers", "meadow --patch 9,7 --sweep layers --dpi 64"),
     "patches.webp": (
         "A walk over the picture",
-        "meadow --layout convolution --patch 9,7 --head 1 --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
+        "meadow --layout convolution --patch 9,7 --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
     ),
 }
 
