@@ -4,11 +4,15 @@ python benchmarks/gallery.py      # writes assets/readme/gallery/: pictures of m
 """
 
 import shlex
+import sys
 from pathlib import Path
 
-from playground.__main__ import main
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "readme" / "gallery"
+from playground.__main__ import main  # noqa: E402
+
+FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 96
 
 FIGURES = {  # a file's name -> what it shows, and the options that make it
