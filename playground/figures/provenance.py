@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-from weakref import WeakKeyDictionary
-
-import numpy as np
-
 import playground
+from playground import digests
 from playground.figures import words
 from playground.figures.layouts import Subject
 from playground.figures.spec import Spec, query_words
-
-_digests: WeakKeyDictionary = WeakKeyDictionary()  # a model's weights are hashed once
 
 
 def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[str, str]:
@@ -20,9 +14,9 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     seen = subject.seen
     said = {
         "model": seen.model,
-        "weights": f"sha256:{weights_digest(seen)}" if seen.vit else "unknown",
+        "weights": f"sha256:{digests.of_weights(seen.vit)}" if seen.vit else "unknown",
         "image": subject.name,
-        "pixels": f"sha256:{image_digest(subject.image)}",
+        "pixels": f"sha256:{digests.of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "layout": spec.layout,
     }
@@ -61,19 +55,3 @@ def footer(spec: Spec, subject: Subject, other: Subject | None) -> str:
         ]
     pairs += [f"{key} {short[key]}" for key in ("layer", "head", "patch", "scale") if key in short]
     return " · ".join([*pairs, short["made by"]])
-
-
-def weights_digest(seen) -> str:
-    """Of the parameters as they are computed with: one file in float16 and one in float32 can agree."""
-    if seen.vit not in _digests:
-        digest = sha256()
-        for name, tensor in sorted(seen.vit.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
-        _digests[seen.vit] = digest.hexdigest()[:16]
-    return _digests[seen.vit]
-
-
-def image_digest(image) -> str:
-    """Of the upright RGB pixels, not of the file: a picture that was pasted has none."""
-    return sha256(f"{image.width}x{image.height} ".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]
