@@ -46,7 +46,11 @@ function createFriends(stage) {
   return {
     take: (data) => takeFriends(it, data),
     paint: (theme) => it.pack && paintFriends(it, theme),
-    read: () => ({ row: Array.from(it.row ?? []), at: it.hover >= 0 ? it.hover : it.at, temperature: it.temperature, hidden: it.hidden.reduce((a, b) => a + b, 0), grid: [it.pack.rows, it.pack.columns] }),
+    read: () => {
+      const at = it.hover >= 0 ? it.hover : it.at;
+      attend(it, at); // what was chosen in this moment is painted with the next frame
+      return { row: Array.from(it.row), at, temperature: it.temperature, hidden: it.hidden.reduce((a, b) => a + b, 0), grid: [it.pack.rows, it.pack.columns] };
+    },
   };
 }
 
