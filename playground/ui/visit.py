@@ -57,7 +57,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
         if trouble:
             st.toast(trouble, icon=":material/error:", duration="long")
         # An address that says less than it could is left alone: a step more in the history would hold people back.
-        if trouble or set(given) - set(words) - set(view) - set(settings) - {"tour"}:
+        if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
             write_address()
     return state.here
 
