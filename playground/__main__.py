@@ -71,7 +71,10 @@ def _parser() -> argparse.ArgumentParser:
         "--out", metavar="DIR", help="where everything goes (default: runs/bundled, or runs/ the data's name)"
     )
     train.add_argument(
-        "--steps", type=int, metavar="N", help="of learning (default: 7500; with --data 30 × all pictures)"
+        "--steps",
+        type=int,
+        metavar="N",
+        help="of the course (default: as many as the bundled model had; with --data 30 × all pictures)",
     )
     train.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same weights (default: 0)")
     train.add_argument(

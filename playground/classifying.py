@@ -36,7 +36,7 @@ def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> R
         classes=len(pictures.labels), labels=pictures.labels,
     )  # fmt: skip
     usual = max(FEWEST_STEPS, EPOCHS * len(pictures.training) // batch)
-    return Recipe(steps=steps or usual, batch=batch, seed=seed, config=config, name=pictures.name)
+    return Recipe(steps=steps or usual, polish=0, batch=batch, seed=seed, config=config, name=pictures.name)
 
 
 class Pool:

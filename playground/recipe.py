@@ -16,7 +16,7 @@ BUNDLED = Config(
 
 @dataclass(frozen=True)
 class Recipe:
-    steps: int = 10_800
+    steps: int = 10_800  # of the course; the polish comes after it
     batch: int = 32
     rate: float = 1e-3  # of learning, at its highest
     matrix_rate: float = 3e-3  # the same for the layers' matrices, which Muon teaches
@@ -35,19 +35,34 @@ class Recipe:
     gathering_from: float = 0.45  # of the run, as all that is asked of weights
     even_from: float = 0.65  # of the run: from then on they should also lie on the object evenly
     evenness: float = 0.25  # how much that counts
+    polish: float = 0.15  # so much of the course again, on whole scenes at full size
+    polish_pace: float = 0.3  # of the highest rates, where it begins
+    even: tuple[int, int] = (4, 0)  # (layer, head): the one of `gathering` that the polish makes even
+    evenness_there: float = 1.5
+    looking: float = 0.2  # how much it counts in the polish that the class token looks at objects
     beside: tuple[int, int] = (0, 5)  # (layer, head): asked for the neighbour on the left
     around: tuple[int, int] = (1, 5)  # (layer, head): asked for the eight neighbours
     workers: int = 1  # processes that draw; they change nothing in the result
     config: Config = BUNDLED
     name: str = "bundled"
 
+    @property
+    def total(self) -> int:
+        """Steps, the polish included."""
+        return self.steps + round(self.polish * self.steps)
+
 
 def pace(step: int, recipe: Recipe) -> float:
-    """Up in a straight line, then down along a cosine to a hundredth."""
+    """Up in a straight line, then down along a cosine to a hundredth; then a smaller one down for the polish."""
+    if step >= recipe.steps:
+        return recipe.polish_pace * _down((step - recipe.steps) / (recipe.total - recipe.steps))
     warm_up = min(recipe.warm_up, recipe.steps // 10)
     if step < warm_up:
         return (step + 1) / warm_up
-    done = (step - warm_up) / max(1, recipe.steps - warm_up)
+    return _down((step - warm_up) / max(1, recipe.steps - warm_up))
+
+
+def _down(done: float) -> float:
     return 0.01 + 0.99 * (1 + math.cos(math.pi * done)) / 2
 
 

@@ -136,10 +136,10 @@ class Terminal:
 
     def __enter__(self) -> Terminal:
         begun = f"going on from step {self.step}" if self.step else "from nothing"
-        print(f"training {self.recipe.name} {begun}, {self.recipe.steps} steps in all; Ctrl-C keeps what there is")
+        print(f"training {self.recipe.name} {begun}, {self.recipe.total} steps in all; Ctrl-C keeps what there is")
         print(f"what it listens to, drawn again and again: {self.picture}")
         self.bar = tqdm(
-            total=self.recipe.steps, initial=self.step, unit="step", smoothing=0.05, disable=not sys.stderr.isatty()
+            total=self.recipe.total, initial=self.step, unit="step", smoothing=0.05, disable=not sys.stderr.isatty()
         )
         if self._catches:
             self._before = signal.signal(signal.SIGINT, self._interrupted)
@@ -162,9 +162,9 @@ class Terminal:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in losses.items())
         self.bar.update(step - self.bar.n)
         self.bar.set_postfix_str(parts)
-        lines = max(TELL_EVERY, self.recipe.steps // 40 // TELL_EVERY * TELL_EVERY)
+        lines = max(TELL_EVERY, self.recipe.total // 40 // TELL_EVERY * TELL_EVERY)
         if self.bar.disable and step % lines == 0:
-            print(f"step {step} of {self.recipe.steps}: {parts}", flush=True)
+            print(f"step {step} of {self.recipe.total}: {parts}", flush=True)
         if step % REDRAW_EVERY == 0 or not self._drawn:
             self._drawn = True
             watching.write(watching.wall(vit, self.image, self.query), self.picture)

@@ -1,12 +1,13 @@
 """What the bundled model learns from: scenes with everything that is known about them, and who asks for it.
 
-Five teachers, most with a small head of their own that is thrown away afterwards (the first one's is kept):
+Six teachers, most with a small head of their own that is thrown away afterwards (the first one's is kept):
   class      the class token says what the picture shows: families of shapes and materials, the kind of backdrop
   dense      every patch says what it is a part of, and where the sides of its object lie
   affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
              middle layer as well
   gathering  from the first whole scenes on, one head in each of the last three layers is asked to turn that likeness
              into attention: the weights themselves should stay on the object, and later lie on it evenly
+  looking    in the polish at the end, the class token is asked to look at objects
   places     at the same time one early head is asked for the neighbour on the left and one for the eight around: what
              a convolution does
 """
@@ -31,7 +32,20 @@ from playground.targets import patch_targets, presence
 from playground.textures import MATERIALS
 from playground.vit import Config, VisionTransformer
 
-LOSSES = ("class", "shape", "material", "ground", "box", "alike", "alike early", "gathered", "uneven", "placed")
+LOSSES = (
+    "class",
+    "shape",
+    "material",
+    "ground",
+    "box",
+    "alike",
+    "alike early",
+    "gathered",
+    "uneven",
+    "placed",
+    "looked",
+)
+LAST = 2  # layers whose class token is asked to look at objects
 NOT_ASKED = -100  # what cross entropy leaves out
 
 
@@ -42,7 +56,7 @@ class Scenes(Dataset):
         self.recipe = recipe
 
     def __len__(self) -> int:
-        return self.recipe.steps * self.recipe.batch
+        return self.recipe.total * self.recipe.batch
 
     def __getitem__(self, i: int) -> dict[str, np.ndarray]:
         r, done = self.recipe, i // self.recipe.batch / self.recipe.steps
@@ -92,12 +106,12 @@ class Teachers(nn.Module):
         taught = r.gathering if step >= r.gathering_from * r.steps else ()
         image, first = pixels(batch["image"], vit.config), len(vit.config.prefix)
         x, rotation = vit.embed(image)
-        zero, places = torch.zeros((), device=x.device), {}
+        zero, places, polish = torch.zeros((), device=x.device), {}, step >= r.steps
         if taught:
             grid = tuple(side // vit.config.patch_size for side in image.shape[2:])
             x = torch.cat([x[:, :first], x[:, first:] + unstretched(vit, grid, step)], dim=1)
             places = dict(zip((r.beside, r.around), neighbours(grid), strict=True))
-        gathered, spread, placed = [], [], []
+        gathered, spread, placed, looked = [], [], [], []
         for i, block in enumerate(vit.blocks):
             x, (q, k, _) = block(x, None, rotation)
             if i == r.middle:
@@ -106,10 +120,14 @@ class Teachers(nn.Module):
                 scores = q[:, head, first:] @ k[:, head, first:].mT * vit.config.scale  # (B, patches, patches)
                 gathered.append(scattered(scores.float(), segment))
                 if step >= r.even_from * r.steps:
-                    spread.append(uneven(scores.float(), segment))
+                    much = r.evenness_there if polish and (i, head) == r.even else r.evenness
+                    spread.append(much * uneven(scores.float(), segment))
             for (_, head), wanted in ((at, wanted) for at, wanted in places.items() if at[0] == i):
                 scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
                 placed.append(misplaced(scores.float(), wanted.to(x.device)))
+            if polish and i >= len(vit.blocks) - LAST:
+                rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first:]
+                looked.append(astray(rows.mean(1), segment))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
@@ -122,8 +140,9 @@ class Teachers(nn.Module):
             "alike": affinity(self.alike[0](last), segment, r.temperature),
             "alike early": affinity(self.alike[1](middle), segment, r.temperature) / 2,
             "gathered": torch.stack(gathered).mean() if gathered else zero,
-            "uneven": r.evenness * torch.stack(spread).mean() if spread else zero,
+            "uneven": torch.stack(spread).mean() if spread else zero,
             "placed": torch.stack(placed).mean() / 5 if placed else zero,
+            "looked": r.looking * torch.stack(looked).mean() if looked else zero,
         }
 
 
@@ -156,6 +175,15 @@ def misplaced(scores: Tensor, wanted: Tensor) -> Tensor:
     (patches, patches): their cross entropy. Patches that have no such place are left out."""
     log_row = scores.log_softmax(-1)[..., -wanted.shape[1] :]  # (B, patches, patches)
     return -(log_row * wanted).sum((-2, -1)).mean() / wanted.sum()
+
+
+def astray(rows: Tensor, segment: Tensor) -> Tensor:
+    """−log of how much of the class token's look at the patches, rows (B, patches), falls on objects. Pictures
+    without objects are left out."""
+    objects = segment > 0  # (B, patches)
+    share = (rows * objects).sum(-1) / rows.sum(-1)  # (B,)
+    counted = objects.any(-1)
+    return -share[counted].log().sum() / counted.sum().clamp(min=1)
 
 
 def unstretched(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:

@@ -25,7 +25,7 @@ from playground.training import TELL_EVERY, train
 from playground.vit import VisionTransformer
 
 SMALL = Recipe(
-    steps=400, batch=8, rate=2e-3, matrix_rate=6e-3, warm_up=20, average=0.97, middle=1,
+    steps=400, polish=0, batch=8, rate=2e-3, matrix_rate=6e-3, warm_up=20, average=0.97, middle=1,
     near_until=1.0, small_until=1.0, near_side=56,  # close-ups all the way
     gathering=((1, 0), (2, 0)), gathering_from=0.0, even_from=0.5, beside=(0, 2), around=(1, 2), workers=0,
     name="small", config=dataclasses.replace(

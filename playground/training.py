@@ -48,7 +48,7 @@ def train(
     """
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    moments = set(snapshot_steps(recipe.steps))
+    moments = {*snapshot_steps(recipe.steps), recipe.total}
     try:
         for batch in loader:
             if stopped():
@@ -192,7 +192,7 @@ def _another(folder: Path) -> PlaygroundError:
 
 def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader:
     """The batches from this step on."""
-    left = range(step * recipe.batch, recipe.steps * recipe.batch)
+    left = range(step * recipe.batch, recipe.total * recipe.batch)
     workers = recipe.workers if left else 0
     return DataLoader(
         data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
