@@ -42,7 +42,7 @@ class Person:
     """One session: opens the page, clicks on samples or drops photos, and waits for the answers."""
 
     def __init__(self, url: str):
-        self.url, self.page, self.strip = url, "", ""
+        self.url, self.page, self.lens, self.fragment = url, "", "", ""
 
     async def open(self) -> None:
         address = self.url.replace("http", "ws") + "/_stcore/stream"
@@ -58,9 +58,10 @@ class Person:
 
     async def _trigger(self, event: str, value: object) -> float:
         message = BackMsg()
-        message.rerun_script.widget_states.widgets.add(id=self.strip, json_value="{}")
+        message.rerun_script.fragment_id = self.fragment
+        message.rerun_script.widget_states.widgets.add(id=self.lens, json_value="{}")
         state = message.rerun_script.widget_states.widgets.add()
-        state.id = f"$$STREAMLIT_INTERNAL_KEY_{self.strip}__events"
+        state.id = f"$$STREAMLIT_INTERNAL_KEY_{self.lens}__events"
         state.json_trigger_value = json.dumps([{"event": event, "value": value}])
         return await self._run(message)
 
@@ -78,8 +79,8 @@ class Person:
                     self.page, answered = said.new_session.page_script_hash, True
                 elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "exception":
                     raise RuntimeError(said.delta.new_element.exception.message)
-                elif kind == "delta" and said.delta.new_element.bidi_component.component_name == "attention_strip":
-                    self.strip = said.delta.new_element.bidi_component.id
+                elif kind == "delta" and said.delta.new_element.bidi_component.component_name == "attention_lens":
+                    self.lens, self.fragment = said.delta.new_element.bidi_component.id, said.delta.fragment_id
                 elif kind == "script_finished" and answered:
                     return time.perf_counter() - began
 

@@ -5,7 +5,7 @@ import streamlit as st
 from playground.ui import address, offers
 from playground.ui.components import lens
 from playground.ui.exporting import exporter
-from playground.ui.toolbar import run_errand, toolbar
+from playground.ui.toolbar import run_errand, show_photo, show_sample, toolbar
 from playground.ui.visit import arrive, attempt, write_address
 
 state = st.session_state
@@ -22,8 +22,12 @@ def on_ask() -> None:
 
 @st.fragment
 def microscope() -> None:
+    """A fragment: who chooses another sample does not wait for the rest of the page to be written again."""
     here = state.here
-    lens("lens", here.blob(), on_view, on_ask)
+    lens(
+        "lens", here.blob(), view=on_view, ask=on_ask,
+        pick=lambda: show_sample(state.lens.pick), photo=lambda: show_photo(state.lens.photo),
+    )  # fmt: skip
     asked = state.pop("asked", None)
     if asked and attempt(here.answer, asked):  # the picture is on the screen; only now the question
         st.rerun(scope="fragment")

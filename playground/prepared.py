@@ -5,6 +5,7 @@ python -m playground.prepared   makes them again, after the model or a sample ha
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from playground.assets import PACKS
 from playground.samples import SAMPLES
 
 
+@cache
 def prepared_pack(sample: str) -> bytes | None:
     path = PACKS / f"{sample}.pack"
     return path.read_bytes() if path.exists() else None

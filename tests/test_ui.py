@@ -220,10 +220,15 @@ def test_the_page_opens_what_its_address_says(app):
 
 
 def test_the_page_takes_an_upload_and_says_what_is_wrong_with_another(app):
+    def upload(name: str, data: bytes) -> None:
+        app.session_state.opening = True  # the popover has been clicked
+        app.run().file_uploader(key="file").upload(name, data).run()
+
     app.run()
-    app.file_uploader(key="file").upload("mine.jpg", jpeg()).run()
+    upload("mine.jpg", jpeg())
     assert shown(app)["images"][0]["title"] == "mine.jpg"
-    app.file_uploader(key="file").upload("broken.jpg", b"no picture").run()
+    assert not app.session_state.opening
+    upload("broken.jpg", b"no picture")
     assert shown(app)["images"][0]["title"] == "mine.jpg"
     assert len(app.toast) == 1
 

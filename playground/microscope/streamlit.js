@@ -7,6 +7,7 @@
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby"}, …],
 //    "view":     {…}, "view_id": "…",
+//    "shows":    {"sample": "meadow"} or {"own": "cat.jpg"}, for the strip of samples,
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"
 //                 (the address that links start from; default: where the page is)},
@@ -16,7 +17,8 @@
 // answer (an overlay, a view) does not carry megabytes; should it be missing after all (a reloaded page), it is asked for.
 // "view" is applied when "view_id" changes (and the first time), so that a rerun never takes a choice back.
 //
-// What goes out: state "view" (as it stands in a link, 300 ms after the last lock or choice) and trigger "ask" (see lens.js).
+// What goes out: state "view" (as it stands in a link, 300 ms after the last lock or choice), trigger "ask" (see lens.js),
+// and the strip's "pick" and "photo" (see strip.js).
 
 import { openContainer } from "./core.js";
 import { createLens } from "./lens.js";
@@ -41,7 +43,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
     kept = { lens: createLens(place, { ...host, ui: { asks: [] } }), data: null, viewId: undefined };
     parentElement.__microscope = kept;
+    kept.stop = new AbortController();
+    document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal: kept.stop.signal });
   }
+  kept.choose = (event) => {
+    event.preventDefault(); // taken
+    setTriggerValue(event.detail.what, event.detail.value);
+  };
   kept.lens.setHost(host);
   if (data && data !== kept.data) {
     kept.data = data;
@@ -54,9 +62,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     kept.viewId = viewId;
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
+    document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows ?? {} }));
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
 
   return () => {
+    kept.stop.abort();
     kept.lens.destroy();
     delete parentElement.__microscope;
   };

@@ -1,7 +1,8 @@
 // The samples in a row, and the two ways in that need the whole page: a picture dropped or pasted anywhere on it.
 //
 // data: {samples: [{name, title, hint, src}], chosen: name or null, own: title of the person's own picture or null}
-// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}).
+// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}), unless a microscope on the page
+// takes them: then the page is not written again, and what to show as chosen comes from the microscope.
 
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
 const MOST_SENT = 32e6; // as large as an upload may be
@@ -14,8 +15,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     kept = parentElement.__strip = { root };
     listen(kept);
   }
-  kept.pick = (name) => setTriggerValue("pick", name);
-  kept.photo = (photo) => setTriggerValue("photo", { ...photo, stamp: Date.now() });
+  kept.tell = (what, value) => {
+    const taken = !document.dispatchEvent(new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }));
+    if (!taken) setTriggerValue(what, value);
+  };
   if (root.childElementCount !== data.samples.length + 2) build(root, data, kept);
   show(root, data);
   return () => {
@@ -33,7 +36,7 @@ function build(root, data, kept) {
     Object.assign(button, { title: `${sample.title}. ${sample.hint}` });
     button.dataset.sample = sample.name;
     button.append(image);
-    button.addEventListener("click", () => kept.pick(sample.name));
+    button.addEventListener("click", () => kept.tell("pick", sample.name));
     return button;
   });
   const words = document.createElement("span");
@@ -59,6 +62,7 @@ function listen(kept) {
     send(kept, file);
   };
   const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === "stFileUploader");
+  document.addEventListener("attention-shown", ({ detail }) => show(kept.root, { chosen: detail.sample ?? null, own: detail.own ?? null }), { signal });
   document.addEventListener("dragover", (event) => inUploader(event) || event.preventDefault(), { signal });
   document.addEventListener("drop", (event) => inUploader(event) || take(event.dataTransfer.files, event), { signal });
   document.addEventListener("paste", (event) => take(event.clipboardData.files, event), { signal });
@@ -67,7 +71,7 @@ function listen(kept) {
 async function send(kept, file) {
   const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
   const reader = new FileReader();
-  reader.onload = () => kept.photo({ name: file.name || "pasted picture", data: reader.result.split(",")[1] });
+  reader.onload = () => kept.tell("photo", { name: file.name || "pasted picture", data: reader.result.split(",")[1], stamp: Date.now() });
   reader.readAsDataURL(blob);
 }
 

@@ -9,9 +9,9 @@ from functools import cache
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.bundle import bundle, stylesheet
 from playground.pack import pack
 from playground.ui import engine, lesson
+from playground.ui.components import component
 from playground.ui.session import Session
 from playground.ui.visit import Setting, write_address
 
@@ -55,7 +55,7 @@ def _parts(name: str) -> list[dict]:
 
 
 def _read(key: tuple[str, str]) -> None:
-    _reader()(key="read", data={"parts": _parts(key[1])})
+    component("read", "read.js", "read.css")(key="read", data={"parts": _parts(key[1])})
 
 
 def _layer(here: Session, seen) -> int:
@@ -150,7 +150,9 @@ def analogy(here: Session) -> None:
 @st.fragment
 def carried(here: Session) -> None:
     """Weight and weight × ‖value‖ under one cursor."""
-    _carrier()(key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look)
+    component("carried", "carried.js", "carried.css")(
+        key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
+    )
     numbers = _on_the_picture(here)
     st.markdown(
         f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
@@ -177,23 +179,3 @@ def _carried_bytes(here: Session) -> bytes:
         data = engine.pack(here.picture, here.wish, here.own, layer)
         state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
     return state.carrying[1]
-
-
-@cache
-def _reader():
-    return st.components.v2.component(
-        "attention_read",
-        html='<div class="read" data-read></div>\n',
-        js=bundle("read.js"),
-        css=stylesheet("read.css"),
-    )
-
-
-@cache
-def _carrier():
-    return st.components.v2.component(
-        "attention_carried",
-        html='<div class="carried" data-carried></div>\n',
-        js=bundle("carried.js"),
-        css=stylesheet("carried.css"),
-    )

@@ -1,4 +1,4 @@
-"""The microscope and the strip of samples as Streamlit components."""
+"""The JavaScript modules as Streamlit components; the microscope and the strip of samples, which every page knows."""
 
 from __future__ import annotations
 
@@ -16,30 +16,28 @@ THUMB = 96  # pixels, for 38 on a sharp screen
 
 
 @cache
-def _lens():
+def component(name: str, script: str, *styles: str, box: str | None = None, shadow: bool = True):
+    """What a page calls to mount `script`, which finds its place by the name: `<div class="name" data-name>`."""
     return st.components.v2.component(
-        "attention_lens", html="<div data-lens></div>\n", js=bundle("streamlit.js"), css=stylesheet("lens.css")
+        f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n", js=bundle(script),
+        css="".join(map(stylesheet, styles)), isolate_styles=shadow,
+    )  # fmt: skip
+
+
+def lens(key: str, data: bytes, **listeners) -> None:
+    """What it says is in st.session_state[key]: `view` as it stands in an address, `ask` a question to the server, and
+    what the strip leaves to it."""
+    component("lens", "streamlit.js", "lens.css", box="<div data-lens></div>")(
+        key=key, data=data, default={"view": ""}, **{f"on_{what}_change": listen for what, listen in listeners.items()}
     )
-
-
-@cache
-def _strip():
-    return st.components.v2.component(
-        "attention_strip",
-        html='<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>\n',
-        js=bundle("strip.js"),
-        css=stylesheet("strip.css"),
-    )
-
-
-def lens(key: str, data: bytes, on_view, on_ask) -> None:
-    """What it says is in st.session_state[key]: `view` as it stands in an address, `ask` a question to the server."""
-    _lens()(key=key, data=data, default={"view": ""}, on_view_change=on_view, on_ask_change=on_ask)
 
 
 def strip(key: str, chosen: str | None, own: str | None, on_pick, on_photo) -> None:
     data = {"samples": _thumbs(), "chosen": chosen, "own": own}
-    _strip()(key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo)
+    box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
+    component("strip", "strip.js", "strip.css", box=box)(
+        key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo
+    )
 
 
 @cache

@@ -7,12 +7,11 @@ import io
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cache
 
 import streamlit as st
 from PIL import Image
 
-from playground.bundle import bundle, stylesheet
+from playground.ui.components import component
 from playground.ui.engine import MB
 from playground.ui.session import Session
 from playground.ui.shelf import Shelf
@@ -33,16 +32,6 @@ class Written(Setting):
         return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
 
 
-@cache
-def _component(name: str, style: str):
-    return st.components.v2.component(
-        f"attention_{name}",
-        html='<div class="drawing" data-drawing></div>\n',
-        js=bundle(f"{name}.js"),
-        css=stylesheet("drawing.css") + stylesheet(style),
-    )
-
-
 def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...] = ()) -> None:
     """Mounts playground/microscope/NAME.js. What it says of a setting goes into session state and the address."""
 
@@ -53,7 +42,9 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
             write_address()
 
     listeners = {f"on_{setting}_change": (lambda s=setting: hear(s)) for setting in settings}
-    _component(name, style)(key=f"drawing_{name}", data=data, default=dict.fromkeys(settings), **listeners)
+    component(name, f"{name}.js", "drawing.css", style, box='<div class="drawing" data-drawing></div>')(
+        key=f"drawing_{name}", data=data, default=dict.fromkeys(settings), **listeners
+    )
 
 
 def kept(here: Session, key: Hashable, make: Callable[[], bytes]) -> bytes:

@@ -16,7 +16,7 @@ import time
 import weakref
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
 
-    @property
+    @cached_property
     def id(self) -> str:
         return sha256(self.jpeg).hexdigest()[:16]
 

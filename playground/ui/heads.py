@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from urllib.parse import urlencode
 
@@ -17,9 +17,9 @@ import plotly.graph_objects as go
 import streamlit as st
 from PIL import Image
 
-from playground.bundle import bundle, stylesheet
 from playground.samples import SAMPLES
 from playground.ui import engine
+from playground.ui.components import component
 from playground.ui.lesson import CONVOLUTION
 from playground.ui.session import Session
 from playground.ui.shelf import Shelf
@@ -168,7 +168,7 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
         "shown": shown,
         "link": "./?" + urlencode(here.words(view=False)),
     }
-    _atlas()(key="atlas", data=data, on_open_change=lambda: None)
+    component("atlas", "atlas.js", "heads.css")(key="atlas", data=data, on_open_change=lambda: None)
     if opened := state.atlas.get("open"):
         here.view = here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))}
         st.switch_page("pages/microscope.py", query_params=here.words())
@@ -283,7 +283,9 @@ def board(here: Session, seen, mean) -> None:
         "means": patches.mean(axis=1).tolist(),
         "summary": summary,
     }
-    _board()(key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: write_off([]))
+    component("board", "board.js", "heads.css")(
+        key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: write_off([])
+    )
 
 
 def _toggle(seen) -> None:
@@ -313,23 +315,3 @@ def _small(jpeg: bytes) -> str:
 
 def _thumb(picture: engine.Picture) -> str:
     return _small(picture.jpeg)
-
-
-@cache
-def _atlas():
-    return st.components.v2.component(
-        "attention_atlas",
-        html='<div class="atlas" data-atlas></div>\n',
-        js=bundle("atlas.js"),
-        css=stylesheet("heads.css"),
-    )
-
-
-@cache
-def _board():
-    return st.components.v2.component(
-        "attention_board",
-        html='<div class="board" data-board></div>\n',
-        js=bundle("board.js"),
-        css=stylesheet("heads.css"),
-    )

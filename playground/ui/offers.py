@@ -74,6 +74,8 @@ def detail_chooser(here: Session, attempt: Callable) -> None:
 def compare_chooser(here: Session, attempt: Callable) -> None:
     state = st.session_state
     with st.popover("Compare", icon=":material/compare:", width="stretch", key="comparing", on_change="rerun"):
+        if not state.get("comparing"):
+            return
         titles = {s.name: s.title for s in SAMPLES if s.name != here.picture.name}
 
         def choose_picture() -> None:

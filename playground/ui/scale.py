@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground import softmax
-from playground.bundle import bundle, stylesheet
 from playground.softmax import ROWS, WIDTHS, Curve
 from playground.ui import engine, lesson
+from playground.ui.components import component
 from playground.ui.session import Session, model_title
 from playground.ui.shelf import Shelf
 from playground.ui.visit import Setting, write_address
@@ -54,7 +54,9 @@ def random_rows(here: Session) -> None:
         "widths": WIDTHS, "powers": POWERS, "scores": at.round(4).tolist(), "row": state.row,
         "dk": state.dk, "power": state.power, "view_id": here.view_id,
     }  # fmt: skip
-    _bars()(key="softmax", data=data, default={"dials": ""}, on_dials_change=_on_dials)
+    component("softmax", "softmaxbars.js", "softmaxbars.css")(
+        key="softmax", data=data, default={"dials": ""}, on_dials_change=_on_dials
+    )
     st.markdown(
         f"**{ROWS} such rows** at every d_k: the line is the median, in the band lie eight of ten rows, "
         "the diamond is the row above."
@@ -92,16 +94,6 @@ def _on_dials() -> None:
     state.dk, state.power = SETTINGS["dk"].read(words[0]), SETTINGS["power"].read(str(float(words[1])))
     state.row = int(words[2]) % ROWS
     write_address()
-
-
-@cache
-def _bars():
-    return st.components.v2.component(
-        "attention_softmax",
-        html='<div class="softmax" data-softmax></div>\n',
-        js=bundle("softmaxbars.js"),
-        css=stylesheet("softmaxbars.css"),
-    )
 
 
 @cache

@@ -177,6 +177,7 @@ class Session:
             "images": list(images.values()),
             "view": self.view,
             "view_id": self.view_id,
+            "shows": {"sample": self.picture.name} if self.picture.sample else {"own": self.picture.name},
             "ui": {"height": LENS_HEIGHT, "uploaded": not self.picture.sample, "asks": asks},
         }
         if self.overlay is not None:

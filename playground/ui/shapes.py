@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import streamlit as st
 
-from playground.bundle import bundle, stylesheet
 from playground.errors import PlaygroundError
 from playground.ui import engine
+from playground.ui.components import component
 from playground.ui.session import Session, model_title
 from playground.ui.visit import Setting, write_address
 
@@ -70,7 +68,9 @@ def walk(here: Session) -> None:
     except PlaygroundError as error:
         st.warning(str(error), icon=":material/block:")
         return
-    _component()(key="walk", data=data, default={"step": state.step}, on_step_change=_on_step)
+    component("walk", "steps.js", "steps.css")(
+        key="walk", data=data, default={"step": state.step}, on_step_change=_on_step
+    )
 
 
 def _on_step() -> None:
@@ -101,13 +101,3 @@ def _make(here: Session, numbers: tuple[int, ...]) -> bytes:
         with engine.turn():
             steps, names = walks.walk(sizes), [f"token {i}" for i in range(sizes.tokens)]
     return steps_to_bytes(steps, names, {"id": here.view_id, "step": state.step})
-
-
-@cache
-def _component():
-    return st.components.v2.component(
-        "attention_walk",
-        html='<div class="walk" data-walk></div>\n',
-        js=bundle("steps.js"),
-        css=stylesheet("steps.css"),
-    )

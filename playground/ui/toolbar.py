@@ -23,16 +23,20 @@ def toolbar(*more: Callable[[], None]) -> None:
     with st.container(key="toolbar"):
         widths = [1.45, 4.6, 1.05, 1.6, *[1.3] * len(more)]
         pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
-    with pages, st.popover(ROOMS[state.page].short, icon=":material/menu:", width="stretch", key="pages"):
-        _menu()
+    with (
+        pages,
+        st.popover(ROOMS[state.page].short, icon=":material/menu:", width="stretch", key="pages", on_change="rerun"),
+    ):
+        if state.get("pages"):  # its links say what is shown now
+            _menu()
     with samples:
-        strip("strip", None if own else here.picture.name, own, _on_pick, _on_photo)
+        strip(
+            "strip", None if own else here.picture.name, own,
+            lambda: show_sample(state.strip.pick), lambda: show_photo(state.strip.photo),
+        )  # fmt: skip
     with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
-        st.file_uploader("A picture of your own", key="file", on_change=_on_file, args=("file",), max_upload_size=32)
-        if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
-            st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
-        if state.get("opening"):  # to count the pictures of a folder takes a moment
-            labelled.chooser(here, attempt)
+        if state.get("opening"):
+            _open()
     with model:
         offers.model_chooser(here)
     for column, draw in zip(others, more, strict=True):
@@ -51,6 +55,13 @@ def _menu() -> None:
     st.caption(f"Attention Playground {playground.__version__}")
 
 
+def _open() -> None:
+    st.file_uploader("A picture of your own", key="file", on_change=_on_file, args=("file",), max_upload_size=32)
+    if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
+        st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
+    labelled.chooser(state.here, attempt)
+
+
 def run_errand() -> None:
     """At the end of a page, when everything is on the screen: only now what may take minutes."""
     if "errand" in state:
@@ -60,13 +71,14 @@ def run_errand() -> None:
             st.rerun()
 
 
-def _on_pick() -> None:
-    if name := address.readable({"sample": str(state.strip.pick)}).get("sample"):
-        attempt(state.here.show, engine.sample(name))
+def show_sample(name: object) -> None:
+    if known := address.readable({"sample": str(name)}).get("sample"):
+        attempt(state.here.show, engine.sample(known))
 
 
-def _on_photo() -> None:
-    attempt(lambda: state.here.show(session.sent_photo(state.strip.photo or {})))
+def show_photo(photo: dict | None) -> None:
+    """One that was dropped or pasted."""
+    attempt(lambda: state.here.show(session.sent_photo(photo or {})))
 
 
 def _on_file(key: str) -> None:

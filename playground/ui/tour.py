@@ -5,12 +5,10 @@ Who goes to another page by the menu keeps the card, with the way back to the st
 
 from __future__ import annotations
 
-from functools import cache
-
 import streamlit as st
 
-from playground.bundle import bundle, stylesheet
 from playground.samples import SAMPLES
+from playground.ui.components import component
 from playground.ui.rooms import ROOMS
 from playground.ui.session import default_model
 from playground.ui.tour_steps import STEPS, Step
@@ -72,7 +70,10 @@ def draw() -> None:
             "n": n, "of": len(STEPS), "title": step.title, "text": step.text, "point": step.point, "keep": step.keep,
             "away": step.page != state.page, "room": ROOMS[step.page].short, "roomy": state.page == "microscope",
         }  # fmt: skip
-        _card()(key="tour_card", data=data, on_go_change=_on_go)
+        card = component(
+            "tour", "tour.js", "tour.css", box="<div data-tour></div>", shadow=False
+        )  # its outline lies over the page
+        card(key="tour_card", data=data, on_go_change=_on_go)
 
 
 def _on_go() -> None:
@@ -98,12 +99,3 @@ def _begin(n: int) -> None:
 
 def _step(n: int) -> Step:
     return STEPS[n - 1]
-
-
-@cache
-def _card():
-    """Not in a shadow: its outline lies over the whole page."""
-    return st.components.v2.component(
-        "attention_tour", html="<div data-tour></div>\n", js=bundle("tour.js"), css=stylesheet("tour.css"),
-        isolate_styles=False,
-    )  # fmt: skip

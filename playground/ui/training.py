@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qsl
 from uuid import uuid4
@@ -12,10 +11,10 @@ import numpy as np
 import streamlit as st
 
 from playground.assets import TIMELAPSE
-from playground.bundle import bundle, stylesheet
 from playground.pack import pack, unpack
 from playground.samples import SAMPLES
 from playground.ui import engine
+from playground.ui.components import component
 from playground.ui.engine import Picture
 from playground.ui.line import OVER, SERVED, Line, Ticket
 from playground.ui.session import Session
@@ -121,13 +120,6 @@ def layer_of(data: bytes, layer: int) -> bytes:
     return pack(header | {"held": [layer]}, {name: array[place : place + 1] for name, array in arrays.items()})
 
 
-@cache
-def _component():
-    return st.components.v2.component(
-        "attention_reel", html="<div data-reel></div>\n", js=bundle("training.js"), css=stylesheet("reel.css")
-    )
-
-
 def show(film: Film, seen, growing: bool = False) -> None:
     asked = state.pop("reel_asked", None)
     arrived = f"{film.run}-{state.here.view_id}"
@@ -138,7 +130,9 @@ def show(film: Film, seen, growing: bool = False) -> None:
     if film.whole:
         view["moment"] = seen.moments[-1].step
     data = film.blob(seen, growing, view, arrived)
-    _component()(key="reel", data=data, default={"view": ""}, on_view_change=_on_view, on_ask_change=_on_ask)
+    component("reel", "training.js", "reel.css", box="<div data-reel></div>")(
+        key="reel", data=data, default={"view": ""}, on_view_change=_on_view, on_ask_change=_on_ask
+    )
 
 
 def _on_view() -> None:
