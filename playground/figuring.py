@@ -110,9 +110,9 @@ def _model(name: str, weights: str | None):
 
 def open_picture(name: str):
     """A file, or a sample by its name."""
-    from playground.samples import SAMPLES
+    from playground.samples import named
 
-    sample = next((s for s in SAMPLES if s.name == name), None)
+    sample = named(name)
     image = playground.open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return image
@@ -202,7 +202,13 @@ class _Many:
             raise PlaygroundError(
                 f"An interactive figure has no network to ask for {spec.what}: choose another --what."
             )
-        view = {"layer": layers[0], "head": heads[0], "query": spec.query, "scale": spec.scale, "what": spec.what}
+        view = {
+            "layer": layers[0],
+            "head": heads[0],
+            "query": spec.settled(seen).query,
+            "scale": spec.scale,
+            "what": spec.what,
+        }
         view |= {"direction": spec.direction, "colours": spec.colours, "smooth": spec.smooth, "k": spec.kernel}
         view |= {} if spec.ceiling is None else {"ceiling": spec.ceiling}
         choice = {"name": Path(spec.image).name, "view": view}

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from playground.assets import PACKS
-from playground.samples import SAMPLES
+from playground.samples import SAMPLES, named
 
 
 @cache
@@ -23,7 +23,7 @@ def fresh_pack(sample: str, vit) -> bytes:
     from playground.images import open_image
     from playground.tracing import trace
 
-    picture = open_image(next(s for s in SAMPLES if s.name == sample).path)
+    picture = open_image(named(sample).path)
     return trace(vit, picture).to_bytes()
 
 

@@ -47,7 +47,7 @@ HELP = {
     "size": "HxW, the model's input in pixels (default: its native area)",
     "layer": "counting from 0; several: 2,5 or 0-3 or all (default: two thirds of the way up)",
     "head": "counting from 0; several like layers (default: 0)",
-    "query": "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the middle)",
+    "query": "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)",
     "scale": "on (1/√d_k), off (1) or a number (default: on)",
     "whole": "run the whole forward pass with that scale, not this layer alone",
     "what": "what is drawn (default: weight)",

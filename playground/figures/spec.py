@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
+from playground.samples import start_patch
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -62,7 +63,7 @@ class Spec:
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int = 0
-    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the middle
+    query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the picture's start
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
     what: str = "weight"
@@ -111,12 +112,11 @@ class Spec:
         """With the numbers in the place of the defaults that depend on the trace."""
         if seen is None:
             return self
-        rows, columns = seen.grid
         return replace(
             self,
             size=seen.size,
             layer=min(seen.layers - 1, 2 * seen.layers // 3) if self.layer is None else self.layer,
-            query=(rows // 2, columns // 2) if self.query is None else self.query,
+            query=start_patch(self.image, seen.grid) if self.query is None else self.query,
         )
 
 

@@ -5,7 +5,7 @@
 //     packs:   [{bytes, title, image, id}],       // first: the main one; second: to compare with; one whose header has a
 //                                                 // forward_scale: the whole pass with another scale. `bytes` may be left
 //                                                 // out for an id that was given before; more layers of an id are merged.
-//     images:  [{bytes, mime, title, id} | {bitmap, title}],
+//     images:  [{bytes, mime, title, id, start} | {bitmap, title}],  // start: [y, x] of the patch asked first, from 0 to 1
 //     view:    {…},                               // see view.js for keys and defaults
 //     ui:      {height: 600 | "window" | -120 (the window less 120 pixels), uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
 //     onView:  (view) => {},                      // 300 ms after the last lock or choice, never on hovers
@@ -57,7 +57,7 @@ export function createLens(parent, options = {}) {
   lens.choose = (change, from) => {
     if (!lens.main) return;
     if (!("query" in change) && !lens.view.locked && lens.hover >= 0) change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
-    lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack));
+    lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
     showChoices(lens, from);
     lens.schedule();
     clearTimeout(lens.telling);
@@ -125,7 +125,7 @@ export function createLens(parent, options = {}) {
 
 function update(lens, { packs, images, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
-  const before = lens.main;
+  const before = lens.main, start = startOf(lens);
   const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
   if (missing.length) ask(lens, { what: "packs", ids: missing });
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
@@ -137,10 +137,14 @@ function update(lens, { packs, images, view, ui, overlay }) {
     lens.atlas = lens.heat = null;
     buildHeads(lens);
   }
-  lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : lens.view, lens.main.pack));
+  const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
+  lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));
   showChoices(lens);
   refresh(lens);
 }
+
+// Where the picture shown wants to be asked first; the list is the same one as long as it is the same picture.
+const startOf = (lens) => lens.images[lens.main?.image]?.start;
 
 // A file that holds a few layers and has nobody to ask for more steps from one that it holds to the next.
 function withinReach(lens, view) {
@@ -184,7 +188,7 @@ function takeImages(lens, images) {
   lens.images = images.map((given) => {
     const known = given.id && lens.kept.get(given.id); // perhaps still being decoded
     if (known) return known;
-    const image = { title: given.title ?? "", bitmap: given.bitmap ?? null };
+    const image = { title: given.title ?? "", start: given.start, bitmap: given.bitmap ?? null };
     if (given.bytes) {
       if (given.id) lens.kept.set(given.id, image);
       for (const id of lens.kept.keys()) if (lens.kept.size > 2 * KEPT_PACKS) lens.kept.delete(id);

@@ -5,7 +5,7 @@
 // with the header
 //   {"format":   "attention-playground/page-1",
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
-//    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby"}, …],
+//    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby", "start": [0.6, 0.4]}, …],
 //    "view":     {…}, "view_id": "…",
 //    "shows":    {"sample": "meadow"} or {"own": "cat.jpg"}, for the strip of samples,
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,

@@ -3,7 +3,7 @@
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
   head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or the name of a prefix token; null: the patch in the middle
+  query: null, //           "row,column" of a patch or the name of a prefix token; null: where the picture says, or the middle
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax only; "whole": the whole forward pass ran with it
@@ -48,7 +48,10 @@ export function queryOf(token, pack) {
   return `${Math.floor(patch / pack.columns)},${patch % pack.columns}`;
 }
 
-export const middleQuery = (pack) => `${pack.rows >> 1},${pack.columns >> 1}`;
+// The patch that is asked first: at a point given as parts of height and width.
+export function startQuery(pack, [y, x] = [0.5, 0.5]) {
+  return `${Math.min(pack.rows - 1, Math.floor(y * pack.rows))},${Math.min(pack.columns - 1, Math.floor(x * pack.columns))}`;
+}
 
 // The same place in another picture, whose grid may be finer or of another shape. −1 for a prefix token it does not have.
 export function sameToken(token, pack, other) {
@@ -65,7 +68,7 @@ export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
 // Whatever came from a link, a file or a former picture, made to fit this pack. Unknown keys are dropped.
-export function tidyView(view, pack) {
+export function tidyView(view, pack, at) {
   const tidy = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -86,7 +89,7 @@ export function tidyView(view, pack) {
   const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
   tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
   tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);
-  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: middleQuery(pack), locked: false });
+  if (tokenOf(tidy.query, pack) < 0) Object.assign(tidy, { query: startQuery(pack, at), locked: false });
   return tidy;
 }
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.pack import pack
+from playground.samples import start_patch
 from playground.ui import engine, lesson
 from playground.ui.components import component
 from playground.ui.session import Session
@@ -171,7 +172,8 @@ def _carried_bytes(here: Session) -> bytes:
     key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
     if state.get("carrying", (None,))[0] != key:
         rows, columns = seen.grid
-        _, head, row, column = map(int, state.look.split(".")) if state.look else (0, 0, rows // 2, columns // 2)
+        start = (0, 0, *start_patch(here.picture.name, seen.grid))
+        _, head, row, column = map(int, state.look.split(".")) if state.look else start
         view = {
             "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
             "query": min(row, rows - 1) * columns + min(column, columns - 1),

@@ -25,7 +25,7 @@ from PIL import Image
 from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
 from playground.prepared import prepared_pack
-from playground.samples import SAMPLES
+from playground.samples import named
 from playground.ui import settings
 from playground.ui.shelf import Shelf, trim
 from playground.ui.turns import Turns
@@ -77,8 +77,7 @@ class Wish:
 
 @cache
 def sample(name: str) -> Picture:
-    found = next(s for s in SAMPLES if s.name == name)
-    jpeg = found.path.read_bytes()
+    jpeg = named(name).path.read_bytes()
     return Picture(name, True, jpeg, Image.open(io.BytesIO(jpeg)).convert("RGB"))
 
 

@@ -75,11 +75,13 @@ def _figure(here: Session, kind: str) -> tuple:
 
 def _html(here: Session) -> tuple:
     from playground import export
+    from playground.figures.spec import query_words
 
     spec = description(here, "head")
     seen = engine.trace(here.picture, replace(here.wish, scale=None), here.own)
     first = export.first_layer(seen) if spec.layer is None else spec.layer
-    view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")} | {"layer": first}
+    view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")}
+    view |= {"layer": first, "query": query_words(spec.settled(seen).query)}
     choice = {"name": here.picture.name, "view": view}
     held = st.segmented_control(
         "Holding", ("this layer", "all layers"), default="this layer", key="holding", required=True

@@ -14,7 +14,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.pack import pack
-from playground.samples import SAMPLES
+from playground.samples import SAMPLES, named
 from playground.ui import address, engine
 from playground.ui.engine import Picture, Wish
 from playground.ui.shelf import Shelf
@@ -159,6 +159,8 @@ class Session:
                 entry["image"] = list(images).index(picture.id)
             else:
                 images[picture.id] = {"id": picture.id, "title": picture.name, "mime": "image/jpeg"}
+                if picture.sample:
+                    images[picture.id]["start"] = named(picture.name).start
                 if picture.id not in self.sent:
                     images[picture.id]["section"] = f"image{len(images)}"
                     arrays[f"image{len(images)}"] = picture.jpeg

@@ -12,7 +12,7 @@ import streamlit as st
 
 from playground.assets import TIMELAPSE
 from playground.pack import pack, unpack
-from playground.samples import SAMPLES
+from playground.samples import named
 from playground.ui import engine
 from playground.ui.components import component
 from playground.ui.engine import Picture
@@ -284,4 +284,5 @@ def _lapse_film() -> Film:
 
 
 def _title(name: str) -> str:
-    return next((s.title for s in SAMPLES if s.name == name), name)
+    sample = named(name)
+    return sample.title if sample else name

@@ -12,7 +12,7 @@ from PIL import Image
 from browser.truth import assert_close, model
 from browser.visitor import Visitor
 from playground import by_hand, unfolding
-from playground.samples import SAMPLES
+from playground.samples import named
 
 FIND = """
 window.drawing = (name, root = document) => {
@@ -99,7 +99,7 @@ def read(chromium, server):
 
 
 def sample(name: str) -> Image.Image:
-    return Image.open(next(s.path for s in SAMPLES if s.name == name)).convert("RGB")
+    return Image.open(named(name).path).convert("RGB")
 
 
 def by_formula(arrows: str, mask: torch.Tensor | None = None) -> list[float]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import playground
 from playground.images import fit
-from playground.samples import SAMPLES
+from playground.samples import named
 from playground.tracing import Trace
 
 CLOSE = 1e-3  # between sixteen bits in the browser and thirty-two in Python
@@ -20,7 +20,7 @@ def model(name: str = "bundled"):
 @cache
 def seen(sample: str = "meadow", name: str = "bundled", detail: int = 1, scale: str | None = None) -> Trace:
     """Python's own trace of a sample."""
-    image = playground.open_image(next(s.path for s in SAMPLES if s.name == sample))
+    image = playground.open_image(named(sample).path)
     c = model(name).config
     size = fit(image.size, c.patch_size, tuple(side * detail for side in c.image_size))
     return playground.trace(model(name), image, size=size, scale=scale)

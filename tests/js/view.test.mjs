@@ -34,6 +34,8 @@ test("whatever a link says becomes a view that fits the pack", () => {
   assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2", opacity: 1 });
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
+  assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
+  assert.equal(view.tidyView({}, pack, [0.99, 0]).query, `${pack.rows - 1},0`); // where the picture says
   assert.equal(view.tidyView({}, pack).layer, 1); // two thirds up is layer 2, which this pack does not hold: the nearest one that it does
 });
 
