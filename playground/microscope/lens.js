@@ -30,7 +30,8 @@ import { describe } from "./readouts.js";
 import { isMap, overlayNow, passScale, resolve } from "./shown.js";
 import { DEFAULT_VIEW, queryOf, sameLayer, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
 
-const KEPT_PACKS = 6; // decoded packs are 10 to 50 MB each
+const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
+const KEPT_IMAGES = 12;
 
 export function createLens(parent, options = {}) {
   const root = document.createElement("div");
@@ -166,8 +167,9 @@ function takePacks(lens, packs) {
       const pack = unpack(given.bytes);
       const same = given.id && entry && entry.pack.tokens === pack.tokens && entry.pack.heads === pack.heads;
       if (same) mergePack(entry.pack, pack);
-      else entry = { pack, answers: createAnswers(pack) };
+      else entry = { pack, answers: createAnswers(pack), size: 0 };
       entry.bytes = given.bytes;
+      entry.size += given.bytes.byteLength;
     }
     if (!entry) return void missing.push(id);
     lens.packs.delete(id); // to the end of the queue: the least recently shown goes first
@@ -176,7 +178,12 @@ function takePacks(lens, packs) {
     else if (!roles.main && !missing.includes(packs[0].id)) roles.main = entry; // nobody steps in for a missing first one
     else roles.other = entry;
   });
-  for (const id of lens.packs.keys()) if (lens.packs.size > Math.max(KEPT_PACKS, packs.length)) lens.packs.delete(id);
+  let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
+  for (const [id, entry] of [...lens.packs].slice(0, -packs.length)) {
+    if (held <= KEPT_BYTES) break;
+    lens.packs.delete(id);
+    held -= entry.size;
+  }
   Object.assign(lens, { main: roles.main ?? lens.main, other: roles.other, whole: roles.whole });
   return missing;
 }
@@ -191,7 +198,7 @@ function takeImages(lens, images) {
     const image = { title: given.title ?? "", start: given.start, bitmap: given.bitmap ?? null };
     if (given.bytes) {
       if (given.id) lens.kept.set(given.id, image);
-      for (const id of lens.kept.keys()) if (lens.kept.size > 2 * KEPT_PACKS) lens.kept.delete(id);
+      for (const id of lens.kept.keys()) if (lens.kept.size > KEPT_IMAGES) lens.kept.delete(id);
       image.pending = true;
       createImageBitmap(new Blob([given.bytes], { type: given.mime }))
         .then((bitmap) => (image.bitmap = bitmap))
