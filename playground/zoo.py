@@ -11,6 +11,7 @@ import difflib
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -366,7 +367,9 @@ def _nearest_that_loads(name: str) -> str:
     return next(candidate for candidate in by_likeness if loads(candidate))
 
 
+@cache
 def loads(name: str) -> bool:
+    """Asked of many names for each one that is wrong: building a timm model takes tens of milliseconds."""
     import timm
 
     if name in ("bundled", "untrained"):

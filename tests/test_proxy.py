@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from browser.server import ROOT, free_port
+from browser.server import ROOT, Server, free_port
 
 pytestmark = pytest.mark.browser
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
@@ -24,34 +21,10 @@ SEAT = "playground_seat"
 PATIENCE = 120  # seconds: a busy machine is no failure
 
 
-@dataclass
-class Replica:
-    port: int
-    home: Path
-
-    def start(self) -> Replica:
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("STREAMLIT_", "HF_", "XDG_"))}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py",
-             "--server.port", str(self.port), "--server.address", "127.0.0.1"],
-            cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=env | {"HOME": str(self.home), "HF_HUB_OFFLINE": "1", "STREAMLIT_SERVER_COOKIE_SECRET": "the same"},
-        )  # fmt: skip
-        return self
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-
 class Proxy:
     """nginx with our files; only the addresses and the folder of its own files are other ones."""
 
-    def __init__(self, folder: Path, replicas: list[Replica]):
+    def __init__(self, folder: Path, replicas: list[Server]):
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         ours = ROOT / "deploy" / "nginx"
@@ -100,7 +73,7 @@ class Proxy:
         self.ask(path, seat)
         return self.logged(path)["replica"]
 
-    def seat_at(self, replica: Replica) -> str:
+    def seat_at(self, replica: Server) -> str:
         return next(f"s{n}" for n in range(100) if self.replica_of(f"s{n}") == replica.address)
 
     def logged(self, path: str, after: int = 0) -> dict[str, str]:
@@ -126,16 +99,12 @@ def until(condition, what: str) -> None:
     raise AssertionError(f"{what} did not happen in {PATIENCE} s")
 
 
-def is_healthy(address: str) -> bool:
-    with urllib.request.urlopen(f"http://{address}/_stcore/health", timeout=5) as answer:
-        return answer.status == 200
-
-
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory):
     if NGINX is None:
         pytest.skip("nginx is not installed here; Debian's package of that name is what these tests use")
-    started = [Replica(free_port(), tmp_path_factory.mktemp("home")).start() for _ in range(2)]
+    same = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same"}
+    started = [Server(tmp_path_factory.mktemp("home"), **same).start() for _ in range(2)]
     yield started
     for replica in started:
         replica.kill()
@@ -145,7 +114,7 @@ def replicas(tmp_path_factory):
 def proxy(replicas, tmp_path_factory):
     started = Proxy(tmp_path_factory.mktemp("nginx"), replicas).start()
     for replica in replicas:
-        until(lambda address=replica.address: is_healthy(address), "the app's start")
+        replica.wait()
     yield started
     started.process.terminate()
     started.process.wait(10)
@@ -161,7 +130,7 @@ def visit(proxy):
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
 
-        def new(replica: Replica, address: str = "") -> Visitor:
+        def new(replica: Server, address: str = "") -> Visitor:
             visitor = Visitor(chromium, proxy.url)
             visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(replica), "url": proxy.url}])
             return visitor.open(address)
@@ -240,6 +209,5 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         upload(visitor, data, "after.jpg")
         assert_shows(visitor, data, "after.jpg")
     finally:
-        lost.start()
-    until(lambda: is_healthy(lost.address), "the app's start")
+        lost.start().wait()
     until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == {r.address for r in replicas}, "the return of both")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import math
 import os
 import re
 import threading
@@ -37,6 +38,8 @@ if SETTINGS.offline:
     os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's library reads it when it is imported, which is later
 WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
 SHOWN_SIDE = 1024  # the picture in the browser
+MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, which everybody would wait for
+LONGEST_NAME = 80  # of a model, as in an address
 
 OWN_PACKS = 400 * MB  # of one person's uploads; of all together see the settings
 
@@ -108,13 +111,18 @@ def model(name: str):
 
 
 def _check_size(name: str) -> None:
-    """Before the first byte of it is asked for."""
+    """Of the model and of what it computes, before the first byte of it is asked for."""
     import torch
 
     from playground import zoo
 
     with torch.device("meta"):
         vit = zoo.load(name, pretrained=False, device="meta")
+    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+        raise PlaygroundError(
+            f"{name} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at most: "
+            "choose a model with larger patches."
+        )
     megabytes = sum(p.numel() for p in vit.parameters()) * 4 / MB
     if megabytes > SETTINGS.model_mb:
         raise PlaygroundError(
@@ -124,6 +132,8 @@ def _check_size(name: str) -> None:
 
 
 def _may_be_asked_for(name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise PlaygroundError(f"No model has a name of {len(name):,} characters.")
     if name.endswith(".safetensors"):
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
     if not SETTINGS.open and name not in ("bundled", "untrained", *offers()):
@@ -259,7 +269,7 @@ def details(name: str) -> list[int]:
     else:
         rows, columns = model(name).native_grid
         native = rows * columns
-    return [d for d in (1, 2, 3, 4) if d == 1 or native * d * d <= 4200]
+    return [d for d in (1, 2, 3, 4) if d == 1 or native * d * d <= MOST_PATCHES]
 
 
 def warm_up() -> None:

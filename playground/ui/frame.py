@@ -7,6 +7,7 @@ import sys
 from functools import cache
 
 import streamlit as st
+from streamlit import net_util
 
 from playground.ui import engine
 
@@ -47,6 +48,7 @@ def _style():
 
 @st.cache_resource(show_spinner=False)
 def _once_per_server() -> None:
+    net_util.get_external_ip = lambda: None  # asked for each page of another host, while everybody waits: up to 2 s
     _log_to_stdout()
     engine.warm_up()
 

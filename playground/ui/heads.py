@@ -21,6 +21,7 @@ from playground.samples import SAMPLES
 from playground.ui import engine
 from playground.ui.components import component
 from playground.ui.lesson import CONVOLUTION
+from playground.ui.plain import plain
 from playground.ui.session import Session
 from playground.ui.shelf import Shelf
 from playground.ui.visit import Setting
@@ -86,7 +87,7 @@ def _look(here: Session, picture: engine.Picture, wish: engine.Wish, report: Rep
     def turn():
         layer = next(layers)
         if seen.tokens > SLOW:
-            report((layer - 1) / seen.layers, f"{picture.name}: layer {layer} of {seen.layers}")
+            report((layer - 1) / seen.layers, f"{plain(picture.name)}: layer {layer} of {seen.layers}")
         with engine.turn():
             yield
 

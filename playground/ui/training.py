@@ -17,6 +17,7 @@ from playground.ui import engine
 from playground.ui.components import component
 from playground.ui.engine import Picture
 from playground.ui.line import OVER, SERVED, Line, Ticket
+from playground.ui.plain import plain
 from playground.ui.session import Session
 from playground.ui.visit import Setting, write_address
 
@@ -285,4 +286,4 @@ def _lapse_film() -> Film:
 
 def _title(name: str) -> str:
     sample = named(name)
-    return sample.title if sample else name
+    return sample.title if sample else plain(name)

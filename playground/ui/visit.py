@@ -10,6 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from playground.errors import PlaygroundError
 from playground.ui import address, session, tour
+from playground.ui.plain import plain
 from playground.ui.session import Session
 
 
@@ -55,7 +56,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
         state.pop("errand", None)
         state.page, state.settings, state.address = page, settings, given
         if trouble:
-            st.toast(trouble, icon=":material/error:", duration="long")
+            st.toast(plain(trouble), icon=":material/error:", duration="long")
         # An address that says less than it could is left alone: a step more in the history would hold people back.
         if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
             write_address()
@@ -80,7 +81,7 @@ def attempt(action: Callable, *arguments) -> bool:
     try:
         action(*arguments)
     except PlaygroundError as error:
-        st.toast(str(error), icon=":material/error:", duration="long")
+        st.toast(plain(str(error)), icon=":material/error:", duration="long")
         return False
     write_address()
     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,39 +25,74 @@ def free_port() -> int:
         return found.getsockname()[1]
 
 
+class Server:
+    """The app in a process of its own. It has a home of its own, without caches, and no way to the hub."""
+
+    def __init__(self, home: Path, **environment: str):
+        self.port, self.home = free_port(), home
+        ours = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+        self.environment = inherited | {"HOME": str(home), "HF_HUB_OFFLINE": "1"} | environment
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}"
+
+    @property
+    def log(self) -> str:
+        return (self.home / "log.txt").read_text()
+
+    def start(self) -> Server:
+        """Without waiting for it; it can be started again on the same port."""
+        with (self.home / "log.txt").open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", "app.py",
+                 "--server.port", str(self.port), "--server.address", "127.0.0.1"],
+                cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        return self
+
+    def wait(self) -> Server:
+        """Until it is healthy."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                    if answer.status == 200:
+                        return self
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.05)
+        raise RuntimeError(f"The app's server did not start:\n{self.log}")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+
+@contextmanager
+def serving(**environment: str) -> Iterator[Server]:
+    """A healthy server, with these environment variables."""
+    with tempfile.TemporaryDirectory() as home:
+        server = Server(Path(home), **environment).start()
+        try:
+            yield server.wait()
+        finally:
+            server.stop()
+
+
 @contextmanager
 def running() -> Iterator[str]:
-    """Gives its address once it is healthy. It has a home of its own, without caches, and no way to the hub."""
-    with tempfile.TemporaryDirectory() as home, open(Path(home) / "log.txt", "w+") as log:
-        port = free_port()
-        env = {k: v for k, v in os.environ.items() if not k.startswith(("STREAMLIT_", "HF_", "XDG_"))}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py",
-             "--server.port", str(port), "--server.address", "127.0.0.1"],
-            cwd=ROOT, env=env | {"HOME": home, "HF_HUB_OFFLINE": "1"}, stdout=log, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            url = f"http://127.0.0.1:{port}"
-            if not _is_healthy(url, process):
-                log.seek(0)
-                raise RuntimeError(f"The app's server did not start:\n{log.read()}")
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _is_healthy(url: str, process: subprocess.Popen) -> bool:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return True
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    return False
+    """Only its address."""
+    with serving() as server:
+        yield server.url

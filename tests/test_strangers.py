@@ -1,0 +1,257 @@
+"""What people send who are not at the app's own page: a real server over HTTP and WebSockets, without a browser."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import socket
+import threading
+from pathlib import Path
+from urllib.parse import urlencode
+
+import hostile
+import pytest
+from browser.server import ROOT, serving
+from browser.stranger import Stranger, ask, form
+from PIL import Image
+from websockets.exceptions import ConnectionClosed
+
+import playground
+from playground import zoo
+
+pytestmark = pytest.mark.browser
+MB = 2**20
+
+
+class Hole:
+    """Where everything goes that the server asks the internet for: somebody who listens and never answers."""
+
+    def __init__(self):
+        self.asked: list[socket.socket] = []
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        while True:
+            self.asked.append(self._listening.accept()[0])
+
+    @property
+    def environment(self) -> dict[str, str]:
+        url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        return {"http_proxy": url, "https_proxy": url, "no_proxy": "127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def hole():
+    return Hole()
+
+
+@pytest.fixture(scope="module")
+def server(hole):
+    with serving(**hole.environment) as running:
+        Stranger(running.url).close()  # the first visitor
+        yield running
+
+
+@pytest.fixture
+def stranger(server):
+    somebody = Stranger(server.url)
+    yield somebody
+    somebody.close()
+
+
+def assert_lives(stranger: Stranger) -> None:
+    """The session goes on: another sample is shown and stands in the address."""
+    stranger.trigger("pick", "flock")
+    assert stranger.words["sample"] == "flock"
+
+
+# Pages of other hosts -------------------------------------------------------------------------------------------------
+
+
+def token(server) -> str:
+    _, headers = ask(f"{server.url}/_stcore/health")
+    name, _, rest = headers["set-cookie"].partition("=")
+    assert name == "_streamlit_xsrf"
+    return rest.partition(";")[0]
+
+
+def test_an_upload_needs_the_page_s_own_token(server, stranger):
+    data, kind = form(hostile.saved("PNG"))
+    url, ours, another = stranger.upload_url(), token(server), token(server)
+    refused = [{}, {"Cookie": f"_streamlit_xsrf={ours}"}, {"X_Xsrftoken": ours}]
+    refused.append({"Cookie": f"_streamlit_xsrf={ours}", "X_Xsrftoken": another})
+    for headers in refused:
+        assert ask(url, "PUT", data, Content_Type=kind, **headers)[0] == 403
+        assert ask(url, "DELETE", **headers)[0] == 403
+    both = {"Cookie": f"_streamlit_xsrf={ours}", "X_Xsrftoken": ours}
+    assert ask(url, "PUT", data, Content_Type=kind, **both)[0] == 204
+    assert ask(url, "DELETE", **both)[0] == 204
+    nobody = url.replace(stranger.id, "0" * len(stranger.id))
+    assert ask(nobody, "PUT", data, Content_Type=kind, **both)[0] == 400
+
+
+def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, hole):
+    """Streamlit would ask the internet for this machine's address each time, and answer nobody meanwhile."""
+    for origin in ("https://other.example", "https://127.0.0.1.other.example", "https://localhost.example", "null"):
+        assert status_of_a_socket(server, origin) == "403"
+    assert status_of_a_socket(server, server.url) == "101"
+    assert hole.asked == []
+
+
+def status_of_a_socket(server, origin: str) -> str:
+    lines = [
+        "GET /_stcore/stream HTTP/1.1", f"Host: {server.address}", f"Origin: {origin}", "Connection: Upgrade",
+        "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+    ]  # fmt: skip
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
+        line.sendall("\r\n".join(lines).encode())
+        return line.recv(100).split()[1].decode()
+
+
+# Files that are no models ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, hole):
+    """Weights that would load, and a file that runs a program when it is unpickled: it makes `run`."""
+    folder = tmp_path_factory.mktemp("files")
+
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(folder / "run"),)
+
+    zoo.save(playground.load("untrained"), folder / "good.safetensors")
+    (folder / "trap.pt").write_bytes(pickle.dumps(Trap()))
+    return folder
+
+
+def names(folder: Path) -> list[str]:
+    good, trap = folder / "good.safetensors", folder / "trap.pt"
+    return [
+        str(good), os.path.relpath(good, ROOT), f"file://{good}", f"local-dir:{folder}", str(folder), "~", "${HOME}",
+        str(trap), f"file://{trap}", f"vit_tiny_patch16_224.{trap}", f"{trap}\0.safetensors", "/etc/passwd",
+        "assets/bundled.safetensors", "https://other.example/x", "https://other.example/x.safetensors",
+        "hf-hub:other/x", "hf_hub:other/x", "timm/other", "ViT-Ti/" + "9" * 5000, "vit_" * 5000, "x" * 10**6,
+    ]  # fmt: skip
+
+
+def test_the_traps_work(files):
+    assert playground.load(str(files / "good.safetensors")).name == "untrained"
+    pickle.loads((files / "trap.pt").read_bytes())
+    (files / "run").rmdir()
+
+
+def test_no_file_and_no_address_is_taken_for_a_model(server, stranger, files, hole):
+    for name in names(files):
+        stranger.said.clear()
+        stranger.choose("Model", name)
+        assert len(stranger.said) == 1
+        assert stranger.said[0].endswith(".")
+        assert stranger.elements["Model"].raw_value == "bundled ViT"
+    assert not (files / "run").exists()
+    assert hole.asked == []
+    assert_lives(stranger)
+
+
+def test_an_address_names_no_file_either(server, files, hole):
+    for name in names(files):
+        for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # a longer one is no address
+            stranger = Stranger(server.url, urlencode(words))
+            assert stranger.words == {"model": "bundled", "sample": "meadow"}
+            stranger.close()
+    assert not (files / "run").exists()
+    assert hole.asked == []
+
+
+def test_whether_a_file_exists_is_not_told(stranger, files):
+    for name in ("good.safetensors", "trap.pt"):
+        there, elsewhere = str(files / name), str(files / name).replace("files", "filet")
+        stranger.choose("Model", there).choose("Model", elsewhere)
+        one, other = (said.partition("; the nearest")[0] for said in stranger.said[-2:])
+        assert one.replace("files", "filet") == other
+
+
+def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
+    for name in ("ViT-H/1", "ViT-H/2"):
+        stranger.choose("Model", name)
+        assert "choose a model with larger patches" in stranger.said[-1]
+    assert_lives(stranger)
+
+
+# Too much of everything -----------------------------------------------------------------------------------------------
+
+
+def test_an_upload_above_the_limit_is_refused_before_it_is_read(server, stranger):
+    ours = token(server)
+    both = {"Cookie": f"_streamlit_xsrf={ours}", "X_Xsrftoken": ours}
+    claimed = {"Content_Type": "multipart/form-data; boundary=edge", "Content_Length": str(32 * MB + 1)}
+    assert ask(stranger.upload_url(), "PUT", b"x", **claimed, **both)[0] == 413
+
+
+def test_an_upload_of_no_known_length_is_refused_when_it_grows_too_large(server, stranger):
+    ours, (_, kind) = token(server), form(b"")
+    path = stranger.upload_url().removeprefix(server.url)
+    lines = [
+        f"PUT {path} HTTP/1.1", f"Host: {server.address}", f"Cookie: _streamlit_xsrf={ours}", f"X-Xsrftoken: {ours}",
+        f"Content-Type: {kind}", "Transfer-Encoding: chunked", "", "",
+    ]  # fmt: skip
+    start, _, _ = form(b"")[0].partition(b"\r\n--edge--")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
+        line.sendall("\r\n".join(lines).encode() + b"%x\r\n%b\r\n" % (len(start), start))
+        try:
+            for _ in range(40):
+                line.sendall(b"%x\r\n%b\r\n" % (MB, bytes(MB)))
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it hangs up
+        assert line.recv(100).split()[1] == b"413"
+
+
+def test_a_dropped_picture_may_have_32_mb_and_no_more(stranger):
+    out = io.BytesIO()
+    Image.new("RGB", (3200, 3200), "teal").save(out, "TIFF")  # a browser can't shrink those
+    assert len(out.getvalue()) > 29 * MB
+    stranger.drop(out.getvalue(), "scan.tiff")
+    assert "sample" not in stranger.words
+    stranger.drop(bytes(32 * MB + 1))
+    assert "at most 32 MB" in stranger.said[-1]
+    assert_lives(stranger)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "81 megapixels, truly",
+        "a PNG of two thousand million pixels a side",
+        "a PNG bomb cut short",
+        "a PNG with a profile bomb",
+        "a gzip bomb",
+        "a pickle",
+        "a strip of 40,000 × 1",
+    ],
+)
+def test_a_bomb_is_refused_in_a_sentence(stranger, name):
+    stranger.drop(hostile.KINDS[name]())
+    assert len(stranger.said) == 1
+    assert stranger.said[0].endswith(".")
+    assert_lives(stranger)
+
+
+@pytest.mark.parametrize(
+    "photo", [None, 7, [], "x", {}, {"data": 7}, {"data": "not base64!"}, {"data": "", "name": {}}], ids=str
+)
+def test_a_photo_that_is_none_is_refused_in_a_sentence(stranger, photo):
+    stranger.trigger("photo", photo)
+    assert len(stranger.said) == 1
+    assert_lives(stranger)
+
+
+@pytest.mark.parametrize("sent", ["text", b"\xff" * 100, bytes(46 * 10**6)], ids=["text", "noise", "46 MB"])
+def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger, sent):
+    other = Stranger(server.url)
+    other.socket.send(sent)
+    with pytest.raises(ConnectionClosed):
+        other.hear(lambda said: False)
+    other.close()
+    assert_lives(stranger)
