@@ -76,6 +76,7 @@ function writeCard(root, data) {
   root.querySelector('[data-go="end"]').hidden = !data.away && data.n === data.of;
   root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
   root.querySelector(".tour-card").dataset.step = data.n;
+  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy); // as wide as the column of numbers, which it may cover
   document.documentElement.classList.toggle("tour-scrolls", !data.roomy || innerWidth < 900);
 }
 
