@@ -10,6 +10,7 @@ here = lesson.begin(
     "own way. Below, one cell is one head, all its patches taken together. Point at a cell to read its habit; click "
     "it to see it at work in the microscope.",
     heads.SETTINGS,
+    exports="atlas",
 )
 seen = engine.trace(here.picture, here.wish, here.own)
 

@@ -2,7 +2,7 @@
 
 from playground.ui import lesson, scale
 
-here = lesson.begin("scale", scale.IDEA, scale.SETTINGS)
+here = lesson.begin("scale", scale.IDEA, scale.SETTINGS, exports="curves")
 scale.random_rows(here)
 scale.exercises()
 scale.real_model(here)

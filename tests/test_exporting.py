@@ -1,14 +1,18 @@
 """The page's figures are the command's, pixel for pixel."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from streamlit.testing.v1 import AppTest
 
 from playground.__main__ import main
 from playground.figures import command
 from playground.ui import engine, exporting, session
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -47,3 +51,21 @@ def test_every_kind_of_file_is_what_it_says(here):
     assert b"<svg" in exporting.picture(here, spec, "svg")[:500]
     moving = exporting.description(here, "head", dpi=30, sweep="layers")
     assert Image.open(io.BytesIO(exporting.picture(here, moving, "webp"))).n_frames > 1
+
+
+@pytest.mark.parametrize(("page", "layout"), [("heads", "atlas"), ("scale", "curves")])
+def test_a_lesson_exports_its_own_figure_and_link(page, layout, tmp_path):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.query_params["what"] = "similarity"  # of the microscope, which has no part in this figure
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    app.session_state.exporting = True
+    app.run()
+    assert not app.exception
+    words, link = (code.value for code in app.code[:2])
+    assert f"--layout {layout}" in words
+    assert "sample=flock" in link
+    out = tmp_path / "made.svg"
+    assert main([*words.split()[3:-2], "-o", str(out)]) == 0
+    assert "<svg" in out.read_text()[:500]

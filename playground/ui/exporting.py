@@ -1,4 +1,4 @@
-"""The page's Export: the same figures as the command `figure` makes, of what the microscope shows."""
+"""A page's Export: the same figures as the command `figure` makes, of what the page shows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import streamlit as st
 from playground.errors import PlaygroundError
 from playground.ui import engine
 from playground.ui.session import Session
+from playground.ui.visit import words_now
 
 KINDS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "webp": "in motion"}
 MIMES = {
@@ -22,19 +23,21 @@ SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 
 
-def exporter(here: Session) -> None:
+def exporter(here: Session, layout: str | None = None) -> None:
+    """On the microscope's page everything that there is; on a lesson's, its own `layout`."""
     state = st.session_state
     with st.popover("Export", icon=":material/ios_share:", width="stretch", key="exporting", on_change="rerun"):
         if state.get("exporting"):  # matplotlib is imported for those who ask
             try:
-                _choices(here)
+                _choices(here, layout)
             except PlaygroundError as error:
                 st.info(str(error), icon=":material/info:")
 
 
-def _choices(here: Session) -> None:
-    kind = st.segmented_control("As", KINDS, default="png", format_func=KINDS.get, key="kind", required=True)
-    spec, made = _html(here) if kind == "html" else _figure(here, kind)
+def _choices(here: Session, layout: str | None) -> None:
+    kinds = list(KINDS) if layout is None else list(KINDS)[:3]  # a chart neither lives nor moves
+    kind = st.segmented_control("As", kinds, default="png", format_func=KINDS.get, key="kind", required=True)
+    spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
     name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
     st.download_button(
         f"Download {name}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
@@ -44,16 +47,17 @@ def _choices(here: Session) -> None:
 
     st.caption("The command that makes it again, and the link to this view:")
     st.code(command(spec, name), language="bash", wrap_lines=True)
-    st.code(f"{st.context.url or ''}?{urlencode(here.words())}", language=None, wrap_lines=True)
+    st.code(f"{st.context.url or ''}?{urlencode(words_now())}", language=None, wrap_lines=True)
 
 
-def _figure(here: Session, kind: str) -> tuple:
+def _figure(here: Session, kind: str, layout: str | None) -> tuple:
     """(the description, what makes the bytes): as the person chooses."""
     from playground.figures.spec import LAYOUTS, PURPOSES
 
-    layouts = [name for name in LAYOUTS if name != "compare" or here.other is not None]
-    first = layouts.index("compare" if here.other is not None else "convolution")
-    layout = st.selectbox("Showing", layouts, first, format_func=LAYOUTS.get, key="layout")
+    if layout is None:
+        layouts = [name for name in LAYOUTS if name != "compare" or here.other is not None]
+        first = layouts.index("compare" if here.other is not None else "convolution")
+        layout = st.selectbox("Showing", layouts, first, format_func=LAYOUTS.get, key="layout")
     words = {name: purpose.words for name, purpose in PURPOSES.items()}
     purpose = st.selectbox("For", words, format_func=words.get, key="purpose")
     background = st.segmented_control("Background", BACKGROUNDS, default="light", key="background", required=True)
@@ -99,7 +103,8 @@ def description(here: Session, layout: str, **look):
     from playground.figures import Spec
     from playground.figures.commanding import read_query
 
-    view, shown = here.view, {}
+    on_microscope = st.session_state.get("page", "microscope") == "microscope"
+    view, shown = here.view if on_microscope else {}, {}
     if "ceiling" in view and view["ceiling"] != "auto":
         shown["ceiling"] = float(view["ceiling"])
     if layout == "compare" and here.other is not None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.ui.exporting import exporter
 from playground.ui.rooms import ROOMS, after
 from playground.ui.session import Session
 from playground.ui.toolbar import run_errand, toolbar
@@ -22,11 +23,13 @@ _MODEBAR = {
 }
 
 
-def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -> Session:
+def begin(
+    page: str, idea: str, settings: Mapping[str, Setting] | None = None, *, exports: str | None = None
+) -> Session:
     """The page's title and its one idea, under the row of samples and models. Widgets whose `key` is the name of a
-    setting stand in the address."""
+    setting stand in the address; `exports` is the layout of figures that shows what the page is about."""
     here = arrive(page, settings)
-    toolbar()
+    toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
     with st.container(key="lesson"):
         st.header(ROOMS[page].title, anchor=False)
         st.markdown(idea)

@@ -63,14 +63,18 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     return state.here
 
 
-def write_address() -> None:
+def words_now() -> dict[str, str]:
     """What a link to the page as it is now says."""
     state = st.session_state
     words = state.here.words(view=state.page == "microscope")
     for name, setting in state.settings.items():
         if name in state and state[name] != setting.default:
             words[name] = str(state[name])
-    words |= tour.word(state.page)
+    return words | tour.word(state.page)
+
+
+def write_address() -> None:
+    state, words = st.session_state, words_now()
     if words != dict(st.query_params):
         st.query_params.from_dict(words)
     state.address = words
