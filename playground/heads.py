@@ -44,8 +44,8 @@ class Head:
     effect: float  # how much it adds to the tokens: 1 is the average head of its layer
 
 
-def kind(head: Head) -> str:
-    """The habit of a head, in words."""
+def kind(head: Head, own_object: float = 0.0) -> str:
+    """The habit of a head, in words; where it is known what belongs together, with the share on the query's object."""
     elsewhere = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
@@ -55,7 +55,7 @@ def kind(head: Head) -> str:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED + direction(head.offset)
-    if head.content > 0.35 and head.colour > 0.2:  # before nearness, for what is alike is often near
+    if head.content > 0.35 and (head.colour > 0.2 or own_object > 0.7):  # before nearness, for what is alike is often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
@@ -96,10 +96,11 @@ class Habits:
         down, right = np.unravel_index(shares.argmax(), shares.shape)
         return (int(down) - REACH, int(right) - REACH), float(shares.max())
 
-    def kinds(self) -> list[list[str]]:
-        """The name of every head's habit: [layer][head]."""
+    def kinds(self, own_object: np.ndarray | None = None) -> list[list[str]]:
+        """The name of every head's habit: [layer][head]. `own_object` (layers, heads) is known of drawn scenes only."""
         layers, heads = self.entropy.shape
-        return [[kind(self.head(layer, head)) for head in range(heads)] for layer in range(layers)]
+        known = np.zeros((layers, heads)) if own_object is None else own_object
+        return [[kind(self.head(i, h), known[i, h]) for h in range(heads)] for i in range(layers)]
 
 
 def average(many: Sequence[Habits]) -> Habits:

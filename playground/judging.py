@@ -66,7 +66,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
     best = _best(there.mass)
     far_best, set_best = _best(there.far), _best(there.overlap)
     gaussian, colour = int(there.gaussian.argmax()), int(there.colour.argmax())
-    kinds = heads.average(here.habits).kinds()
+    kinds = heads.average(here.habits).kinds(here.mass.numpy())
     flat = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(here.said), torch.stack(here.true))
     return {

@@ -217,7 +217,9 @@ def test_content_idle_and_mixed_heads_have_names_too():
     gathering = dataclasses.replace(one, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
     assert kind(gathering) == "same object or colour"
     assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
-    assert kind(dataclasses.replace(gathering, colour=0.0)) == "no single habit"
+    blind = dataclasses.replace(gathering, colour=0.0)
+    assert kind(blind) == "no single habit"
+    assert kind(blind, own_object=0.8) == "same object or colour"  # where objects are known
     assert kind(dataclasses.replace(gathering, effect=0.05)) == "idle"
 
 

@@ -103,7 +103,7 @@ class Film:
             "moments": [moment.step for moment in moments],
             "planned": self.planned,
             "losses": list(seen.losses),
-            "kinds": [moment.habits.kinds() for moment in moments],
+            "kinds": [moment.habits.kinds(moment.mass) for moment in moments],
             "growing": growing,
             "packs": packs,
             "view": view,
