@@ -55,7 +55,7 @@ def test_who_waits_is_told_how_many_come_first(busy):
         go.set()
 
     with turns.take(tell):
-        assert heard == [1]
+        assert heard == [1, 0]
 
 
 def test_who_leaves_gives_the_place_back(busy):

@@ -21,6 +21,7 @@
 // and the strip's "pick" and "photo" (see strip.js).
 
 import { openContainer } from "./core.js";
+import { holdChoices } from "./holding.js";
 import { createLens } from "./lens.js";
 import { DEFAULT_VIEW, viewToQuery } from "./view.js";
 
@@ -37,18 +38,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const host = {
     onView: (view) => setStateValue("view", viewToQuery(view)),
     // The stamp makes a repeated question a new value; Streamlit would swallow an equal one.
-    ask: (request) => setTriggerValue("ask", { ...request, stamp: Date.now() }),
+    ask: (request) => kept.holding.choose("ask", { ...request, stamp: Date.now() }),
   };
   if (!kept) {
     const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
     kept = { lens: createLens(place, { ...host, ui: { asks: [] } }), data: null, viewId: undefined };
     parentElement.__microscope = kept;
+    kept.holding = holdChoices(() => kept.say);
     kept.stop = new AbortController();
     document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal: kept.stop.signal });
   }
+  kept.say = setTriggerValue;
   kept.choose = (event) => {
     event.preventDefault(); // taken
-    setTriggerValue(event.detail.what, event.detail.value);
+    kept.holding.choose(event.detail.what, event.detail.value);
   };
   kept.lens.setHost(host);
   if (data && data !== kept.data) {
@@ -62,11 +65,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     kept.viewId = viewId;
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
+    kept.holding.drawn();
     document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows ?? {} }));
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
 
   return () => {
     kept.stop.abort();
+    kept.holding.stop();
     kept.lens.destroy();
     delete parentElement.__microscope;
   };

@@ -4,6 +4,8 @@
 // Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}), unless a microscope on the page
 // takes them: then the page is not written again, and what to show as chosen comes from the microscope.
 
+import { holdChoices } from "./holding.js";
+
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
 const MOST_SENT = 32e6; // as large as an upload may be
 const LONGEST_SIDE = 2048;
@@ -12,17 +14,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-strip]") ?? parentElement;
   let kept = parentElement.__strip;
   if (!kept) {
-    kept = parentElement.__strip = { root };
+    kept = parentElement.__strip = { root, holding: holdChoices(() => kept.say) };
     listen(kept);
   }
+  kept.say = setTriggerValue;
   kept.tell = (what, value) => {
     const taken = !document.dispatchEvent(new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }));
-    if (!taken) setTriggerValue(what, value);
+    if (!taken) kept.holding.choose(what, value);
   };
   if (root.childElementCount !== data.samples.length + 2) build(root, data, kept);
   show(root, data);
   return () => {
     kept.stop.abort();
+    kept.holding.stop();
     delete parentElement.__strip;
   };
 }

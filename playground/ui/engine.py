@@ -30,7 +30,7 @@ from playground.samples import named
 from playground.ui import settings
 from playground.ui.shelf import Shelf, trim
 from playground.ui.turns import Turns
-from playground.ui.waiting import said, waiting
+from playground.ui.waiting import Waiting, said
 
 MB = 2**20
 SETTINGS = settings.read()
@@ -52,7 +52,7 @@ _turns = Turns(SETTINGS.at_once)
 
 def turn() -> AbstractContextManager[None]:
     """Whoever computes waits for it: `with engine.turn(): …`. The page says how many come first."""
-    return _turns.take(waiting)
+    return _turns.take(Waiting())
 
 
 @dataclass(frozen=True)

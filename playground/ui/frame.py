@@ -60,3 +60,5 @@ def _log_to_stdout() -> None:
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
+    # Of sentences in a corner, each time one is said to somebody who waits: they replace nothing on a page.
+    logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))

@@ -17,14 +17,18 @@ class Turns:
 
     @contextmanager
     def take(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
-        """`tell` hears how many come first. What it raises (the page has been left, say) gives the place back."""
-        ticket = object()
+        """`tell` hears how many come first, and 0 if it had to wait. What it raises (the page has been left, say) gives
+        the place back."""
+        ticket, told = object(), False
         with self._moved:
             self._line.append(ticket)
         try:
             while before := self._before(ticket):
                 if tell:
                     tell(before)
+                    told = True
+            if told:
+                tell(0)
             yield
         finally:
             with self._moved:

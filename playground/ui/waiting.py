@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import time
 
+EVERY = 2.0  # seconds
 
-def waiting(before: int) -> None:
-    """Raises Streamlit's own exception when the page has been left: the place in the line is given back then."""
-    import streamlit as st
 
-    if not _on_a_page():
-        return
-    last = st.session_state.get("waited", (0.0, 0))
-    if time.monotonic() - last[0] > 2 or last[1] != before:
-        st.session_state.waited = (time.monotonic(), before)
-        st.toast(f"Waiting for a turn: {before} before you", icon="spinner", duration="short")
+class Waiting:
+    """One person's wait for a turn: a sentence that follows the line, and goes when the turn has come."""
+
+    def __init__(self):
+        self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
+
+    def __call__(self, before: int) -> None:
+        """Raises Streamlit's own exception when the page has been left: the place in the line is given back then."""
+        import streamlit as st
+
+        if not _on_a_page():
+            return
+        st.session_state.get("page")  # which raises it
+        if before == 0:
+            self._toast.toast("Your turn", icon="spinner", duration=1)
+        elif before != self._before or time.monotonic() - self._at > EVERY:
+            who = "person" if before == 1 else "people"
+            show = self._toast.toast if self._toast else st.toast
+            seconds = 4 + self._times % 2  # who leaves the page leaves it behind; the same again would not prolong it
+            self._toast = show(f"Waiting: {before} {who} before you", icon="spinner", duration=seconds)
+            self._before, self._at, self._times = before, time.monotonic(), self._times + 1
 
 
 def said(sentence: str) -> None:

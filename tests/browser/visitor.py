@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Browser, Locator, Page
@@ -42,8 +43,17 @@ class Visitor:
         self.context.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
         self.context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
         self.context.on("request", lambda request: self._asked(request.url))
+        self._open_tab()
+
+    def _open_tab(self) -> None:
         self.page: Page = self.context.new_page()
         self.page.on("websocket", lambda socket: self._asked(socket.url))
+
+    def tab(self) -> Visitor:
+        """The same person in another tab of the same browser."""
+        other = copy(self)
+        other._open_tab()
+        return other
 
     def _asked(self, url: str) -> None:
         if host := urlsplit(url).hostname:  # data: and blob: have none

@@ -1,0 +1,159 @@
+"""What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
+
+import re
+from contextlib import suppress
+from threading import Thread
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from browser.server import serving
+from browser.stranger import Stranger
+from browser.visitor import Visitor
+
+CHOSEN = ("layer", "head", "query", "locked", "row")
+LOST = re.compile("ERR_(CONNECTION|EMPTY|SOCKET)|WebSocket|disconnected from server")  # said of a server that is away
+CONNECTED = "[data-test-connection-state=CONNECTED]"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """One that looks at one picture after another, and takes its time."""
+    with serving(PLAYGROUND_AT_ONCE="1", OMP_NUM_THREADS="1") as running:
+        yield running
+        running.kill()  # it need not finish what nobody waits for
+
+
+@pytest.fixture
+def visit(chromium, server):
+    """As elsewhere, but for these faults: what a browser says of a server that is away is none."""
+    visitors = []
+
+    def new(address="") -> Visitor:
+        visitors.append(Visitor(chromium, server.url))
+        return visitors[-1].open(address)
+
+    yield new
+    for visitor in visitors:
+        visitor.errors[:] = [said for said in visitor.errors if not LOST.search(said)]
+        visitor.check()
+        visitor.close()
+
+
+def chosen(shown: dict) -> dict:
+    return {key: shown[key] for key in CHOSEN}
+
+
+# The server is lost and comes back ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def looking(visit):
+    """Somebody who has chosen a sample, a layer, a head and a patch."""
+    visitor = visit("sample=flock&layer=2")
+    visitor.head(1)
+    visitor.lock((3, 4))
+    visitor.page.wait_for_url("**head=1**locked=true**")
+    return visitor
+
+
+def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(looking, server):
+    before, link = chosen(looking.read()), looking.page.url
+    server.kill()
+    looking.page.locator(CONNECTED).wait_for(state="detached")
+    looking.page.keyboard.press("Escape")
+    looking.hover((8, 8))  # the numbers are in the browser
+    looking.lock((3, 4))
+    server.start().wait()
+    looking.page.locator(CONNECTED).wait_for()
+    assert chosen(looking.read()) == before
+    assert looking.page.url == link
+    looking.pick("portrait")
+    looking.page.wait_for_url("**sample=portrait**")
+    assert looking.read()["layer"] == 2
+
+
+@pytest.mark.parametrize("when", ["away", "starting"])
+def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking, server, when):
+    """Streamlit loses it: there is no connection, or the new session has not drawn that part of the page."""
+    with looking.page.expect_websocket():
+        server.kill()
+        looking.page.locator(CONNECTED).wait_for(state="detached")
+        if when == "away":
+            looking.page.locator('.strip [data-sample="still-life"]').click()
+        server.start().wait()
+    if when == "starting":
+        looking.page.locator('.strip [data-sample="still-life"]').click()
+    looking.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for()
+    looking.page.wait_for_url("**sample=still-life**locked=true**")
+    assert looking.until("r => r.query === '3,4'")["head"] == 1
+
+
+# Others come first ----------------------------------------------------------------------------------------------------
+
+
+def keep_busy(server) -> None:
+    """It looks at a picture for a while."""
+    somebody = Stranger(server.url, "model=ViT-B/8")
+
+    def ask() -> None:
+        with suppress(ConnectionClosed):  # nobody waits for the answer
+            somebody.choose("Detail", "2 × finer")
+
+    Thread(target=ask, daemon=True).start()
+
+
+def stand_in_line(visitor, *samples: str) -> None:
+    """Asks for what has to be computed until it is not computed at once."""
+    toast = visitor.page.get_by_test_id("stToast")
+    for sample in samples:
+        button = visitor.page.locator(f'.strip [data-sample="{sample}"]')
+        button.click()
+        toast.or_(button.and_(visitor.page.locator("[aria-pressed=true]"))).first.wait_for()
+        if toast.count():
+            return
+
+
+def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
+    first, second = visit("model=untrained"), visit("model=untrained")
+    keep_busy(server)
+    stand_in_line(first, "flock", "portrait")
+    first.says("1 person before you")
+    stand_in_line(second, "landscape", "still-life")
+    second.says("2 people before you")
+    toast = second.page.get_by_test_id("stToast")
+    assert toast.count() == 1
+    assert toast.get_by_test_id("stToastDynamicIcon").or_(toast.get_by_test_id("stSpinnerIcon")).count() == 1
+    first.page.close()
+    second.says("1 person before you")
+    assert toast.count() == 1
+    second.hover((5, 5))  # meanwhile the picture that is there can be looked at
+
+
+# Several tabs, and no patience ----------------------------------------------------------------------------------------
+
+
+def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
+    one = visit("sample=flock&layer=1")
+    other = one.tab().open("sample=meadow&layer=4")
+    one.pick("portrait")
+    one.page.wait_for_url("**sample=portrait**")
+    other.head(3)
+    other.page.wait_for_url("**head=3**")
+    one.page.reload()
+    other.page.reload()
+    assert one.until()["layer"] == 1
+    assert "portrait" in one.page.url
+    assert "head" not in one.page.url
+    assert (other.until()["layer"], other.until()["head"]) == (4, 3)
+    assert "sample=meadow" in other.page.url
+
+
+def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
+    visitor = visit("model=ViT-S/16")
+    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.page.reload()
+    visitor.until()
+    visitor.pick("portrait")
+    visitor.page.wait_for_url("**model=ViT-S**sample=portrait**")
+    visitor.hover((2, 3))
