@@ -174,6 +174,30 @@ def test_only_pages_of_the_same_host_open_a_socket(proxy):
         assert proxy.opens_a_socket_for("hall.example", stranger) == "403"
 
 
+def test_every_answer_carries_the_policy(proxy):
+    from browser.policy import policy
+
+    for path in ("/", "/patches", "/_stcore/health", "/nothing.js"):
+        assert proxy.ask(path)[1]["Content-Security-Policy"] == policy()
+    _, headers = proxy.ask("/", headers={"Origin": "https://other.example"})  # a refusal, too
+    assert headers["Content-Security-Policy"] == policy()
+
+
+def test_the_pages_work_under_the_policy(replicas, visit):
+    from browser.policy import WATCH
+    from browser.test_pictures import assert_shows, hand_over, picture
+
+    visitor, data = visit(replicas[0]), picture(320, 240)
+    visitor.context.add_init_script(WATCH)
+    visitor.open("sample=flock")
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink").filter(has_text="why √d_k").click()
+    visitor.page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert visitor.page.evaluate("window.violations") == []
+    visitor.check()
+
+
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
     from browser.test_pictures import assert_shows, picture, upload
 

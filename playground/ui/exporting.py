@@ -12,6 +12,7 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.ui import engine
+from playground.ui.plain import plain
 from playground.ui.session import Session
 from playground.ui.visit import words_now
 
@@ -40,7 +41,7 @@ def _choices(here: Session, layout: str | None) -> None:
     spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
     name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
     st.download_button(
-        f"Download {name}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
+        f"Download {plain(name)}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
         icon=":material/download:",
     )  # fmt: skip
     from playground.figures import command

@@ -1,0 +1,117 @@
+"""What strangers bring stays text, and the pages need nothing from other hosts: under a policy that says so."""
+
+import pytest
+
+from browser.policy import PERMISSIONS, lay_over
+from browser.test_pictures import hand_over, picture
+from browser.visitor import Visitor
+from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS
+
+SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $m$"
+PLANTED = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
+  return all(document).filter((e) => e.matches("img[src='x'], [onerror], .katex")).map((e) => e.outerHTML);
+}"""
+STREAMLIT_S_OWN = "status of 404"  # it looks for its health below a page's path
+REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+
+
+@pytest.fixture
+def wary(chromium, server):
+    """Somebody whose browser obeys the policy of deploy/nginx, and who tells of every dialog that opens."""
+    visitor = Visitor(chromium, server, permissions=[*PERMISSIONS, "camera"])
+    lay_over(visitor.context)
+    dialogs = []
+    visitor.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    yield visitor
+    assert dialogs == []
+    assert visitor.page.evaluate("window.violations") == []
+    visitor.errors[:] = [said for said in visitor.errors if STREAMLIT_S_OWN not in said]
+    visitor.check()
+    visitor.close()
+
+
+# The policy -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_page_works_under_the_policy(wary, room):
+    wary.page.goto(f"{wary.url}/{'' if room == MICROSCOPE.name else room}")
+    wary.page.locator(".strip [data-sample=flock]").wait_for()
+    wary.page.locator(REST).wait_for()
+    wary.pick("flock")
+    wary.page.locator(REST).wait_for()
+    wary.page.wait_for_load_state("networkidle")
+    assert wary.page.get_by_test_id("stException").count() == 0
+
+
+def test_every_way_in_and_out_works_under_the_policy(wary):
+    wary.open()
+    hand_over(wary, "drop", picture(320, 240))
+    wary.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
+    body = wary.unfold("Open")
+    body.get_by_text("or one from the camera").click()
+    video = body.locator("video").element_handle()
+    wary.page.wait_for_function("video => video.readyState >= 2", arg=video)
+    body.get_by_test_id("stCameraInputButton").click()
+    wary.page.locator(".strip .own").filter(has_not_text="dropped.jpg").wait_for(state="attached")
+    button = wary.unfold("Export").get_by_test_id("stDownloadButton").locator("button")
+    with wary.page.expect_download() as download:
+        button.click()
+    assert download.value.suggested_filename.endswith(".png")
+
+
+def test_the_policy_bites(wary):
+    """Or the tests above would prove nothing."""
+    wary.open()
+    wary.page.evaluate("() => fetch('https://other.example/').catch(() => 0)")
+    wary.page.evaluate("() => document.body.append(Object.assign(new Image(), { src: 'http://localhost:1/x.png' }))")
+    wary.page.wait_for_function("() => window.violations.length === 2")
+    wary.page.evaluate("() => (window.violations = [])")
+    wary.errors.clear()
+    wary.hosts.clear()
+
+
+# Other people's words -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def named(wary):
+    """With a picture whose file's name is no harmless one."""
+    wary.open()
+    hand_over(wary, "drop", picture(320, 240), title=f"{SCRIPT}.jpg")
+    wary.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
+    return wary
+
+
+def test_a_file_s_name_is_text_on_every_page(named):
+    for room in ROOMS.values():
+        if room != MICROSCOPE:
+            way = named.unfold("Microscope") if room == LESSONS[0] else named.page
+            way.get_by_test_id("stPageLink-NavLink").filter(has_text=room.title).click()
+            named.page.wait_for_url(f"**/{room.name}**")
+        named.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
+        named.page.locator(REST).wait_for()
+        assert named.page.evaluate(PLANTED) == []
+
+
+def test_a_file_s_name_is_text_in_what_is_taken_away(named):
+    named.unfold("Export").get_by_test_id("stDownloadButton").filter(has_text=f"Download {SCRIPT}").wait_for()
+    assert named.page.evaluate(PLANTED) == []
+
+
+def test_a_name_that_is_typed_is_text_in_the_answer(wary):
+    wary.open("model=bundled")
+    box = wary.page.get_by_test_id("stSelectbox").first.locator("input")
+    box.click()
+    box.fill(SCRIPT)
+    box.press("Enter")
+    assert f"There is no model called '{SCRIPT}'" in wary.says("There is no model called")
+    assert wary.page.evaluate(PLANTED) == []
+
+
+def test_an_address_is_text_too(wary):
+    for key in ("sample", "model", "with", "query", "view"):
+        wary.open({key: SCRIPT})
+        wary.page.locator(REST).wait_for()
+        assert wary.page.evaluate(PLANTED) == []
