@@ -45,7 +45,7 @@ class Head:
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
-    """The habit of a head, in words; where it is known what belongs together, with the share on the query's object."""
+    """The habit of a head, in words. Where objects are known, the share on the query's own one counts as well."""
     elsewhere = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
@@ -55,7 +55,8 @@ def kind(head: Head, own_object: float = 0.0) -> str:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED + direction(head.offset)
-    if head.content > 0.35 and (head.colour > 0.2 or own_object > 0.7):  # before nearness, for what is alike is often near
+    alike = head.colour > 0.2 or own_object > 0.7
+    if head.content > 0.35 and alike:  # before nearness, for what is alike is often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
