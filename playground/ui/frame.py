@@ -1,15 +1,12 @@
-"""What is the same on every page: the window's title, the little room around it, and what happens once per server."""
+"""What is the same on every page: the window's title, and the little room around it."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from functools import cache
 
 import streamlit as st
-from streamlit import net_util
 
-from playground.ui import engine
+from playground.ui.server import once_per_server
 
 STYLE = """
 .block-container { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
@@ -37,28 +34,10 @@ STYLE = """
 def frame() -> None:
     st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
     _style()(key="frame")
-    _once_per_server()
+    once_per_server()
 
 
 @cache
 def _style():
     """A component, for it is there before the microscope, which is one too. What st.html brings comes later: a jump."""
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=STYLE, isolate_styles=False)
-
-
-@st.cache_resource(show_spinner=False)
-def _once_per_server() -> None:
-    net_util.get_external_ip = lambda: None  # asked for each page of another host, while everybody waits: up to 2 s
-    _log_to_stdout()
-    engine.warm_up()
-
-
-def _log_to_stdout() -> None:
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    log = logging.getLogger("playground")
-    log.handlers[:] = [handler]
-    log.setLevel(logging.INFO)
-    log.propagate = False
-    # Of sentences in a corner, each time one is said to somebody who waits: they replace nothing on a page.
-    logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
