@@ -17,8 +17,10 @@ lesson.exercise(
     "Compare the loss with the entropies: heads stay even for hundreds of steps while the loss already falls.",
 )
 lesson.exercise(
-    "Which heads are the first to have a habit, and which find the object?",
-    "Look at the field of habits from left to right. What depends on the place alone, such as a fixed offset, needs no "
-    "understanding of the picture; who finds the same object needs the layers below to have made its patches alike.",
+    "Which heads are the first to have a habit, and which find whole objects?",
+    "In layers 1 and 2 the first heads take up likeness of colour after a few hundred steps: it can be read from the "
+    "patches as they are. Whole objects (*On the patch's own object*) come thousands of steps later and higher up, for "
+    "they need layers below that have made an object's patches alike. The neighbour on the left comes last of all: "
+    "nobody had asked for it before.",
 )
 lesson.end()
