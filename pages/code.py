@@ -21,7 +21,7 @@ st.markdown(
 )
 code.carried(here)
 lesson.exercise(
-    "By hand and fused differ in the seventh digit. Which one is right?",
+    "By hand and fused differ a little in the last digits. Which one is right?",
     "Neither: sums of 32-bit numbers depend on their order, and the fused kernel adds up in blocks.",
 )
 lesson.exercise(

@@ -48,7 +48,7 @@ lesson.exercise(
     "leaves out the others partly carry. The tokens also go past the layer unchanged, on the skip connection.",
 )
 lesson.exercise(
-    "A head is called idle. Does that mean that its attention is even?",
+    "In some models a head is called idle. Does that mean that its attention is even?",
     "No. Its weights may be as sharp as any; but what it mixes is short, or W_O makes it short, so that hardly "
     "anything arrives. That is why the card says what a head *adds* beside whom it *listens* to.",
 )

@@ -19,7 +19,7 @@ lesson.exercise(
     "their sum; √d_k evens out just that.",
 )
 lesson.exercise(
-    "Which number never changes on the way? And which step is the only one in which tokens meet?",
+    "Which number never changes on the way? And in which steps do tokens meet at all?",
     "The tokens: as many come out as went in. They meet in QKᵀ, where two of the shape's numbers are tokens, and in "
     "× V, which uses it up again. All other steps treat every token by itself.",
 )

@@ -20,7 +20,7 @@ lesson.exercise(
     "Which heads are the first to have a habit, and which find whole objects?",
     "In layers 1 and 2 the first heads take up likeness of colour after a few hundred steps: it can be read from the "
     "patches as they are. Whole objects (*On the patch's own object*) come thousands of steps later and higher up, for "
-    "they need layers below that have made an object's patches alike. The neighbour on the left comes last of all: "
-    "nobody had asked for it before.",
+    "they need layers below that have made an object's patches alike. What depends on the place alone (*fixed "
+    "offset*, *local*) comes last here: nobody had asked for it before.",
 )
 lesson.end()

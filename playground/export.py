@@ -65,6 +65,7 @@ def write(file: str | Path, seen: Trace, image: Image.Image | None = None, **cho
     """Writes `page` and gives the file's size in bytes."""
     data = page(seen, image, **choice).encode()
     try:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).write_bytes(data)
     except OSError as error:
         raise PlaygroundError(f"{file} can't be written: {error.strerror or error}.") from None

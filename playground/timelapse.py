@@ -47,6 +47,7 @@ FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
 POINTS = 300  # of the curve, at most
+EARLY = 12  # of them single
 HABITS = tuple(field.name for field in fields(Habits))
 
 
@@ -123,13 +124,15 @@ def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[S
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
-    """(points, columns): every point the average of its stretch of the history. Losses that came later are 0 before."""
+    """(points, columns): every point the average of its stretch of the history, but for the first ones, where the loss
+    falls fast. Losses that came later are 0 before."""
     if not history:
         return np.zeros((0, 1), np.float32)
     widest = max(len(row) for row in history)
     rows = np.array([[*row, *[0.0] * (widest - len(row))] for row in history], np.float32)
-    parts = np.array_split(rows, min(POINTS, len(rows)))
-    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in parts])
+    first = min(EARLY, len(rows))
+    parts = [*np.split(rows[:first], first), *np.array_split(rows[first:], POINTS - first)]
+    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in parts if len(part)])
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -102,7 +102,9 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Figures are written as \.png"):
         figures.write(trio, tmp_path / "a.docx")
     with pytest.raises(PlaygroundError, match="can't be written"):
-        figures.write(trio, tmp_path / "no" / "a.png")
+        (tmp_path / "file").touch()
+        figures.write(trio, tmp_path / "file" / "a.png")
+    assert figures.write(trio, tmp_path / "new" / "folder" / "a.svg").exists()
 
 
 def parsed(line: str) -> Spec:

@@ -279,3 +279,20 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
     monkeypatch.setattr(tracing, "trace", trace)
     seen = engine._run(engine.sample("flock"), Wish("untrained"))
     assert (len(tries), seen.tokens > 0) == (2, True)
+
+
+def test_one_s_own_picture_is_one_click_away_and_back_brings_it_back():
+    here = session.start({}, {})[0]
+    mine = engine.upload(jpeg(), "mine.jpg")
+    here.show(mine)
+    here.show(engine.sample("flock"))
+    strip = here.strip()
+    assert strip["chosen"] == "flock"
+    assert strip["own"]["title"] == "mine.jpg"
+    back = session.start({"model": "bundled"}, {})[0]
+    assert back.take_back(here, {"model": "bundled"}) is None
+    assert back.picture is mine
+    other = session.start({"sample": "flock"}, {})[0]
+    other.take_back(here, {"model": "bundled", "sample": "flock"})
+    assert other.picture.name == "flock"
+    assert other.mine is mine

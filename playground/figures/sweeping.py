@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.figures.composing import caption_lines, draw
 from playground.figures.sheet import CONVOLUTION, THEMES
 from playground.figures.spec import Spec
-from playground.figures.writing import pixels, png_text, provenance
+from playground.figures.writing import keep, pixels, png_text, provenance
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -50,11 +50,7 @@ def animate(
         said = said or provenance(figure)
         shown.append(pixels(figure))
     data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, said)
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
-    return path
+    return keep(path, data)
 
 
 def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:

@@ -37,7 +37,13 @@ def write(figure: Drawing, path: str | Path) -> Path:
     if path.suffix.lower() not in makers:
         raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
     data = makers[path.suffix.lower()](figure)
+    return keep(path, data)
+
+
+def keep(path: Path, data: bytes) -> Path:
+    """The file, in a folder that is made if need be."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None

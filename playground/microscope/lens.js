@@ -28,7 +28,7 @@ import { collectRefs, MARKUP, say } from "./markup.js";
 import { cellReader, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { isMap, overlayNow, passScale, resolve } from "./shown.js";
-import { DEFAULT_VIEW, queryOf, sameLayer, scaleOf, scaleToDial, tidyView, viewToQuery } from "./view.js";
+import { DEFAULT_VIEW, queryOf, sameLayer, sameToken, scaleOf, scaleToDial, tidyView, tokenOf, viewToQuery } from "./view.js";
 
 const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
 const KEPT_IMAGES = 12;
@@ -126,7 +126,7 @@ export function createLens(parent, options = {}) {
 
 function update(lens, { packs, images, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
-  const before = lens.main, start = startOf(lens);
+  const before = lens.main, start = startOf(lens), picture = lens.images[before?.image];
   const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
   if (missing.length) ask(lens, { what: "packs", ids: missing });
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
@@ -137,6 +137,11 @@ function update(lens, { packs, images, view, ui, overlay }) {
     lens.asked.clear();
     lens.atlas = lens.heat = null;
     buildHeads(lens);
+  }
+  const { rows, columns } = lens.main.pack, token = before ? tokenOf(lens.view.query, before.pack) : -1;
+  if (token >= 0 && lens.images[lens.main.image] === picture && (rows !== before.pack.rows || columns !== before.pack.columns)) {
+    const there = sameToken(token, before.pack, lens.main.pack); // a finer grid: the same place of the picture
+    if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, lens.main.pack) };
   }
   const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
   lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));

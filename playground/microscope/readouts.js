@@ -43,7 +43,9 @@ export function writeTitles(lens) {
   refs.badge.classList.toggle("altered", shown.altered);
 
   say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
-  say(refs.lock, view.locked ? `locked at ${tokenName(tokenOf(view.query, main.pack), main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
+  const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
+  const elsewhere = pinned >= 0 && shown.token !== pinned;
+  say(refs.lock, elsewhere ? `looking at ${tokenName(shown.token, main.pack)} · locked at ${tokenName(pinned, main.pack)}` : view.locked ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   refs.lock.classList.toggle("left", [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)));
   say(refs.layerText, String(view.layer));

@@ -7,7 +7,7 @@
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby", "start": [0.6, 0.4]}, …],
 //    "view":     {…}, "view_id": "…",
-//    "shows":    {"sample": "meadow"} or {"own": "cat.jpg"}, for the strip of samples,
+//    "shows":    {"chosen": "meadow", "own": null}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"
 //                 (the address that links start from; default: where the page is)},
@@ -66,7 +66,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
     kept.holding.drawn();
-    document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows ?? {} }));
+    document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows }));
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
 
   return () => {

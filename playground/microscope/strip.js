@@ -1,6 +1,6 @@
 // The samples in a row, and the two ways in that need the whole page: a picture dropped or pasted anywhere on it.
 //
-// data: {samples: [{name, title, hint, src}], chosen: name or null, own: title of the person's own picture or null}
+// data: {samples: [{name, title, hint, src}], chosen: name, or "mine" for the person's own picture, own: {title, src} or null}
 // Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}), unless a microscope on the page
 // takes them: then the page is not written again, and what to show as chosen comes from the microscope.
 
@@ -22,7 +22,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const taken = !document.dispatchEvent(new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }));
     if (!taken) kept.holding.choose(what, value);
   };
-  if (root.childElementCount !== data.samples.length + 2) build(root, data, kept);
+  if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
   show(root, data);
   return () => {
     kept.stop.abort();
@@ -33,7 +33,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 // Once: buttons that are made anew lose the keyboard's focus, and their pictures flicker.
 function build(root, data, kept) {
-  const buttons = data.samples.map((sample) => {
+  const mine = { name: "mine", title: "", hint: "", src: "" }; // hidden as long as there is none
+  const buttons = [...data.samples, mine].map((sample) => {
     const button = document.createElement("button");
     const image = document.createElement("img");
     Object.assign(image, { src: sample.src, alt: sample.title, draggable: false });
@@ -52,7 +53,14 @@ function build(root, data, kept) {
 
 function show(root, data) {
   for (const button of root.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
-  root.querySelector(".own").textContent = data.own ? `yours: ${data.own}` : "or drop yours";
+  const mine = root.querySelector('[data-sample="mine"]');
+  mine.hidden = !data.own;
+  if (data.own && mine.firstChild.src !== data.own.src) {
+    mine.title = `Yours: ${data.own.title}`;
+    Object.assign(mine.firstChild, { src: data.own.src, alt: mine.title });
+    mine.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  root.querySelector(".own").textContent = data.chosen === "mine" ? `yours: ${data.own.title}` : "or drop yours";
 }
 
 function listen(kept) {
@@ -66,7 +74,7 @@ function listen(kept) {
     send(kept, file);
   };
   const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === "stFileUploader");
-  document.addEventListener("attention-shown", ({ detail }) => show(kept.root, { chosen: detail.sample ?? null, own: detail.own ?? null }), { signal });
+  document.addEventListener("attention-shown", ({ detail }) => show(kept.root, detail), { signal });
   document.addEventListener("dragover", (event) => inUploader(event) || event.preventDefault(), { signal });
   document.addEventListener("drop", (event) => inUploader(event) || take(event.dataTransfer.files, event), { signal });
   document.addEventListener("paste", (event) => take(event.clipboardData.files, event), { signal });

@@ -32,8 +32,8 @@ def lens(key: str, data: bytes, **listeners) -> None:
     )
 
 
-def strip(key: str, chosen: str | None, own: str | None, on_pick, on_photo) -> None:
-    data = {"samples": _thumbs(), "chosen": chosen, "own": own}
+def strip(key: str, shown: dict, on_pick, on_photo) -> None:
+    data = {"samples": _thumbs(), **shown}
     box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
     component("strip", "strip.js", "strip.css", box=box)(
         key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo
@@ -46,9 +46,13 @@ def _thumbs() -> list[dict[str, str]]:
     for sample in SAMPLES:
         image = Image.open(sample.path)
         image.draft("RGB", (THUMB * 2, THUMB * 2))
-        image.thumbnail((THUMB * 2, THUMB))
-        out = io.BytesIO()
-        image.save(out, "JPEG", quality=80)
-        src = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
-        thumbs.append({"name": sample.name, "title": sample.title, "hint": sample.hint, "src": src})
+        thumbs.append({"name": sample.name, "title": sample.title, "hint": sample.hint, "src": thumbnail(image)})
     return thumbs
+
+
+def thumbnail(image: Image.Image) -> str:
+    """As a data URL."""
+    image, out = image.copy(), io.BytesIO()
+    image.thumbnail((THUMB * 2, THUMB))
+    image.save(out, "JPEG", quality=80)
+    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"

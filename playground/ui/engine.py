@@ -28,6 +28,7 @@ from playground.errors import PlaygroundError
 from playground.prepared import prepared_pack
 from playground.samples import named
 from playground.ui import settings
+from playground.ui.components import thumbnail
 from playground.ui.shelf import Shelf, trim
 from playground.ui.turns import Turns
 from playground.ui.waiting import Waiting, said
@@ -63,6 +64,11 @@ class Picture:
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
+
+    @cached_property
+    def thumbnail(self) -> str:
+        """As a data URL."""
+        return thumbnail(self.image)
 
     @cached_property
     def id(self) -> str:

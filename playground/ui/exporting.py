@@ -57,8 +57,8 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
 
     if layout is None:
         layouts = [name for name in LAYOUTS if name != "compare" or here.other is not None]
-        first = layouts.index("compare" if here.other is not None else "convolution")
-        layout = st.selectbox("Showing", layouts, first, format_func=LAYOUTS.get, key="layout")
+        beside = "compare" if here.other is not None and here.view.get("beside") == "compare" else "convolution"
+        layout = st.selectbox("Showing", layouts, layouts.index(beside), format_func=LAYOUTS.get, key="layout")
     words = {name: purpose.words for name, purpose in PURPOSES.items()}
     purpose = st.selectbox("For", words, format_func=words.get, key="purpose")
     background = st.segmented_control("Background", BACKGROUNDS, default="light", key="background", required=True)

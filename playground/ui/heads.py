@@ -207,8 +207,8 @@ def short(kind: str) -> str:
     if kind.startswith(heads.FIXED):
         return kind.removeprefix(heads.FIXED)
     return {
-        heads.ITSELF: "itself", heads.PREFIX: "CLS, reg", heads.LOCAL: "near", heads.EVERYWHERE: "all",
-        heads.CONTENT: "its like", heads.IDLE: "idle", heads.MIXED: "mixed",
+        heads.ITSELF: "itself", heads.PREFIX: "CLS, reg", heads.LOCAL: "local", heads.EVERYWHERE: "all",
+        heads.CONTENT: "alike", heads.IDLE: "idle", heads.MIXED: "mixed",
     }[kind]  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from playground.ui import address, engine
 from playground.ui.engine import Picture, Wish
 from playground.ui.shelf import Shelf
 
+MINE = "mine"  # no sample has this name
 LENS_HEIGHT = -82  # the window less what stands above the lens
 
 
@@ -34,6 +35,7 @@ class Session:
     extra: tuple[str, list[int]] | None = None  # a pack's id, and more layers of it
     sent: set[str] = field(default_factory=set)  # what the browser has
     own: Shelf = field(default_factory=engine.own_shelf)  # traces of this person's uploads
+    mine: Picture | None = None  # the last of them: one click brings it back
     changes: int = 0
     built: tuple[int, bytes] = (-1, b"")
 
@@ -63,6 +65,8 @@ class Session:
         engine.answer(picture, wish, self.own)
         other = self._moved_along(picture, wish)
         self.picture, self.wish, self.other = picture, wish, other
+        if not picture.sample:
+            self.mine = picture
         self.whole = self.overlay = self.extra = None
         self.changes += 1
 
@@ -99,6 +103,16 @@ class Session:
                 self._try(picture, wish)
         except PlaygroundError as error:
             return str(error)
+        return None
+
+    def take_back(self, former: Session, words: dict[str, str]) -> str | None:
+        """What a person had loaded stays theirs when they go back; an address of it names a model and no sample."""
+        self.own, self.mine = former.own, former.mine
+        if self.mine is not None and "model" in words and "sample" not in words:
+            try:
+                self.show(self.mine)
+            except PlaygroundError as error:
+                return str(error)
         return None
 
     # What the microscope asks
@@ -179,7 +193,7 @@ class Session:
             "images": list(images.values()),
             "view": self.view,
             "view_id": self.view_id,
-            "shows": {"sample": self.picture.name} if self.picture.sample else {"own": self.picture.name},
+            "shows": self.strip(),
             "ui": {"height": LENS_HEIGHT, "uploaded": not self.picture.sample, "asks": asks},
         }
         if self.overlay is not None:
@@ -187,6 +201,11 @@ class Session:
             header["overlay"] = {k: v for k, v in self.overlay.items() if k != "values"} | {"section": "overlay"}
         self.extra = None
         return pack(header, arrays)
+
+    def strip(self) -> dict:
+        """What of the strip of samples is chosen, and whether a picture of the person's own stands there."""
+        own = self.mine and {"title": self.mine.name, "src": self.mine.thumbnail}
+        return {"chosen": self.picture.name if self.picture.sample else MINE, "own": own}
 
     # The address
 

@@ -19,7 +19,6 @@ state = st.session_state
 def toolbar(*more: Callable[[], None]) -> None:
     """Each of `more` draws one chooser in a column of its own."""
     here = state.here
-    own = None if here.picture.sample else here.picture.name
     with st.container(key="toolbar"):
         widths = [1.45, 4.6, 1.05, 1.6, *[1.3] * len(more)]
         pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
@@ -31,7 +30,7 @@ def toolbar(*more: Callable[[], None]) -> None:
             _menu()
     with samples:
         strip(
-            "strip", None if own else here.picture.name, own,
+            "strip", here.strip(),
             lambda: show_sample(state.strip.pick), lambda: show_photo(state.strip.photo),
         )  # fmt: skip
     with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
@@ -72,7 +71,9 @@ def run_errand() -> None:
 
 
 def show_sample(name: object) -> None:
-    if known := address.readable({"sample": str(name)}).get("sample"):
+    if name == session.MINE and state.here.mine is not None:
+        attempt(state.here.show, state.here.mine)
+    elif known := address.readable({"sample": str(name)}).get("sample"):
         attempt(state.here.show, engine.sample(known))
 
 

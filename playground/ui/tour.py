@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.samples import SAMPLES
 from playground.ui.components import component
-from playground.ui.rooms import ROOMS
+from playground.ui.rooms import MICROSCOPE, ROOMS
 from playground.ui.session import default_model
 from playground.ui.tour_steps import STEPS, Step
 
@@ -33,7 +33,9 @@ def turn(page: str) -> None:
     n = state.pop("tour_to", None)
     if n is None:
         return
-    state.pop("tour", None)
+    finished = state.pop("tour", None) == len(STEPS) and n == 0
+    if finished and page != MICROSCOPE.name:
+        st.switch_page(MICROSCOPE.file, query_params=state.here.words(view=False))
     if n in PLACES.values():
         _go(n, page)
     elif "tour" in st.query_params:
@@ -94,7 +96,7 @@ def _begin(n: int) -> None:
     state = st.session_state
     if "here" in state:
         state.here.view, state.here.other = {}, None
-    state.tour = n
+    state.tour, state.pages = n, False  # the menu that it was begun from is closed
 
 
 def _step(n: int) -> Step:

@@ -224,6 +224,11 @@ def _stage(here: Session, ticking: bool) -> None:
     trial: Trial | None = state.get("trial")
     before = trial.before if trial else 0
     if state.run == LAPSE:
+        if here.picture.name != lapse().sample:
+            st.info(
+                f"The moments of this run are kept for *{_title(lapse().sample)}* alone; **Train one now** looks at "
+                "your choice.", icon=":material/info:",
+            )  # fmt: skip
         show(_lapse_film(), lapse())
         st.caption(
             f"One run of the bundled model, from noise to the end; always on *{_title(lapse().sample)}*. "

@@ -51,6 +51,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
             former = state.here
             state.here, trouble = session.start(words, view)
             state.here.view_id += former.view_id + 1
+            trouble = state.here.take_back(former, words) or trouble
         for name, setting in settings.items():
             state[name] = setting.read(given.get(name))
         state.pop("errand", None)
