@@ -101,8 +101,8 @@ def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
 def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
     with pytest.raises(PlaygroundError, match=r"Figures are written as \.png"):
         figures.write(trio, tmp_path / "a.docx")
+    (tmp_path / "file").touch()
     with pytest.raises(PlaygroundError, match="can't be written"):
-        (tmp_path / "file").touch()
         figures.write(trio, tmp_path / "file" / "a.png")
     assert figures.write(trio, tmp_path / "new" / "folder" / "a.svg").exists()
 

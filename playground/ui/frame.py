@@ -16,7 +16,9 @@ STYLE = """
 [data-testid="stMain"] [data-stale="true"] { opacity: 1 !important; }
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }
 .st-key-toolbar [data-testid="stPopoverButton"] { padding-inline: 0.45rem; }
-[data-testid="stSelectboxVirtualDropdown"]:has([role="option"]:nth-child(6)) { min-width: min(46rem, 95vw); } /* models */
+[data-testid="stSelectboxVirtualDropdown"]:has([role="option"]:nth-child(6)) { /* models */
+  min-width: min(46rem, 95vw);
+}
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 46rem; padding-top: 0.6rem; }
 .st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0 0.7rem; }
