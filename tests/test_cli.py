@@ -44,7 +44,7 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
         (["--model", "vit_nothing"], "There is no model called"),
         (["--weights", "missing.safetensors"], "There is no file missing.safetensors"),
         (["-o", "row.docx"], "-o must end in"),
-        (["-o", "no/such/folder/row.png"], "can't be written"),
+        (["-o", "/dev/null/row.png"], "can't be written"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sentence):
