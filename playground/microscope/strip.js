@@ -23,7 +23,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!taken) kept.holding.choose(what, value);
   };
   if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
-  show(root, data);
+  if (data !== kept.data) show(root, (kept.data = data)); // called again without news, it would take back what the microscope said
   return () => {
     kept.stop.abort();
     kept.holding.stop();

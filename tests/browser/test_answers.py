@@ -3,7 +3,6 @@
 import re
 
 from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
-from playground.samples import SAMPLES
 
 
 def map_of(visitor, what: str) -> dict:
@@ -91,20 +90,3 @@ def test_unequal_pictures_get_unequal_answers():
     """The same layer mixes a bird differently than a meadow: what all of this is about."""
     rows = [seen(name).row(seen().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
     assert apart(*rows) > CLOSE
-
-
-def test_samples_that_were_shown_come_back_without_their_bytes(visitor):
-    sizes = []
-    visitor.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
-    visitor.page.reload()
-    visitor.until()
-    rows = {}
-    for again in (False, True):
-        for name in (sample.name for sample in SAMPLES[::-1]):
-            if again:
-                sizes.clear()
-            visitor.pick(name)
-            visitor.page.locator(f'.strip [data-sample="{name}"][aria-pressed="true"]').wait_for()
-            row = visitor.until()["row"]
-            assert rows.setdefault(name, row) == row
-            assert not again or max(sizes) < 200_000  # the module is sent along each time, a picture has a million
