@@ -82,9 +82,9 @@ def unlisted(wanted: list[Requirement]) -> list[str]:
 
 def closure(wanted: list[Requirement]) -> Iterator[metadata.Distribution]:
     """What is installed for these, and for what these need, and so on; each once."""
-    seen, todo = set(), [(r.name, r.extras) for r in wanted]
-    while todo:
-        name, extras = todo.pop()
+    seen, unseen = set(), [(r.name, r.extras) for r in wanted]
+    while unseen:
+        name, extras = unseen.pop()
         if (key := (canonicalize_name(name), frozenset(extras))) in seen:
             continue
         found = metadata.distribution(name)
@@ -94,7 +94,7 @@ def closure(wanted: list[Requirement]) -> Iterator[metadata.Distribution]:
         for text in found.requires or []:
             needed = Requirement(text)
             if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in (*extras, "")):
-                todo.append((needed.name, needed.extras))
+                unseen.append((needed.name, needed.extras))
 
 
 def licence(package: metadata.Distribution) -> str:
