@@ -3,7 +3,7 @@
 import streamlit as st
 
 from playground.ui.frame import frame
-from playground.ui.rooms import MICROSCOPE, ROOMS
+from playground.ui.pages import MICROSCOPE, ROOMS
 
 frame()
 st.navigation(

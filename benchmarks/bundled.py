@@ -74,12 +74,14 @@ def main() -> None:
 
     from tqdm import tqdm
 
-    from playground import judging, scenes, zoo
+    from playground import zoo
+    from playground.scenes import generate
+    from playground.training import evaluate
 
     file = (options.file or zoo.BUNDLED).resolve()
     vit = zoo.load(str(file), device="cpu")
-    held_out = [scenes.scene(scenes.HELD_OUT + i) for i in tqdm(range(options.scenes + OTHERS), desc="drawing")]
-    measured = judging.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+    held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(options.scenes + OTHERS), desc="drawing")]
+    measured = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
     found = lines(measured, load_seconds(file), file.stat().st_size / 1e6)
     text = "\n".join(
         ["| on held-out scenes | measured | bar |", "|---|---|---|", *(f"| {' | '.join(line)} |" for line in found)]

@@ -19,7 +19,7 @@ from fuzz import addresses, images  # noqa: E402
 
 from playground.errors import PlaygroundError  # noqa: E402
 from playground.images import open_image  # noqa: E402
-from playground.ui import address, session  # noqa: E402
+from playground.serving import address, session  # noqa: E402
 
 
 def megabytes() -> float:

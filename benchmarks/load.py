@@ -30,8 +30,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 
-from playground import scenes  # noqa: E402
 from playground.samples import SAMPLES  # noqa: E402
+from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
@@ -137,7 +137,7 @@ def own_photos(count: int) -> list[bytes]:
     photos = []
     for i in range(count):
         out = io.BytesIO()
-        Image.fromarray(scenes.scene(scenes.HELD_OUT + 10**6 + i, 448).image).save(out, "JPEG", quality=90)
+        Image.fromarray(generate.scene(generate.HELD_OUT + 10**6 + i, 448).image).save(out, "JPEG", quality=90)
         photos.append(out.getvalue())
     return photos
 

@@ -23,7 +23,7 @@ from browser.chromium import find, install  # noqa: E402
 from browser.server import running  # noqa: E402
 from browser.visitor import LAUNCH, PATIENCE, Visitor  # noqa: E402
 
-from playground.bundle import bundle, stylesheet  # noqa: E402
+from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
 LARGE = {"model": "ViT-S/16", "detail": "4"}  # random weights, 3,137 tokens: sent layer by layer
@@ -91,7 +91,7 @@ createLens(document.getElementById("place"), {{ packs: [{{ bytes }}], view, ui: 
 @contextmanager
 def lens_page(data: bytes, beside: str):
     """The microscope alone in a page of its own, as in an exported file."""
-    page = PAGE.format(style=stylesheet(), script=bundle("lens.js"), beside=beside).encode()
+    page = PAGE.format(style=stylesheet(), script=bundle("lens/lens.js"), beside=beside).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

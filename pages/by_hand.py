@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from playground.ui import by_hand, lesson
+from playground.ui import lesson
+from playground.ui.lessons import by_hand
 
 here = lesson.begin(
     "by_hand",

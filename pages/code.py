@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from playground.ui import code, lesson
+from playground.ui import lesson
+from playground.ui.lessons import code
 
 here = lesson.begin(
     "code",

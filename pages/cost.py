@@ -1,6 +1,7 @@
 """Cost: the arithmetic of a case, and the same measured on this machine."""
 
-from playground.ui import cost, lesson
+from playground.ui import lesson
+from playground.ui.lessons import cost
 
 lesson.begin("cost", cost.IDEA, cost.SETTINGS)
 if (case := cost.controls()) is not None:

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from playground.ui import engine, heads, lesson
+from playground.serving import engine
+from playground.ui import lesson
+from playground.ui.lessons import heads
 
 here = lesson.begin(
     "heads",

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from playground.ui import address, offers
+from playground.serving import address
+from playground.ui import choosers
 from playground.ui.components import lens
-from playground.ui.exporting import exporter
+from playground.ui.export_panel import exporter
+from playground.ui.navigation import arrive, attempt, write_address
 from playground.ui.toolbar import run_errand, show_photo, show_sample, toolbar
-from playground.ui.visit import arrive, attempt, write_address
 
 state = st.session_state
 
@@ -35,8 +36,8 @@ def microscope() -> None:
 
 here = arrive("microscope")
 toolbar(
-    lambda: offers.detail_chooser(here, attempt),
-    lambda: offers.compare_chooser(here, attempt),
+    lambda: choosers.detail_chooser(here, attempt),
+    lambda: choosers.compare_chooser(here, attempt),
     lambda: exporter(here),
 )
 microscope()

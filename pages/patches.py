@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from playground.ui import lesson, patches
+from playground.ui import lesson
+from playground.ui.lessons import patches
 
 here = lesson.begin(
     "patches",

@@ -1,6 +1,7 @@
 """Scale: random rows under two dials, and the same on a real model."""
 
-from playground.ui import lesson, scale
+from playground.ui import lesson
+from playground.ui.lessons import scale
 
 here = lesson.begin("scale", scale.IDEA, scale.SETTINGS, exports="curves")
 scale.random_rows(here)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from playground.ui import lesson, shapes
+from playground.ui import lesson
+from playground.ui.lessons import shapes
 
 here = lesson.begin(
     "shapes",

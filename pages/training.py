@@ -1,6 +1,7 @@
 """Training: the same patch at a dozen moments of a run, and a run of one's own."""
 
-from playground.ui import lesson, training
+from playground.ui import lesson
+from playground.ui.lessons import training
 
 here = lesson.begin(
     "training",

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import playground
-from playground import figuring
 from playground.errors import PlaygroundError
+from playground.figures import request
 
 EXAMPLES = """examples:
   python -m playground figure cat.jpg --patch 7,5 -o cat.png
@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=playground.__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    figuring.add_command(commands, epilog=EXAMPLES, formatter_class=raw)
+    request.add_command(commands, epilog=EXAMPLES, formatter_class=raw)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"
@@ -124,14 +124,14 @@ def _download(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from playground import runs
+    from playground.training import terminal
 
     out = None if options.out is None else Path(options.out)
-    choices = runs.Choices(out, options.steps, options.seed, options.workers, options.device)
+    choices = terminal.Choices(out, options.steps, options.seed, options.workers, options.device)
     if options.data is None:
-        runs.on_scenes(choices)
+        terminal.on_scenes(choices)
     else:
-        runs.on_pictures(Path(options.data).expanduser(), choices)
+        terminal.on_pictures(Path(options.data).expanduser(), choices)
 
 
 if __name__ == "__main__":

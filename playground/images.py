@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from PIL import Image
 
+from playground.decoding import HIDDEN_EXIF, MAX_PIXELS, TIFF_NUMBERS, check_effort, check_size, read, read_header
 from playground.errors import PlaygroundError
-from playground.guard import HIDDEN_EXIF, MAX_PIXELS, TIFF_NUMBERS, check_effort, check_size, read, read_header
 
 if TYPE_CHECKING:
     import torch

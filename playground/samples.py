@@ -80,8 +80,8 @@ def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
 
 def draw_sample(name: str, height: int = HEIGHT):
     """The scene behind a sample, with its masks and labels (playground.drawing.Scene)."""
-    from playground.compositions import COMPOSITIONS  # only those who draw wait for it
-    from playground.drawing import draw
+    from playground.scenes.compositions import COMPOSITIONS
+    from playground.scenes.drawing import draw
 
     return draw(COMPOSITIONS[name](), height)
 

@@ -187,7 +187,7 @@ class Trace:
     def show(self, layer: int | None = None, head: int = 0, query: Query | None = None, scale: Scale = None, **choice):
         """The living microscope, in Jupyter: hover, lock, heads, the switch and the dial, with no server. `layers` and
         `heads` choose what it holds, `image` is the picture to draw it on; see playground/notebook.py."""
-        notebook = import_module("playground.notebook")  # which knows traces: a trace need not know it
+        notebook = import_module("playground.figures.notebook")  # which knows traces: a trace need not know it
         return notebook.show(self, layer, head, query, scale, **choice)
 
     def figure(

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from PIL import Image
 
 from playground.samples import SAMPLES
-from playground.ui.address import PAGE, VIEW
+from playground.serving.address import PAGE, VIEW
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 WORDS = (

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from playground import judging, scenes, zoo
-from playground.targets import LABELS
+from playground import zoo
+from playground.scenes import generate
+from playground.scenes.labels import LABELS
+from playground.training import evaluate
 
 # Bars, or just below them where 40 scenes say less than 500 do (assets/MODEL.md has the numbers).
 MASS = 0.84  # of an object patch's attention on its own object, the best head
@@ -28,8 +30,8 @@ SCENES, OTHERS = 40, 20
 @pytest.fixture(scope="module")
 def measured():
     vit = zoo.load("bundled", device="cpu")
-    held_out = [scenes.scene(scenes.HELD_OUT + i) for i in range(SCENES + OTHERS)]
-    return judging.measure(vit, held_out[:SCENES], held_out[SCENES:])
+    held_out = [generate.scene(generate.HELD_OUT + i) for i in range(SCENES + OTHERS)]
+    return evaluate.measure(vit, held_out[:SCENES], held_out[SCENES:])
 
 
 def test_the_object_under_the_cursor_lights_up(measured):

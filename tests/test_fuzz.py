@@ -5,7 +5,7 @@ from fuzz import addresses, images
 
 from playground.errors import PlaygroundError
 from playground.images import open_image
-from playground.ui import address, session
+from playground.serving import address, session
 
 
 def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():

@@ -12,7 +12,7 @@ import pytest
 from pictures import BLUE, GREEN, RED, WHITE, alike, corners, exif, quarters, saved
 from PIL import Image, ImageCms
 
-from playground import guard
+from playground import decoding
 from playground.errors import PlaygroundError
 from playground.images import open_image
 
@@ -62,7 +62,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
         given = 0
 
         def read(self, size):
-            assert self.given + size <= guard.MAX_BYTES + 1
+            assert self.given + size <= decoding.MAX_BYTES + 1
             self.given += size
             return bytes(size)
 

@@ -3,7 +3,7 @@ import torch
 from conftest import SMALL, scramble
 
 from playground.errors import PlaygroundError
-from playground.teaching import TeachingAttention
+from playground.lessons.teaching_layer import TeachingAttention
 from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand, rotary, sinusoidal
 
 

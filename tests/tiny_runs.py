@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from playground.recipe import BUNDLED, Recipe
+from playground.training.recipe import BUNDLED, Recipe
 
 TINY = dataclasses.replace(BUNDLED, depth=2, width=24, mlp_width=48, heads=2, registers=1, image_size=(64, 64))
 RECIPE = Recipe(

@@ -4,24 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playground.figures.commanding import command
-    from playground.figures.composing import draw
+    from playground.figures.animation import MOVING, animate
+    from playground.figures.command_line import command
+    from playground.figures.compose import draw
+    from playground.figures.files import SUFFIXES, write
     from playground.figures.sheet import Drawing
     from playground.figures.spec import Spec
-    from playground.figures.sweeping import MOVING, animate
-    from playground.figures.writing import SUFFIXES, write
 
 __all__ = ["MOVING", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
 _HOME = {
-    "command": "commanding",
-    "draw": "composing",
+    "command": "command_line",
+    "draw": "compose",
     "Drawing": "sheet",
     "Spec": "spec",
-    "animate": "sweeping",
-    "MOVING": "sweeping",
-    "write": "writing",
-    "SUFFIXES": "writing",
+    "animate": "animation",
+    "MOVING": "animation",
+    "write": "files",
+    "SUFFIXES": "files",
 }
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 import playground
-from playground import softmax
+from playground.analysis import scale
 from playground.figures.sheet import Box, Drawing, Sheet, wrap
 from playground.figures.spec import Spec
 
@@ -20,7 +20,7 @@ CHARTS = {  # a quantity of playground/softmax.py -> its heading
     "gradient": "gradient let through",
 }
 CAPTION = (
-    f"{softmax.ROWS} rows of one random query and {softmax.KEYS} random keys of width dₖ. Lines: medians; bands: eight "
+    f"{scale.ROWS} rows of one random query and {scale.KEYS} random keys of width dₖ. Lines: medians; bands: eight "
     "rows of ten."
 )
 
@@ -54,7 +54,7 @@ def curves(spec: Spec) -> Drawing:
     if spec.footer:
         sheet.text(margin, height - margin, made, 0.55 * sheet.font, colour=sheet.theme.muted)
     sheet.figure.spec = spec
-    sheet.figure.facts = {"layout": "curves", "rows": str(softmax.ROWS), "keys": str(softmax.KEYS), "made by": made}
+    sheet.figure.facts = {"layout": "curves", "rows": str(scale.ROWS), "keys": str(scale.KEYS), "made by": made}
     return sheet.figure
 
 
@@ -64,9 +64,9 @@ def _chart(sheet: Sheet, quantity: str, box: Box, last: bool) -> None:
     axes = sheet.axes(box)
     axes.set_axis_on()
     for power, colour in ((0.0, WITHOUT), (0.5, WITH)):
-        found = softmax.curve(quantity, power)
-        axes.fill_between(softmax.WIDTHS, found.low, found.high, color=colour, alpha=0.25, linewidth=0)
-        axes.plot(softmax.WIDTHS, found.median, color=colour, linewidth=0.14 * sheet.font)
+        found = scale.curve(quantity, power)
+        axes.fill_between(scale.WIDTHS, found.low, found.high, color=colour, alpha=0.25, linewidth=0)
+        axes.plot(scale.WIDTHS, found.median, color=colour, linewidth=0.14 * sheet.font)
     _dress(axes, sheet, quantity)
     axes.tick_params(labelsize=0.7 * sheet.font, colors=theme.muted, width=0.05 * sheet.font, length=0.25 * sheet.font)
     for name, spine in axes.spines.items():
@@ -81,7 +81,7 @@ def _chart(sheet: Sheet, quantity: str, box: Box, last: bool) -> None:
 def _dress(axes: Axes, sheet: Sheet, quantity: str) -> None:
     plain = FuncFormatter(lambda x, _: f"{x:g}")
     axes.set_xscale("log")
-    axes.set_xlim(softmax.WIDTHS[0], softmax.WIDTHS[-1])
+    axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
     axes.xaxis.set(
         major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=plain, minor_locator=NullLocator()
     )

@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import maps, words
-from playground.figures.bodies import Matrix, Panel, Panels
+from playground.figures import captions, maps
 from playground.figures.maps import Domain, Map
+from playground.figures.panels import Matrix, Panel, Panels
 from playground.figures.spec import WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ def _head(spec: Spec, subject: Subject, scale: str | None) -> Content:
     seen.row(spec.layer, spec.head, spec.query)  # says what is wrong, also for a map without heads
     shown = maps.look(seen, spec, spec.layer, spec.head, scale)
     span = maps.domain(spec, seen, [shown])
-    sub = words.place(spec, spec.layer, spec.head)
+    sub = captions.place(spec, spec.layer, spec.head)
     if spec.layout == "convolution" and spec.direction == "row":
         sub = f"reads all {shown.grid.size}, {sub}"
-    panels = [_map_panel(spec, subject, shown, span, words.method(spec), sub)]
+    panels = [_map_panel(spec, subject, shown, span, captions.method(spec), sub)]
     if spec.layout == "convolution":
         panels = [_photo_panel(spec, subject), _kernel_panel(spec, subject), *panels]
     elif spec.purpose in ("slide", "page"):
         panels = [_photo_panel(spec, subject), *panels]
-    return Content(Panels(panels), span, words.caption(spec, seen, [shown]), words.prefix_line(spec, [shown]))
+    return Content(Panels(panels), span, captions.caption(spec, seen, [shown]), captions.prefix_line(spec, [shown]))
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
@@ -86,7 +86,7 @@ def _photo_panel(spec: Spec, subject: Subject) -> Panel:
         sheet.mark(axes, patch, box)
 
     heading = "query" if spec.direction == "row" else "key"
-    return Panel(heading, words.asked(spec.query), subject.seen.grid, draw)
+    return Panel(heading, captions.asked(spec.query), subject.seen.grid, draw)
 
 
 def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
@@ -124,9 +124,9 @@ def _heads(spec: Spec, subject: Subject, scale: str | None) -> Content:
     span = maps.domain(spec, seen, shown)
     panels = []
     for head, one in enumerate(shown):
-        sub = "" if one.breadth is None else f"about {words.tokens(one)} tokens"
+        sub = "" if one.breadth is None else f"about {captions.tokens(one)} tokens"
         panels.append(_map_panel(spec, subject, one, span, f"head {head}", sub))
-    return Content(Panels(panels), span, words.caption(spec, seen, shown), words.prefix_line(spec, shown))
+    return Content(Panels(panels), span, captions.caption(spec, seen, shown), captions.prefix_line(spec, shown))
 
 
 def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
@@ -147,12 +147,12 @@ def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
 
     picture = _photo_panel(spec, subject) if spec.purpose in ("slide", "page") else None
     body = Matrix(seen.layers, seen.heads, columns / rows, draw, picture)
-    return Content(body, span, words.caption(spec, seen, every), words.prefix_line(spec, every))
+    return Content(body, span, captions.caption(spec, seen, every), captions.prefix_line(spec, every))
 
 
 def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
     """For every head the share that each place around a patch gets, averaged over all patches, framed by its habit."""
-    from playground import heads
+    from playground.analysis import heads
 
     seen = subject.seen
     habits = heads.look(seen)
@@ -170,14 +170,15 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
     present = {kind.split(":")[0] for layer in kinds for kind in layer}
     legend = tuple((colour, kind) for kind, colour in KINDS.items() if kind in present)
     caption = (
-        f"{words.model(spec.model)}: what each head gives to the {side} × {side} places around a patch, "
+        f"{captions.model(spec.model)}: what each head gives to the {side} × {side} places around a patch, "
         "which is in the middle, on average over this picture; the frame names its habit."
     )
     taken = (habits.to_class + habits.to_registers) if seen.prefix else None
     prefix = (
         ""
         if taken is None or not spec.prefix
-        else (f"Not in the maps: the prefix tokens take {words.percent(taken.min())} to {words.percent(taken.max())}.")
+        else f"Not in the maps: the prefix tokens take {captions.percent(taken.min())} to "
+        f"{captions.percent(taken.max())}."
     )
     return Content(Matrix(seen.layers, seen.heads, 1, draw), span, _upper(caption), prefix, legend)
 
@@ -198,23 +199,23 @@ def _two(spec: Spec, subject: Subject, other: Subject | None) -> Content:
     span = max(both, key=lambda d: d.high)
     panels = []
     for (one, asks, _, heading, sub), map_ in zip(pairs, shown, strict=True):
-        line = sub if map_.breadth is None else f"{sub}, about {words.tokens(map_)} tokens"
+        line = sub if map_.breadth is None else f"{sub}, about {captions.tokens(map_)} tokens"
         panels.append(_map_panel(asks, one, map_, span, heading, line))
     seen = subject.seen
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
-    return Content(Panels(panels), span, words.caption(plain, seen, shown), _outside_of_both(spec, pairs, shown))
+    return Content(Panels(panels), span, captions.caption(plain, seen, shown), _outside_of_both(spec, pairs, shown))
 
 
 def _outside_of_both(spec: Spec, pairs, shown: list[Map]) -> str:
-    said = [(heading, words.outside(map_, spec)) for (*_, heading, _), map_ in zip(pairs, shown, strict=True)]
+    said = [(heading, captions.outside(map_, spec)) for (*_, heading, _), map_ in zip(pairs, shown, strict=True)]
     parts = [f"{heading}: {what}" for heading, what in said if what]
     return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
 
 
 def _scales(spec: Spec, subject: Subject, other: Subject | None):
     altered = "off" if spec.scale == "on" else spec.scale
-    on = (subject, spec, "on", f"scale {words.scale(subject.seen, 'on')}", "as trained")
-    name = words.scale(subject.seen, altered)
+    on = (subject, spec, "on", f"scale {captions.scale(subject.seen, 'on')}", "as trained")
+    name = captions.scale(subject.seen, altered)
     heading = name if name == "no scale" else f"scale {name}"
     if spec.whole:
         if other is None:
@@ -234,7 +235,7 @@ def _pair(spec: Spec, subject: Subject, other: Subject | None):
     models = subject.seen.model != other.seen.model
 
     def names(one: Subject, its: Spec) -> tuple[str, str]:
-        heading = words.model(one.seen.model) if models else PurePath(one.name).stem
-        return heading.removeprefix("the ").removeprefix("an "), words.place(its, its.layer, its.head)
+        heading = captions.model(one.seen.model) if models else PurePath(one.name).stem
+        return heading.removeprefix("the ").removeprefix("an "), captions.place(its, its.layer, its.head)
 
     return [(subject, spec, scale, *names(subject, spec)), (other, asks, scale, *names(other, asks))]

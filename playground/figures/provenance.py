@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import playground
-from playground import digests
-from playground.figures import words
+from playground.analysis import fingerprints
+from playground.figures import captions
 from playground.figures.layouts import Subject
 from playground.figures.spec import Spec, query_words
 
@@ -14,9 +14,9 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     seen = subject.seen
     said = {
         "model": seen.model,
-        "weights": f"sha256:{digests.of_weights(seen.vit)}" if seen.vit else "unknown",
+        "weights": f"sha256:{fingerprints.of_weights(seen.vit)}" if seen.vit else "unknown",
         "image": subject.name,
-        "pixels": f"sha256:{digests.of_image(subject.image)}",
+        "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "layout": spec.layout,
     }
@@ -38,7 +38,7 @@ _OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
 
 def _scale(spec: Spec, subject: Subject) -> str:
     given = "off" if spec.layout == "scale" and spec.scale == "on" else spec.scale
-    number = words.scale(subject.seen, given)
+    number = captions.scale(subject.seen, given)
     if given == "on":
         return number
     return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"

@@ -9,7 +9,7 @@ from functools import cache
 import streamlit as st
 from PIL import Image
 
-from playground.bundle import bundle, stylesheet
+from playground.figures.bundle import bundle, stylesheet
 from playground.samples import SAMPLES
 
 THUMB = 96  # pixels, for 38 on a sharp screen
@@ -27,7 +27,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
 def lens(key: str, data: bytes, **listeners) -> None:
     """What it says is in st.session_state[key]: `view` as it stands in an address, `ask` a question to the server, and
     what the strip leaves to it."""
-    component("lens", "streamlit.js", "lens.css", box="<div data-lens></div>")(
+    component("lens", "shell/streamlit.js", "lens/lens.css", box="<div data-lens></div>")(
         key=key, data=data, default={"view": ""}, **{f"on_{what}_change": listen for what, listen in listeners.items()}
     )
 
@@ -35,7 +35,7 @@ def lens(key: str, data: bytes, **listeners) -> None:
 def strip(key: str, shown: dict, on_pick, on_photo) -> None:
     data = {"samples": _thumbs(), **shown}
     box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
-    component("strip", "strip.js", "strip.css", box=box)(
+    component("strip", "shell/strip.js", "shell/strip.css", box=box)(
         key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo
     )
 

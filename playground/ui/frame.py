@@ -6,7 +6,7 @@ from functools import cache
 
 import streamlit as st
 
-from playground.ui.server import once_per_server
+from playground.ui.startup import once_per_server
 
 STYLE = """
 .block-container { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }

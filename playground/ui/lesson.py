@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.ui.exporting import exporter
-from playground.ui.rooms import ROOMS, after
-from playground.ui.session import Session
+from playground.serving.session import Session
+from playground.ui.export_panel import exporter
+from playground.ui.navigation import Setting, arrive, write_address
+from playground.ui.pages import ROOMS, after
 from playground.ui.toolbar import run_errand, toolbar
-from playground.ui.visit import Setting, arrive, write_address
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
 QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "magma"

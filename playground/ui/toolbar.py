@@ -8,10 +8,11 @@ from collections.abc import Callable
 import streamlit as st
 
 import playground
-from playground.ui import address, engine, labelled, offers, session, tour
+from playground.serving import address, engine, labelled, session
+from playground.ui import choosers, tour
 from playground.ui.components import strip
-from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS, TRAINING
-from playground.ui.visit import attempt
+from playground.ui.navigation import attempt
+from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS, TRAINING
 
 state = st.session_state
 
@@ -37,7 +38,7 @@ def toolbar(*more: Callable[[], None]) -> None:
         if state.get("opening"):
             _open()
     with model:
-        offers.model_chooser(here)
+        choosers.model_chooser(here)
     for column, draw in zip(others, more, strict=True):
         with column:
             draw()
@@ -64,7 +65,7 @@ def _open() -> None:
 def run_errand() -> None:
     """At the end of a page, when everything is on the screen: only now what may take minutes."""
     if "errand" in state:
-        done = attempt(offers.run, state.errand)
+        done = attempt(choosers.run, state.errand)
         del state.errand  # here, so that a run which is interrupted takes it up again
         if done:
             st.rerun()

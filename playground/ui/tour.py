@@ -8,9 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.samples import SAMPLES
+from playground.serving.session import default_model
 from playground.ui.components import component
-from playground.ui.rooms import MICROSCOPE, ROOMS
-from playground.ui.session import default_model
+from playground.ui.pages import MICROSCOPE, ROOMS
 from playground.ui.tour_steps import STEPS, Step
 
 PLACES = {str(n): n for n in range(1, len(STEPS) + 1)}
@@ -73,7 +73,7 @@ def draw() -> None:
             "away": step.page != state.page, "room": ROOMS[step.page].short, "roomy": state.page == "microscope",
         }  # fmt: skip
         card = component(
-            "tour", "tour.js", "tour.css", box="<div data-tour></div>", shadow=False
+            "tour", "shell/tour.js", "shell/tour.css", box="<div data-tour></div>", shadow=False
         )  # its outline lies over the page
         card(key="tour_card", data=data, on_go_change=_on_go)
 

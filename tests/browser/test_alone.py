@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from browser.visitor import PATIENCE
-from playground.bundle import bundle, stylesheet
-from playground.prepared import prepared_pack
+from playground.figures.bundle import bundle, stylesheet
+from playground.serving.prepared import prepared_pack
 
 BUILD = """(base64) => {
   window.bytes = base64.map((text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
@@ -23,7 +23,7 @@ BUILD = """(base64) => {
 def page(chromium):
     page = chromium.new_page(viewport={"width": 1280, "height": 720})
     page.set_content(f'<style>{stylesheet()}</style><div id="place"></div>')
-    page.add_script_tag(type="module", content=f"{bundle('lens.js')}\nwindow.createLens = createLens;")
+    page.add_script_tag(type="module", content=f"{bundle('lens/lens.js')}\nwindow.createLens = createLens;")
     page.wait_for_function("Boolean(window.createLens)", timeout=PATIENCE)
     yield page
     page.close()

@@ -4,8 +4,8 @@ import pytest
 
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
-from playground import export
-from playground.notebook import Living
+from playground.figures import html
+from playground.figures.notebook import Living
 
 LAYERS, HEADS = [1, 4], [0, 2, 5]
 VIEW = {"layer": 4, "head": 2, "query": (7, 5)}
@@ -14,7 +14,7 @@ VIEW = {"layer": 4, "head": 2, "query": (7, 5)}
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("figures") / "meadow.html"
-    export.write(path, seen(), layers=LAYERS, heads=HEADS, view=VIEW, name="</script><img src=x onerror=alert(1)>.jpg")
+    html.write(path, seen(), layers=LAYERS, heads=HEADS, view=VIEW, name="</script><img src=x onerror=alert(1)>.jpg")
     return path
 
 

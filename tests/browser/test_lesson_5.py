@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from browser.truth import model, seen
-from playground.ablation import without
-from playground.heads import look
+from playground.analysis.ablation import without
+from playground.analysis.heads import look
 
 STREAMLIT_S_OWN = ("/_stcore/health", "/_stcore/host-config")  # looked for below a page that is opened directly
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from browser.truth import assert_close, model
 from browser.visitor import Visitor
-from playground import by_hand, unfolding
+from playground.lessons import by_hand, patches
 from playground.samples import named
 
 FIND = """
@@ -189,7 +189,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader.page.get_by_text("no token ever hears of it").wait_for()
     reader.point(CUT, "picture", 0.1, 0.15)
     cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
-    found = unfolding.cut(model(), sample("twins"), 48)
+    found = patches.cut(model(), sample("twins"), 48)
     assert cut["sum"] + cut["bias"] == pytest.approx(found.tokens[0, 0].item(), abs=0.02)
     reader.page.get_by_text("The largest difference between them").wait_for()
     again = read("patches", reader.link("at=0")).until_drawn(CUT)
@@ -204,8 +204,8 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     reader.until_drawn(PLACES)
     reader.point(PLACES, "map", 3.5 / 14, 2.5 / 14)
     places = reader.until_drawn(PLACES, "r.at === 31")
-    table, _ = unfolding.place_vectors(model(), (14, 14), "learned")
-    assert_close(places["map"], unfolding.similarity(table)[31].tolist())
+    table, _ = patches.place_vectors(model(), (14, 14), "learned")
+    assert_close(places["map"], patches.similarity(table)[31].tolist())
     reader.until_drawn(SHUFFLE)
     reader.point(SHUFFLE, "before", 5.5 / 14, 9.5 / 14)
     blind = reader.until_drawn(SHUFFLE, "r.at === 131")

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from playground import softmax
+from playground.analysis import scale
 
 FIND = """
 const bars = () => [...document.querySelectorAll("*")]
@@ -56,11 +56,11 @@ def chart(page, title: str):
 
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale")
-    assert len(shown(page)["weights"]) == softmax.KEYS
+    assert len(shown(page)["weights"]) == scale.KEYS
     before = chart(page, "Largest of 64 weights").evaluate(LINES)
     row = page.evaluate(TURN, [512, 0])  # in the very same turn of the browser: no server was asked
-    scores = softmax.experiment()[0, softmax.WIDTHS.index(512)]
-    for name, quantity in softmax.QUANTITIES.items():
+    scores = scale.experiment()[0, scale.WIDTHS.index(512)]
+    for name, quantity in scale.QUANTITIES.items():
         assert row[name] == pytest.approx(float(quantity(scores)), abs=1e-3)
     page.wait_for_url("**dk=512**")
     page.wait_for_function(CHANGED, arg=before)

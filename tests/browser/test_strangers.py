@@ -5,7 +5,7 @@ import pytest
 from browser.policy import PERMISSIONS, lay_over
 from browser.test_pictures import hand_over, picture
 from browser.visitor import Visitor
-from playground.ui.rooms import LESSONS, MICROSCOPE, ROOMS
+from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS
 
 SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $m$"
 PLANTED = """() => {

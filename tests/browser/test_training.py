@@ -9,9 +9,9 @@ import pytest
 
 from browser.server import ROOT, running
 from browser.visitor import Visitor
-from playground import timelapse, train_now
 from playground.tracing import Trace
-from playground.training import train
+from playground.training import quick, timelapse
+from playground.training.loop import train
 
 FIND = """
 window.theReel = (root = document) => {
@@ -60,9 +60,9 @@ class Watcher(Visitor):
 def lapse(tmp_path_factory):
     """A time-lapse of a run of forty steps."""
     folder = tmp_path_factory.mktemp("run")
-    config = dataclasses.replace(train_now.SMALL.config, width=12, mlp_width=12)
-    recipe = dataclasses.replace(train_now.SMALL, steps=40, batch=2, config=config)
-    with train_now.one_core():
+    config = dataclasses.replace(quick.SMALL.config, width=12, mlp_width=12)
+    recipe = dataclasses.replace(quick.SMALL, steps=40, batch=2, config=config)
+    with quick.one_core():
         train(recipe, folder / "run", device="cpu")
         timelapse.write(folder / "run", folder / "timelapse.bin", count=2)
     return folder / "timelapse.bin"

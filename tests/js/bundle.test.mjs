@@ -14,7 +14,7 @@ test("the bundle is one module whose only export is the component", async () => 
 });
 
 test("without the Streamlit entry nothing is exported and createLens is there", async () => {
-  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens.js").encode())').toString();
+  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens/lens.js").encode())').toString();
   assert.doesNotMatch(source, /^export |setStateValue/m);
   const tail = "\nexport { createLens };";
   const module = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
@@ -22,15 +22,15 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
 });
 
 test("every module is in a bundle", () => {
-  const names = readdirSync(MICROSCOPE).filter((name) => name.endsWith(".js"));
+  const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const components = names.filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
-  const entries = JSON.stringify(["alone.js", ...components]);
+  const entries = JSON.stringify(["shell/alone.js", ...components]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();
   for (const name of names) assert.ok(source.includes(`// ---- ${name}\n`), name);
 });
 
 test("nothing in the microscope names another host", () => {
-  for (const name of readdirSync(MICROSCOPE)) {
+  for (const name of readdirSync(MICROSCOPE, { recursive: true }).filter((name) => /\.(js|css)$/.test(name))) {
     const names = /https:\/\/…|http:\/\/www\.w3\.org\/2000\/svg/g; // an ellipsis, and a namespace that nobody fetches
     const text = readFileSync(join(MICROSCOPE, name), "utf8").replaceAll(names, "");
     assert.doesNotMatch(text, /https?:\/\/|@import|url\(/, name);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as core from "../../playground/microscope/core.js";
+import * as core from "../../playground/microscope/core/core.js";
 import { fixture } from "./support.mjs";
 
 const { bytes, cases, halves, sum_of_positive_halves: halfSum } = fixture();

@@ -23,11 +23,11 @@ export function fixture() {
   return { bytes: new Uint8Array(bytes), ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
 }
 
-// Runs a few lines of Python against playground/bundle.py alone: the package around it may need torch.
+// Runs a few lines of Python against playground/figures/bundle.py alone: the package around it may need torch.
 export function withBundle(lines, ...args) {
   const program = `
 import importlib.util, sys
-spec = importlib.util.spec_from_file_location("bundle", r"${join(ROOT, "playground", "bundle.py")}")
+spec = importlib.util.spec_from_file_location("bundle", r"${join(ROOT, "playground", "figures", "bundle.py")}")
 bundle = importlib.util.module_from_spec(spec); spec.loader.exec_module(bundle)
 ${lines}`;
   return execFileSync(python(), ["-c", program, ...args], { maxBuffer: 1 << 26 });

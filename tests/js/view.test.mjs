@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answerCell, answerLayer, createAnswers, prepareColumns, sharedDomain } from "../../playground/microscope/answers.js";
-import { colourIndex, heatPixels, niceNumber, ownDomain, paintInto, sharedCeiling } from "../../playground/microscope/colours.js";
-import { unpack } from "../../playground/microscope/core.js";
-import { MAGMA } from "../../playground/microscope/magma.js";
-import * as view from "../../playground/microscope/view.js";
+import { answerCell, answerLayer, createAnswers, prepareColumns, sharedDomain } from "../../playground/microscope/core/answers.js";
+import { colourIndex, heatPixels, niceNumber, ownDomain, paintInto, sharedCeiling } from "../../playground/microscope/core/colours.js";
+import { unpack } from "../../playground/microscope/core/core.js";
+import { MAGMA } from "../../playground/microscope/core/magma.js";
+import * as view from "../../playground/microscope/core/view.js";
 import { fixture } from "./support.mjs";
 
 const { bytes, cases } = fixture();

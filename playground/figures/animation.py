@@ -1,0 +1,146 @@
+"""Figures that move, for slides that can't run HTML: GIF, animated WebP or APNG."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.figures.compose import caption_lines, draw
+from playground.figures.files import keep, pixels, png_text, provenance
+from playground.figures.sheet import CONVOLUTION, THEMES
+from playground.figures.spec import Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+MOVING = (".gif", ".webp", ".png")
+LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170  # milliseconds that a picture stays
+STEPS = 12  # from the scale to none
+
+
+def animate(
+    path: str | Path,
+    spec: Spec,
+    seen: Trace,
+    image: Image.Image,
+    track: Callable[[Iterable], Iterable] = iter,
+    **others,
+) -> Path:
+    """Writes the sweep that `spec.sweep` asks for. `track` may show how far it is, as tqdm does."""
+    path = Path(path)
+    if path.suffix.lower() not in MOVING:
+        raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
+    if spec.transparent and path.suffix.lower() == ".gif":
+        raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
+    steps = frames(spec.settled(seen), seen)
+    room = max(caption_lines(one, seen, image, **others) for one, _ in steps)
+    shown, said = [], {}
+    for one, _ in track(steps):
+        figure = draw(one, seen, image, lines=room, **others)
+        said = said or provenance(figure)
+        shown.append(pixels(figure))
+    data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, said)
+    return keep(path, data)
+
+
+def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+    """What each picture shows, and for how many milliseconds."""
+    kind, _, places = (spec.sweep or "").partition(":")
+    if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
+        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
+    if kind == "layers" and not places:
+        return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
+    if kind == "scale" and not places:
+        return _fading(spec, seen)
+    if kind == "patches" and places:
+        return _walking(spec, seen, places)
+    raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
+
+
+def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
+    """From the scale to none in even ratios, and back."""
+    if spec.whole or spec.layout == "scale":
+        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
+    ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
+    between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
+    return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]
+
+
+def _walking(spec: Spec, seen: Trace, places: str) -> list[tuple[Spec, int]]:
+    path = walk(places)
+    for place in path:
+        seen.token(place)  # says which is off the grid
+    stays = [WALK] * len(path)
+    stays[0] = stays[-1] = 4 * WALK
+    return [(replace(spec, query=place), ms) for place, ms in zip(path, stays, strict=True)]
+
+
+def walk(places: str) -> list[tuple[int, int]]:
+    """All patches on straight lines from corner to corner: "0,0-7,5-13,13"."""
+    try:
+        corners = [(int(row), int(column)) for row, column in (place.split(",") for place in places.split("-"))]
+    except ValueError:
+        raise PlaygroundError(
+            f"A path is patches with - between them, such as 0,0-7,5-13,13; not {places!r}."
+        ) from None
+    path = corners[:1]
+    for start, end in pairwise(corners):
+        steps = max(abs(end[0] - start[0]), abs(end[1] - start[1]))
+        path += [
+            tuple(round(a + (b - a) * i / steps) for a, b in zip(start, end, strict=True)) for i in range(1, steps + 1)
+        ]
+    return path
+
+
+def _packed(kind: str, shown: list[Image.Image], stays: list[int], spec: Spec, said: dict[str, str]) -> bytes:
+    shown = shown if spec.transparent else [frame.convert("RGB") for frame in shown]
+    options = {"duration": stays, "loop": 0}
+    if kind == ".gif":
+        shown = _one_palette(shown, spec)
+        options |= {"comment": "\n".join(f"{key}: {value}" for key, value in said.items()).encode()}
+    elif kind == ".webp":
+        options |= {"quality": 88, "method": 4, "xmp": _xmp(said)}
+    else:
+        options |= {"pnginfo": png_text(said)}
+    out = io.BytesIO()
+    first, *rest = shown
+    first.save(out, {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind], save_all=True, append_images=rest, **options)
+    return out.getvalue()
+
+
+def _one_palette(shown: list[Image.Image], spec: Spec) -> list[Image.Image]:
+    """The same 256 colours in all pictures, so that what stands still does not flicker; among them those that mean
+    something, so that the weights stay what they are."""
+    theme = THEMES[spec.theme]
+    named = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
+    fixed = np.array([to_rgb(c) for c in (*named, *colormaps[spec.colour_map](np.linspace(0, 1, 58)))])
+    some = shown[:: max(1, len(shown) // 6)]
+    side = (some[0].width // 2, some[0].height // 2)
+    together = Image.new("RGB", (side[0], side[1] * len(some)))
+    for i, frame in enumerate(some):
+        together.paste(frame.resize(side), (0, i * side[1]))
+    free = together.quantize(256 - len(fixed), Image.Quantize.MEDIANCUT).getpalette()[: 3 * (256 - len(fixed))]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*np.rint(fixed * 255).astype(int).ravel().tolist(), *free])
+    return [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in shown]
+
+
+def _xmp(said: dict[str, str]) -> bytes:
+    from xml.sax.saxutils import escape
+
+    names = {"Title": "title", "Description": "description", "Command": "source", "Software": "creator"}
+    lines = "".join(f"<dc:{names[key]}>{escape(value)}</dc:{names[key]}>" for key, value in said.items())
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        f'<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/">{lines}</rdf:Description></rdf:RDF></x:xmpmeta>'
+    ).encode()

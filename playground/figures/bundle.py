@@ -1,0 +1,59 @@
+"""The microscope's JavaScript as one module.
+
+The browser part is plain ES modules, imported by their file names. A Streamlit component and a self-contained HTML file
+both want one string, so the modules are put one after another and the lines that tied them together are dropped. The
+modules keep to two rules that make this enough: an import is one line, and an export stands at the start of a line.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from posixpath import dirname, normpath
+
+MICROSCOPE = Path(__file__).parent.parent / "microscope"
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)
+_NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) ([\w$]+)", re.MULTILINE)
+
+
+@cache
+def bundle(entry: str = "shell/streamlit.js") -> str:
+    """The entry module and all it imports, as one ES module. Only `export default` stays an export.
+
+    `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
+    """
+    order: list[str] = []
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in order:
+            return
+        if name in path:
+            raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
+        for needed in _IMPORT.findall(_source(name)):
+            visit(normpath(f"{dirname(name)}/{needed}"), (*path, name))
+        order.append(name)
+
+    visit(entry, ())
+    owners: dict[str, str] = {}
+    parts = []
+    for name in order:
+        source = _source(name)
+        for declared in _NAME.findall(source):
+            if declared in owners:
+                raise ValueError(f"{name} and {owners[declared]} both declare {declared}: they would collide")
+            owners[declared] = name
+        body = _EXPORT.sub("", _IMPORT.sub("", source))
+        if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
+            raise ValueError(f"{name} has an import or export that is not on one line of its own")
+        parts.append(f"// ---- {name}\n{body.strip()}\n")
+    return "\n".join(parts)
+
+
+@cache
+def stylesheet(name: str = "lens/lens.css") -> str:
+    return _source(name)
+
+
+def _source(name: str) -> str:
+    return (MICROSCOPE / name).read_text(encoding="utf-8")

@@ -1,0 +1,234 @@
+"""A whole figure: the body, and beneath it the colour bar, the caption and the footer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+from playground.figures import captions
+from playground.figures.curves import curves
+from playground.figures.layouts import Content, Subject, content
+from playground.figures.maps import Domain
+from playground.figures.panels import GAP
+from playground.figures.provenance import facts, footer
+from playground.figures.sheet import Box, Drawing, Sheet, house_style, text_width, wrap
+from playground.figures.spec import Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # of the type
+BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
+BAR = 13.5  # em, the least that the colour bar and its words take
+
+
+def draw(
+    spec: Spec,
+    seen: Trace | None = None,
+    image: Image.Image | None = None,
+    *,
+    other: Trace | None = None,
+    other_image: Image.Image | None = None,
+    lines: int = 0,
+) -> Drawing:
+    """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
+
+    The layout "compare" takes another trace, with another picture where it has one; the layout "scale" with `whole`
+    takes the trace of the altered pass as `other`; "curves" takes none. `lines` keeps room for a longer caption.
+    """
+    with house_style():
+        if spec.layout == "curves":
+            return curves(spec)
+        spec, subject, second = _subjects(spec, seen, image, other, other_image)
+        plan = _plan(spec, content(spec, subject, second), footer(spec, subject, second), lines)
+        figure = _compose(spec, plan)
+    figure.spec, figure.facts = spec, facts(spec, subject, second)
+    return figure
+
+
+def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
+    """How many the figure has: the frames of an animation all keep room for as many."""
+    spec, subject, second = _subjects(spec, seen, image, others.get("other"), others.get("other_image"))
+    with house_style():
+        return len(_plan(spec, content(spec, subject, second), "", 0).band.caption)
+
+
+def _subjects(spec: Spec, seen, image, other, other_image) -> tuple[Spec, Subject, Subject | None]:
+    first = Subject(seen, seen.image if image is None else image, captions.picture(spec.image))
+    second = None if other is None else _second(spec, other, other_image, first)
+    return spec.settled(seen), first, second
+
+
+def _second(spec: Spec, seen, image: Image.Image | None, first: Subject) -> Subject:
+    name = captions.picture(spec.other_image) if spec.other_image else first.name
+    return Subject(seen, first.image if image is None else image, name)
+
+
+@dataclass(frozen=True)
+class Band:
+    """What belongs to the body: colour bar, legend, caption and footer, laid out for one width."""
+
+    width: float
+    em: float
+    bar: Domain | None
+    bar_width: float
+    text: float  # where the caption begins, beside the bar; 0: beneath it
+    legend: list[list[tuple[float, str, str]]]  # lines of (x, colour, words)
+    caption: list[str]
+    footer: list[str]
+
+    @property
+    def height(self) -> float:
+        bar, lines, legend, foot = (
+            2.6 * bool(self.bar),
+            1.12 * len(self.caption),
+            1.5 * len(self.legend),
+            len(self.footer),
+        )
+        high = max(bar, lines) if self.text else bar + lines + 0.6 * bool(bar and lines)
+        high += legend + 0.5 * bool(legend and high)
+        return self.em * (high + 0.75 * foot + 0.55 * bool(foot and high))
+
+
+def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lines: int) -> Band:
+    """`stop` is where a panel begins that the caption can line up with."""
+    em = spec.made_for.font / 72
+    said = " ".join(filter(None, [what.caption if spec.caption else "", what.prefix if spec.prefix else ""]))
+    bar = what.domain if spec.bar else None
+    text = 0.0
+    if bar and width > 34 * em:
+        text = stop if 0 < stop < width - 16 * em else 17 * em
+    bar_width = min(15 * em, width, text - GAP * em) if text else min(18 * em, width)
+    caption = wrap(said, width - text, SMALL * spec.made_for.font) if said else []
+    caption += [""] * (lines - len(caption))
+    foot = wrap(footer, width, FOOT * spec.made_for.font) if footer else []
+    return Band(width, em, bar, bar_width, text, _flow(what.legend, width, em), caption, foot)
+
+
+def _flow(legend: tuple[tuple[str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str]]]:
+    lines: list[list[tuple[float, str, str]]] = []
+    x = width
+    for colour, said in legend:
+        needs = 1.3 * em + text_width(said, SMALL * em * 72)
+        if x + needs > width:
+            lines.append([])
+            x = 0.0
+        lines[-1].append((x, colour, said))
+        x += needs + 1.4 * em
+    return lines
+
+
+@dataclass(frozen=True)
+class Plan:
+    what: Content
+    band: Band
+    beside: bool  # the band stands to the right of the body
+    room: float | None  # the body's height at most
+    inner: float  # its width at most
+    width: float  # the body's own
+    height: float
+
+
+def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+    """On a slide the band stands where it leaves the body larger."""
+    foot = foot if spec.footer else ""
+    plan = _beneath(spec, what, foot, lines)
+    if spec.purpose == "slide" and plan.band.height:
+        other = _beside(spec, what, foot, lines)
+        if other.height * other.width > 1.2 * plan.height * plan.width:
+            return other
+    return plan
+
+
+def _room(spec: Spec) -> tuple[float, float | None, float]:
+    """(width, height, margin) inside the margins."""
+    purpose, em = spec.made_for, spec.made_for.font / 72
+    margin = 1.9 * em if purpose.height else 0.35 * em
+    return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
+
+
+def _beneath(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
+    width, room, stop = inner, high, 0.0
+    for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
+        band = _band(spec, what, foot, width if width > 30 * em else min(inner, 38 * em), stop, lines)
+        room = None if high is None else high - band.height - BETWEEN * em * bool(band.height)
+        width, height = what.body.size(inner, room, em)
+        stop = what.body.stop(inner, room, em, BAR * em)
+    return Plan(what, band, False, room, inner, width, height)
+
+
+def _beside(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
+    band = _band(spec, what, foot, 15 * em, 0.0, lines)
+    inner -= band.width + ASIDE * em
+    return Plan(what, band, True, high, inner, *what.body.size(inner, high, em))
+
+
+def _compose(spec: Spec, plan: Plan) -> Drawing:
+    em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
+    between = BETWEEN * em * bool(band.height)
+    total = plan.height if plan.beside else plan.height + between + band.height
+    sheet = Sheet(spec, total + 2 * margin)
+    aside = band.width + ASIDE * em if plan.beside else 0.0
+    top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
+    if plan.beside:
+        corner = left + plan.width + ASIDE * em, top + plan.height - band.height
+    else:
+        corner = (sheet.width - band.width) / 2, top + plan.height + between
+    plan.what.body.place(sheet, Box(left, top, plan.inner, plan.height), plan.room)
+    _write_band(sheet, band, *corner)
+    return sheet.figure
+
+
+def _write_band(sheet: Sheet, band: Band, x: float, y: float) -> None:
+    em, bottom = band.em, y + band.height
+    if band.legend:
+        y = _write_legend(sheet, band, x, y)
+    if band.bar:
+        _colour_bar(sheet, band.bar, Box(x, y, band.bar_width, 2.6 * em))
+        y += 0 if band.text else 3.2 * em
+    for i, line in enumerate(band.caption):
+        sheet.text(x + band.text, y + (0.72 + 1.12 * i) * em, line, SMALL * sheet.font)
+    for i, line in enumerate(reversed(band.footer)):
+        sheet.text(x, bottom - (0.2 + 0.75 * i) * em, line, FOOT * sheet.font, colour=sheet.theme.muted)
+
+
+def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
+    """Gives where it ends."""
+    em = band.em
+    for line in band.legend:
+        for shift, colour, said in line:
+            swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
+            swatch.add_patch(Rectangle((0, 0), 1, 1, color=colour, linewidth=0))
+            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, SMALL * sheet.font)
+        y += 1.5 * em
+    return y + 0.5 * em
+
+
+def _colour_bar(sheet: Sheet, domain: Domain, box: Box) -> None:
+    em, size = sheet.font / 72, TICKS * sheet.font
+    sheet.text(box.x, box.y + 0.7 * em, domain.words, size, colour=sheet.theme.muted)
+    bar = sheet.axes(Box(box.x, box.y + 0.98 * em, box.width, 0.5 * em))
+    bar.set_xlim(0, 1)
+    bar.set_ylim(1, 0)
+    colours = matplotlib.colormaps[sheet.spec.colour_map](np.linspace(0, 1, 256), bytes=True)
+    sheet.layer(bar, colours[None])
+    y = box.y + 2.3 * em
+    for place, words_, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
+        sheet.text(box.x + place * box.width, y, words_, size, colour=sheet.theme.muted, ha=anchor)
+
+
+def _ticks(domain: Domain) -> tuple[str, str, str]:
+    if domain.percent:
+        low, middle, high = (f"{100 * x:.3g}" for x in (domain.low, (domain.low + domain.high) / 2, domain.high))
+        return low, middle, f"{'≥ ' if domain.open_end else ''}{high}%"
+    if "own largest" in domain.words:
+        return "0", "", "its largest"
+    low, middle, high = (f"{x:.3g}" for x in (domain.low, (domain.low + domain.high) / 2, domain.high))
+    return low.replace("-", "−"), middle.replace("-", "−"), f"{'≥ ' if domain.open_end else ''}{high}"

@@ -1,0 +1,157 @@
+"""A figure as a file: PNG, SVG or PDF, which say where they come from, and hold each photograph once."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from PIL import Image, PngImagePlugin
+
+import playground
+from playground.errors import PlaygroundError
+from playground.figures import captions
+from playground.figures.command_line import command
+from playground.figures.sheet import Drawing, house_style
+
+SUFFIXES = (".png", ".svg", ".pdf")
+FONTS = "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif"  # as wide, then narrower: nothing overlaps
+PHOTO_QUALITY = 92
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+PREFIXES = {
+    "": SVG,
+    "xlink": XLINK,
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "cc": "http://creativecommons.org/ns#",
+}
+
+
+def write(figure: Drawing, path: str | Path) -> Path:
+    """A .png, .svg or .pdf file."""
+    path = Path(path)
+    makers = {".png": png, ".svg": svg, ".pdf": pdf}
+    if path.suffix.lower() not in makers:
+        raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
+    data = makers[path.suffix.lower()](figure)
+    return keep(path, data)
+
+
+def keep(path: Path, data: bytes) -> Path:
+    """The file, in a folder that is made if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+    return path
+
+
+def provenance(figure: Drawing) -> dict[str, str]:
+    """What every file carries: a title, all facts in a line, and the command that makes it again."""
+    return {
+        "Title": captions.title(figure.spec),
+        "Description": "; ".join(f"{key}: {value}" for key, value in figure.facts.items()),
+        "Command": command(figure.spec),
+        "Software": f"Attention Playground {playground.__version__}",
+    }
+
+
+def png(figure: Drawing) -> bytes:
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="png", dpi=figure.spec.dots, metadata=provenance(figure))
+    return out.getvalue()
+
+
+def pixels(figure: Drawing) -> Image.Image:
+    """RGBA, as the PNG has them."""
+    return Image.open(io.BytesIO(png(figure))).convert("RGBA")
+
+
+def png_text(said: dict[str, str]) -> PngImagePlugin.PngInfo:
+    info = PngImagePlugin.PngInfo()
+    for key, value in said.items():
+        info.add_itxt(key, value) if not value.isascii() else info.add_text(key, value)
+    return info
+
+
+def pdf(figure: Drawing) -> bytes:
+    said, out = provenance(figure), io.BytesIO()
+    info = {
+        "Title": said["Title"],
+        "Subject": said["Description"],
+        "Keywords": said["Command"],
+        "Creator": said["Software"],
+        "CreationDate": None,  # the same figure is the same file
+    }
+    with house_style():
+        figure.savefig(out, format="pdf", metadata=info)
+    return out.getvalue()
+
+
+def svg(figure: Drawing) -> bytes:
+    said, out = provenance(figure), io.BytesIO()
+    info = {
+        "Title": said["Title"],
+        "Description": said["Description"],
+        "Source": said["Command"],
+        "Creator": said["Software"],
+        "Date": None,
+    }
+    with house_style():
+        figure.savefig(out, format="svg", metadata=info)
+    return _tidy(out.getvalue())
+
+
+def _tidy(drawn: bytes) -> bytes:
+    """Each image once in <defs>, the photographs among them as JPEG, and type that is there on other machines too."""
+    for prefix, name in PREFIXES.items():
+        ET.register_namespace(prefix, name)
+    root = ET.fromstring(drawn)
+    stored: dict[str, str] = {}
+    definitions = ET.Element(f"{{{SVG}}}defs")
+    for image in root.iter(f"{{{SVG}}}image"):
+        _share(image, stored, definitions)
+    root.insert(1, definitions)
+    for element in root.iter():
+        if "style" in element.attrib:
+            element.set("style", re.sub(r"'DejaVu Sans'(, sans-serif)?", FONTS, element.get("style")))
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root)
+
+
+def _share(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:
+    """Turns an <image> into the <use> of one in the definitions."""
+    link = f"{{{XLINK}}}href"
+    data = image.get(link)
+    if data not in stored:
+        stored[data] = f"image{len(stored)}"
+        content, pixelated = _compact(base64.b64decode(data.partition(",")[2]))
+        kept = {"id": stored[data], "width": "1", "height": "1", "preserveAspectRatio": "none", link: content}
+        ET.SubElement(
+            definitions, f"{{{SVG}}}image", kept | ({"style": "image-rendering:pixelated"} if pixelated else {})
+        )
+    width, height, turn = image.get("width"), image.get("height"), image.get("transform")
+    image.tag = f"{{{SVG}}}use"
+    image.attrib.clear()
+    image.set(link, f"#{stored[data]}")
+    image.set("transform", f"{turn} scale({width} {height})")
+
+
+def _compact(data: bytes) -> tuple[str, bool]:
+    """(data URL, whether it is a map). A photograph has no transparent pixel and many colours."""
+    image = Image.open(io.BytesIO(data))
+    if image.convert("RGBA").getextrema()[3][0] == 255 and image.convert("RGB").getcolors(4096) is None:
+        out = io.BytesIO()
+        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY)
+        return _url("image/jpeg", out.getvalue()), False
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return _url("image/png", out.getvalue()), True
+
+
+def _url(kind: str, data: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"

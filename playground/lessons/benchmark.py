@@ -1,0 +1,275 @@
+"""Time and peak memory of one layer as its tokens grow, measured on this machine.
+
+`python -m playground.lessons.benchmark WIDTH HEADS KERNEL` measures, in a process of its own, so that the peak is
+that of the layer and nothing else's, and prints a line of JSON for each step. `Series` starts such a process and reads
+it, `Desk` lets one run at a time and keeps what came out. Bounds stand below: a series takes neither more
+memory nor more time, gives way to all other work, and is the first to go should memory run out all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
+GROWTH = {MATERIALISED: 2, FUSED: 2, CONVOLUTION: 1}  # with what power of the tokens memory and time grow at most
+SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
+STEPS = len(SIDES) * len(GROWTH)
+
+MOST_BYTES = 1024**3
+MOST_PASS = 5.0  # seconds that a single pass may be expected to take
+MOST_SECONDS = 90  # for the whole series
+REPEATS, ENOUGH = 5, 0.3  # a step is timed so often, or until so many seconds are spent; the quickest counts
+
+
+@dataclass(frozen=True)
+class Point:
+    """One step. Where `skipped` says why, it was not run, and the numbers are what it was expected to take."""
+
+    kind: str
+    tokens: int
+    seconds: float
+    bytes: int | None  # peak above what was there before; None where the system does not tell
+    skipped: str = ""  # "memory" or "time"
+
+
+# In the process that measures -----------------------------------------------------------------------------------------
+
+
+def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Point]:
+    """A point for every kind and every side. After a kind was skipped once, its larger sides are skipped too."""
+    until = time.monotonic() + MOST_SECONDS
+    layers = _layers(width, heads, kernel)
+    for layer in layers.values():
+        layer(SIDES[0])()  # what a library sets up on its first use is not the layer's
+    last: dict[str, Point] = {}
+    for side in SIDES:
+        for kind, layer in layers.items():
+            point = _expected(kind, side**2, last.get(kind), most_bytes, until)
+            if not point.skipped:
+                try:
+                    point = Point(kind, side**2, *_one(layer(side)))
+                except (RuntimeError, MemoryError):  # the limit of the process
+                    point = Point(kind, side**2, point.seconds, point.bytes, "memory")
+            last[kind] = point
+            yield point
+
+
+def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
+    """For each kind: side -> a pass of one layer over a grid of side × side tokens."""
+    import torch
+    from torch import nn
+
+    from playground.vit import Attention, Config, attention_by_hand
+
+    by_hand, fused = (Attention(Config(width=width, heads=heads)) for _ in range(2))
+    by_hand.mix = attention_by_hand
+    convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
+
+    def attention_over(layer: Attention) -> Callable[[int], Callable]:
+        def over(side: int) -> Callable:
+            x = torch.randn(1, side**2, width)
+            return lambda: layer(x, None, None)
+
+        return over
+
+    def convolution_over(side: int) -> Callable:
+        x = torch.randn(1, width, side, side)
+        return lambda: convolution(x)
+
+    return {MATERIALISED: attention_over(by_hand), FUSED: attention_over(fused), CONVOLUTION: convolution_over}
+
+
+def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until: float) -> Point:
+    """What the last step lets expect of this one, and whether that is too much."""
+    if last is None:
+        return Point(kind, tokens, 0.0, 0)
+    grows = (tokens / last.tokens) ** GROWTH[kind]
+    seconds, needs = last.seconds * grows, None if last.bytes is None else round(last.bytes * grows)
+    skipped = last.skipped
+    if needs is not None and needs > most_bytes:
+        skipped = skipped or "memory"
+    if seconds > MOST_PASS or time.monotonic() + 2 * seconds > until:
+        skipped = skipped or "time"
+    return Point(kind, tokens, seconds, needs, skipped)
+
+
+def _one(run: Callable) -> tuple[float, int | None]:
+    """(seconds, bytes) of a pass."""
+    peak = _peak_of(run)
+    times = []
+    while len(times) < REPEATS and sum(times) < ENOUGH:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times), peak
+
+
+def _peak_of(run: Callable) -> int | None:
+    """How far the process's memory rose while it ran. Linux alone lets a process forget its former peak."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back, or it would be filled again unseen
+        before = _memory("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")
+    except (OSError, AttributeError):
+        run()
+        return None
+    run()
+    return max(0, _memory("VmHWM") - before)
+
+
+def _memory(line: str) -> int:
+    """Bytes, from what Linux says of this process."""
+    for said in Path("/proc/self/status").read_text().splitlines():
+        if said.startswith(line + ":"):
+            return int(said.split()[1]) * 1024
+    raise OSError(f"no {line}")
+
+
+def _be_humble(most_bytes: int) -> None:
+    """The last in every queue, the first to go, and with a hard end to memory and time."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(15)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    with contextlib.suppress(OSError, ImportError, ValueError):
+        import resource
+
+        most = _memory("VmData") + 3 * most_bytes // 2
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with contextlib.suppress(ImportError, AttributeError):
+        import signal
+
+        signal.alarm(MOST_SECONDS + 30)  # ends the process wherever it is
+
+
+def main(arguments: list[str]) -> None:
+    width, heads, kernel, most_bytes = (int(text) for text in arguments)
+    import torch
+
+    torch.set_num_threads(1)  # steady, and a core is left to the others
+    torch.set_grad_enabled(False)
+    _be_humble(most_bytes)  # torch's own memory does not count against the limit
+    for point in measure(width, heads, kernel, most_bytes):
+        print(json.dumps(asdict(point)), flush=True)
+
+
+# In the process that asks ---------------------------------------------------------------------------------------------
+
+
+class Series:
+    """A running or finished measurement. `points` grows; `stop` ends it."""
+
+    def __init__(self, width: int, heads: int, kernel: int):
+        self.points: list[Point] = []
+        self.running = True
+        self.stopped = False
+        arguments = [width, heads, kernel, memory_to_spare()]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "playground.lessons.benchmark", *map(str, arguments)],
+            cwd=Path(__file__).parent.parent.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def done(self) -> float:
+        """From 0 to 1."""
+        return len(self.points) / STEPS
+
+    @property
+    def complete(self) -> bool:
+        return len(self.points) == STEPS
+
+    def of(self, kind: str, skipped: bool = False) -> list[Point]:
+        return [p for p in self.points if p.kind == kind and bool(p.skipped) == skipped]
+
+    def stop(self) -> None:
+        self.stopped = True
+        self._process.kill()
+
+    def _read(self) -> None:
+        with self._process as process:
+            for line in process.stdout:
+                with contextlib.suppress(ValueError, TypeError):
+                    self.points.append(Point(**json.loads(line)))
+        self.running = False
+
+
+class Desk:
+    """One series at a time, and the last ones that were finished."""
+
+    KEPT = 8
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._current: tuple[object, tuple, Series] | None = None  # whose, of what
+        self._kept: OrderedDict[tuple, Series] = OrderedDict()
+
+    def start(self, owner: object, width: int, heads: int, kernel: int) -> bool:
+        """False while another one runs."""
+        with self._lock:
+            if self._busy():
+                return False
+            self._current = (owner, (width, heads, kernel), Series(width, heads, kernel))
+            return True
+
+    def running(self) -> tuple[object, Series] | None:
+        """Whose series runs, and the series."""
+        with self._lock:
+            return (self._current[0], self._current[2]) if self._busy() else None
+
+    def result(self, width: int, heads: int, kernel: int) -> Series | None:
+        """What there is of this case: the running series, or the last one."""
+        with self._lock:
+            case = (width, heads, kernel)
+            if self._busy() and self._current[1] == case:
+                return self._current[2]
+            return self._kept.get(case)
+
+    def stop(self, owner: object) -> None:
+        """Only one's own."""
+        with self._lock:
+            if self._busy() and self._current[0] == owner:
+                self._current[2].stop()
+
+    def _busy(self) -> bool:
+        """Whether one runs; a finished one is laid aside."""
+        if self._current is None:
+            return False
+        _, case, series = self._current
+        if series.running:
+            return True
+        if series.points or not series.stopped:
+            self._kept[case] = series
+            self._kept.move_to_end(case)
+            while len(self._kept) > self.KEPT:
+                self._kept.popitem(last=False)
+        self._current = None
+        return False
+
+
+def memory_to_spare() -> int:
+    """What a series may take: a gigabyte, or a quarter of what is free where that is less."""
+    free = [4 * MOST_BYTES]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free.append(next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")))
+    with contextlib.suppress(OSError, ValueError):  # a container's own limit
+        group = Path("/sys/fs/cgroup")
+        free.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(0, min(free) // 4)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,163 @@
+"""Source code to be read: lines as they stand in the file, with the formulas that they stand for.
+
+Nothing is copied by hand. A line is named by a piece of itself; when the source no longer holds that piece, once and
+only once, `find` says so, and a test fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from playground import vit
+from playground.errors import PlaygroundError
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int  # in its file, from 1
+    text: str  # without the indentation of what it was cut from
+    mark: str = ""  # the piece of it that is meant
+    formula: str = ""  # what it stands for; _ lowers, ^ lifts, braces hold more than one letter
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A class or a function, line by line."""
+
+    file: str
+    lines: tuple[Line, ...]
+
+
+@cache
+def listing(thing: type | Callable) -> Listing:
+    thing = thing.fget if isinstance(thing, property) else thing
+    source, first = inspect.getsourcelines(thing)
+    text = textwrap.dedent("".join(source)).rstrip().split("\n")
+    file = Path(inspect.getsourcefile(thing)).relative_to(ROOT).as_posix()
+    return Listing(file, tuple(Line(first + i, line) for i, line in enumerate(text)))
+
+
+def find(thing: type | Callable, piece: str, formula: str = "") -> Line:
+    """The one line that holds this piece."""
+    found = [line for line in listing(thing).lines if piece in line.text]
+    if len(found) != 1:
+        raise PlaygroundError(f"{thing.__qualname__} has {len(found)} lines with {piece!r} where there should be one.")
+    return Line(found[0].number, found[0].text.strip(), piece, formula)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is read in one go: pieces of code, and pieces of lines with their formulas."""
+
+    title: str
+    says: str
+    things: tuple[type | Callable, ...]
+    formulas: tuple[tuple[str, str], ...]  # (a piece of a line, its formula)
+
+    def read(self) -> list[Listing]:
+        """Every line, some with a formula beside it."""
+        notes = {}
+        for piece, formula in self.formulas:
+            home = next((thing for thing in self.things if any(piece in x.text for x in listing(thing).lines)), None)
+            note = find(home or self.things[0], piece, formula)
+            notes[listing(home).file, note.number] = note
+        return [
+            Listing(cut.file, tuple(_with(line, notes.get((cut.file, line.number))) for line in cut.lines))
+            for cut in map(listing, self.things)
+        ]
+
+
+def _with(line: Line, note: Line | None) -> Line:
+    return line if note is None else Line(line.number, line.text, note.mark, note.formula)
+
+
+PARTS = {
+    "patches": Part(
+        "Patches",
+        "One matrix E turns every patch into a token. A convolution that steps as far as it is wide does just that.",
+        (vit.Patches,),
+        (
+            ("self.proj = nn.Conv2d(", "E: 3·P·P pixels → D numbers"),
+            ("return self.proj(image)", "x_p E, slid over the image"),
+            ("pixels = F.unfold(", "x_p: a row of 3·P·P pixels per patch"),
+            ("return F.linear(pixels", "x_p E + b"),
+        ),
+    ),
+    "positions": Part(
+        "Positions",
+        "Tokens are a set: without a position added to each, attention could not tell left from right.",
+        (vit.sinusoidal, vit.VisionTransformer.embed),
+        (
+            ("frequency = 10_000", "ω_i = 10000^{−2i/D}"),
+            ("angle = position * frequency", "n ω_i"),
+            ("return torch.stack([angle.sin()", "P_{n,2i} = sin(n ω_i),  P_{n,2i+1} = cos(n ω_i)"),
+            ("x = self.patch_embed(image)", "x_p E"),
+            ("x = torch.cat([*prefix, x]", "[x_{class}; x_p E]"),
+            ('if c.positions == "learned":', "z_0 = [x_{class}; x_p E] + E_{pos}"),
+        ),
+    ),
+    "attention": Part(
+        "Attention",
+        "The whole of it in three lines: compare, share out, mix.",
+        (vit.attention_by_hand, vit.Config.scale),
+        (
+            ("scores = q @ k.transpose", "QK^T"),
+            ("weights = (scores * scale)", "A = softmax(QK^T / √d_k)"),
+            ("return weights @ v", "A V"),
+            ("return (self.width // self.heads)", "1/√d_k,  d_k = D/h"),
+        ),
+    ),
+    "heads": Part(
+        "Heads",
+        "h small attentions side by side; W_O mixes their answers into one.",
+        (vit.Attention,),
+        (
+            ("self.qkv = nn.Linear(", "W_Q, W_K, W_V side by side"),
+            ("self.proj = nn.Linear(", "W_O"),
+            ("qkv = self.qkv(x)", "Q = z W_Q,  K = z W_K,  V = z W_V"),
+            ("q, k, v = qkv.permute(", "Q_i, K_i, V_i for head i"),
+            ("mixed = self.mix(", "head_i = softmax(Q_iK_i^T / √d_k) V_i"),
+            ("mixed = mixed.transpose(", "[head_1; …; head_h]"),
+            ("return self.proj(mixed)", "MSA(z) = [head_1; …; head_h] W_O"),
+        ),
+    ),
+    "mlp": Part(
+        "MLP",
+        "Between two attentions every token thinks for itself.",
+        (vit.MLP,),
+        (
+            ("x = self.fc1(x)", "z W_1 + b_1"),
+            ("return self.fc2(self.act(x))", "MLP(z) = GELU(z W_1 + b_1) W_2 + b_2"),
+            ("return self.fc2(self.act(gate)", "or, gated: (SiLU(z W_g) ⊙ z W_1) W_2"),
+        ),
+    ),
+    "layer": Part(
+        "Layer",
+        "Both halves only add to what is there: z flows past them unharmed.",
+        (vit.Block,),
+        (
+            ("heard, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
+            ("x = x + self.ls1(heard)", "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
+            ("x = x + self.ls2(", "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
+        ),
+    ),
+    "answer": Part(
+        "Answer",
+        "The class token, which listened to all patches, is read out.",
+        (vit.VisionTransformer._run, vit.VisionTransformer.classify),
+        (
+            ("x, rotation = self.embed(image)", "z_0"),
+            ("x, qkv = block(x, scale, rotation)", "z_{ℓ−1} → z_ℓ"),
+            ("x = self.norm(x)", "LN(z_L)"),
+            ("pooled = {", "y = LN(z_L^0), the class token's row"),
+            ("return self.head(self.pre_logits(", "y W_{head} + b"),
+        ),
+    ),
+}

@@ -1,0 +1,314 @@
+"""One attention layer, step by step: at each step the formula, the line of code that does it, and the tensor.
+
+A layer as wide as its input is vit.py's own; one of another width is the teaching layer, whose skip carries the values.
+Tensors are real: computed with the layer's weights, which are random unless the layer comes from a trained network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from playground import images
+from playground.errors import PlaygroundError
+from playground.lessons.listing import Line, find, listing
+from playground.lessons.teaching_layer import TeachingAttention
+from playground.vit import Attention, Block, Config, VisionTransformer, attention_by_hand
+
+MOST_NUMBERS = 8_000_000  # in one tensor
+MOST_SIDE = 24  # patches along a picture's side, or about: 577 tokens' scores can be held at once
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a layer is asked for. Everything else follows."""
+
+    batch: int
+    tokens: int
+    dim: int  # width of the tokens that come in
+    chan: int  # and of those that go out
+    heads: int
+
+    @property
+    def d_k(self) -> int:
+        return self.chan // self.heads
+
+    def check(self) -> None:
+        if self.chan % self.heads:
+            raise PlaygroundError(self._uneven())
+        scores, tokens = self.batch * self.heads * self.tokens**2, self.batch * self.tokens * max(self.dim, self.chan)
+        if max(scores, tokens) > MOST_NUMBERS:
+            raise PlaygroundError(
+                f"That makes a tensor of {max(scores, tokens):,} numbers; at most {MOST_NUMBERS:,} are computed here. "
+                "Take fewer tokens or a smaller batch."
+            )
+
+    def _uneven(self) -> str:
+        below, above = self.chan // self.heads * self.heads, (self.chan // self.heads + 1) * self.heads
+        widths = f"a width of {above}" if below == 0 else f"a width of {below} or {above}"
+        divisors = [n for n in range(1, self.chan + 1) if self.chan % n == 0]
+        fewer = max(n for n in divisors if n < self.heads)
+        more = min((n for n in divisors if n > self.heads), default=None)
+        heads = f"{fewer} head{'s' * (fewer > 1)}" if more is None else f"{fewer} or {more} heads"
+        return (
+            f"{self.chan} columns can't be shared out evenly among {self.heads} heads: {self.chan % self.heads} left "
+            f"over. Possible are {widths}, or {heads}."
+        )
+
+
+EXAMPLES = {  # the ones that textbooks walk through
+    "sentence": Sizes(1, 4, 512, 512, 8),
+    "one-head": Sizes(13, 100, 49, 64, 1),
+    "four-heads": Sizes(13, 100, 49, 64, 4),
+    "vit-b": Sizes(1, 197, 768, 768, 12),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    name: str
+    says: str
+    formula: str  # _ lowers, ^ lifts
+    axes: tuple[str, ...]  # the name of each number of the shape
+    reckoning: str  # where the shape comes from; names of axes stand for their numbers
+    file: str
+    lines: tuple[Line, ...]
+    tensors: dict[str, Tensor]  # all of this shape, by their names; the last is the step's answer
+    joined: bool = False  # heads lie one behind the other, without a gap
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(next(reversed(self.tensors.values())).shape)
+
+
+DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
+
+
+def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
+    """`pieces` of lines of `home`, which do it."""
+    lines = tuple(find(home, piece) for piece in pieces)
+    return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
+
+
+def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
+    """Random tokens through a layer of random weights, with a generator of its own."""
+    sizes.check()
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(sizes.batch, sizes.tokens, sizes.dim, generator=random)
+    layer = make_layer(sizes, random)
+    with torch.no_grad():
+        return walk_block(layer, x) if isinstance(layer, Block) else walk_teaching(layer, x)
+
+
+def make_layer(sizes: Sizes, random: torch.Generator) -> Block | TeachingAttention:
+    """Weights that keep the numbers' size: queries, keys and values vary by about one, as the tokens do."""
+    with torch.device("meta"):  # shapes only: PyTorch's own random weights would be made for nothing
+        if sizes.chan == sizes.dim:  # the walk ends before the MLP, which may be as small as can be
+            layer: nn.Module = Block(Config(width=sizes.dim, heads=sizes.heads, mlp_width=1))
+        else:
+            layer = TeachingAttention(sizes.dim, sizes.chan, sizes.heads)
+    layer.to_empty(device="cpu")
+    with torch.no_grad():
+        for name, p in layer.named_parameters():
+            if p.dim() == 2:
+                p.normal_(std=p.shape[1] ** -0.5, generator=random)
+            else:
+                p.fill_(0 if name.endswith("bias") else 1)  # the gains of norms
+    return layer.eval()
+
+
+def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> tuple[list[Step], list[str]]:
+    """The picture's own tokens through a layer of the network, and what each token is called."""
+    c = vit.config
+    native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
+    size = images.fit(picture.size, c.patch_size, native)
+    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
+        for block in vit.blocks[:layer]:
+            x, _ = block(x, None, rotation)
+        steps = walk_block(vit.blocks[layer], x, rotation)
+    columns = size[1] // c.patch_size
+    patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))
+    return steps, [*map(_called, c.prefix), *patches]
+
+
+def _called(prefix: str) -> str:
+    return {"cls": "class token", "dist": "distillation token"}.get(prefix, prefix.replace("reg", "register "))
+
+
+def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
+    """The attention half of a layer of vit.py."""
+    attn, normed = block.attn, block.norm1(x)
+    flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
+    heard, qkv = attn(normed, None, rotation)
+    split = dict(zip("QKV", qkv, strict=True))  # (B, h, N, d) each
+    extra = "".join(
+        word for word, is_so in (
+            (" Queries and keys are then normalised, head by head.", attn.q_norm.__class__ is not nn.Identity),
+            (" Queries and keys are then turned by where their patch lies.", rotation is not None),
+        ) if is_so
+    )  # fmt: skip
+    gain = "γ " if hasattr(block.ls1, "gamma") else ""
+    first = _step(
+        "Tokens",
+        "Each row is one token. LayerNorm (LN) evens every row out before attention reads it.",
+        "x, read as LN(x)",
+        ("batch", "tokens", "width"),
+        "tokens rows of width numbers, batch times",
+        Block.forward,
+        ("self.norm1(x)",),
+        {"x": x},
+    )
+    last = _step(
+        "Skip",
+        "The answer is only added to the tokens that came in: both are equally wide.",
+        f"x + {gain}heads W_O",
+        ("batch", "tokens", "width"),
+        "(tokens × width) + (tokens × width) = (tokens × width)",
+        Block.forward,
+        ("x = x + self.ls1(heard)",),
+        {"x": x, "answer": block.ls1(heard), "sum": x + block.ls1(heard)},
+    )
+    return [first, *_middle(Attention, attn, "LN(x)", ("width", "width"), flat, split, extra), last]
+
+
+def walk_teaching(layer: TeachingAttention, x: Tensor) -> list[Step]:
+    """The teaching layer: dim columns in, chan columns out."""
+    B, N, dim = x.shape
+    flat = dict(zip("QKV", layer.qkv(x).chunk(3, dim=-1), strict=True))  # (B, N, chan) each
+    split = {name: t.view(B, N, layer.heads, -1).transpose(1, 2) for name, t in flat.items()}  # (B, h, N, d) each
+    middle = _middle(TeachingAttention, layer, "x", ("dim", "chan"), flat, split, "")
+    answer = middle[-1].tensors["answer"]
+    first = _step(
+        "Tokens",
+        "Each row is one token.",
+        "x",
+        ("batch", "tokens", "dim"),
+        "tokens rows of dim numbers, batch times",
+        TeachingAttention.forward,
+        ("B, N, _ = x.shape",),
+        {"x": x},
+    )
+    last = _step(
+        "Skip",
+        f"The tokens came in {dim} wide, the answer is {answer.shape[-1]}: they can't be added. V has the new width "
+        "already, so V is carried past instead.",
+        "V + heads W_O",
+        ("batch", "tokens", "chan"),
+        "(tokens × chan) + (tokens × chan) = (tokens × chan)",
+        TeachingAttention.forward,
+        ("carried + self.proj(mixed)",),
+        {"V": flat["V"], "answer": answer, "sum": flat["V"] + answer},
+    )
+    return [first, *middle, last]
+
+
+def _middle(home: type, layer: nn.Module, x: str, widths: tuple[str, str], flat: dict, split: dict, extra: str):
+    """From Q, K, V to W_O: the same seven steps in both layers. `home` holds the lines of code."""
+    weighing = _weigh(split, layer.scale)
+    together = weighing[-1].tensors["A V"].transpose(1, 2).flatten(2)  # (B, N, D)
+    return [*_share_out(home, x, widths, flat, split, extra), *weighing, *_bring_back(home, layer, widths[1], together)]
+
+
+def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: dict, extra: str) -> list[Step]:
+    W, C = widths
+    project, divide = {
+        Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
+        TeachingAttention: ("self.qkv(x)", ".permute(2, 0, 3, 1, 4)"),
+    }[home]
+    return [
+        _step(
+            "Q, K, V",
+            "Three matrices make three rows of every token: what it asks, how it is found, what it has to tell.",
+            f"Q = {x} W_Q    K = {x} W_K    V = {x} W_V",
+            ("batch", "tokens", C),
+            f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
+            home.forward,
+            (project,),
+            flat,
+            joined=True,
+        ),
+        _step(
+            "Heads",
+            f"Nothing is computed: columns are shared out, and every head gets a piece of each token.{extra}",
+            "Q → Q_1 … Q_h,  K and V alike",
+            DEEP,
+            f"{C} = heads × d_k",
+            home.forward,
+            (divide,),
+            split,
+        ),
+    ]
+
+
+def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
+    q, k, v = split.values()
+    scores = q @ k.transpose(-2, -1) * scale
+    weights = scores.softmax(dim=-1)
+    return [
+        _step(
+            "Scores",
+            "Every query meets every key: one number per pair, a sum of d_k products. √d_k evens its size out.",
+            "QK^T / √d_k",
+            SQUARE,
+            "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
+            attention_by_hand,
+            ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
+            {"scores": scores},
+        ),
+        _step(
+            "Softmax",
+            "Each row becomes shares of one: how much this token listens to each of the others.",
+            "A = softmax(QK^T / √d_k)",
+            SQUARE,
+            "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
+            attention_by_hand,
+            (".softmax(dim=-1)",),
+            {"weights": weights},
+        ),
+        _step(
+            "× V",
+            "Each token takes in a mixture of all values, by its shares.",
+            "A V",
+            DEEP,
+            "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
+            attention_by_hand,
+            ("weights @ v",),
+            {"A V": weights @ v},
+        ),
+    ]
+
+
+def _bring_back(home: type, layer: nn.Module, C: str, together: Tensor) -> list[Step]:
+    join = {
+        Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
+        TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
+    }[home]
+    return [
+        _step(
+            "Concatenate",
+            "The heads' answers, one behind the other: the full width is back.",
+            "[head_1 … head_h]",
+            ("batch", "tokens", C),
+            f"heads × d_k = {C}",
+            home.forward,
+            (join,),
+            {"heads": together},
+            joined=True,
+        ),
+        _step(
+            "W_O",
+            "So far each head kept to its own columns; one last matrix lets them mix.",
+            "[head_1 … head_h] W_O",
+            ("batch", "tokens", C),
+            f"(tokens × {C}) · ({C} × {C}) = (tokens × {C})",
+            home.forward,
+            ("self.proj(mixed)",),
+            {"answer": layer.proj(together)},
+        ),
+    ]

@@ -1,0 +1,170 @@
+// The small charts beside the picture: colour bar, sorted weights, the two nines; and the picture as a file.
+
+import { colourIndex } from "../core/colours.js";
+import { makeCanvas } from "./draw.js";
+
+// Here `ramp` is the palette as 256 CSS colours, as they look on UNDER, the tone of a dimmed image.
+export const UNDER = [30, 28, 34];
+
+export const percent = (x) =>
+  x >= 0.0995 ? `${Math.round(100 * x)} %` : x >= 0.00995 ? `${(100 * x).toFixed(1)} %` : x >= 0.00005 ? `${(100 * x).toFixed(2)} %` : x > 0 ? "< 0.01 %" : "0 %";
+
+export const shortNumber = (x) => {
+  const size = Math.abs(x);
+  const text = size === 0 ? "0" : size >= 100 ? x.toFixed(0) : size >= 10 ? x.toFixed(1) : size >= 0.1 ? x.toFixed(2) : x.toPrecision(1);
+  return text.replace("-", "\u2212");
+};
+
+// The colour bar with its numbers: without them colours are decoration.
+export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
+  context.clearRect(0, 0, w, h);
+  const bar = 9 * unit;
+  for (let i = 0; i < 256; i++) {
+    const x = Math.floor((i * w) / 256);
+    context.fillStyle = ramp[i];
+    context.fillRect(x, 0, Math.ceil(((i + 1) * w) / 256) - x, bar);
+  }
+  context.font = `${11 * unit}px ${colours.font}`;
+  context.fillStyle = colours.soft;
+  context.textBaseline = "top";
+  const share = domain.unit === "percent";
+  // The last one carries the unit for all.
+  const label = (value, t) => (share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value));
+  const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
+  for (const t of ticks) {
+    const even = domain.low + t * (domain.high - domain.low);
+    const value = domain.log ? domain.low * (domain.high / domain.low) ** t : Math.abs(even) < 1e-4 * (domain.high - domain.low) ? 0 : even;
+    const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
+    context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
+    context.fillText(open + label(value, t), t * w, bar + 4 * unit);
+  }
+}
+
+// Weights from the largest to the smallest, on a logarithmic rank axis: the few that matter get the room. Each step has the
+// colour that its patch has in the picture. The convolution's weights are there for comparison: nine, and then none.
+export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
+  context.clearRect(0, 0, w, h);
+  const left = 44 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
+  const most = Math.max(sorted[0], kernel[0]);
+  const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
+  const reach = Math.log(count + 0.5) - Math.log(0.5);
+  const xOf = (rank) => left + ((Math.log(rank + 0.5) - Math.log(0.5)) / reach) * (right - left); // ranks count from 0
+  const yOf = (weight) => bottom - (Math.min(weight, ceiling) / ceiling) * (bottom - top);
+
+  context.font = `${11 * unit}px ${colours.font}`;
+  context.fillStyle = colours.soft;
+  context.strokeStyle = colours.line;
+  context.lineWidth = unit;
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  context.beginPath();
+  for (const part of [0, 0.5, 1]) {
+    const y = Math.round(yOf(part * ceiling)) + 0.5;
+    context.moveTo(left, y);
+    context.lineTo(right, y);
+    context.fillText(`${100 * part * ceiling}\u2009%`, left - 5 * unit, Math.max(y, top));
+  }
+  context.stroke();
+
+  for (let rank = 0; rank < count; ) {
+    // Far out on the axis many ranks share a pixel; one bar for them will do.
+    const x = xOf(rank);
+    let next = rank + 1;
+    while (next < count && xOf(next) - x < unit) next++;
+    context.fillStyle = ramp[colourIndex(sorted[rank], domain)];
+    const y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
+    context.fillRect(x, y, xOf(next) - x + 0.5, bottom - y);
+    rank = next;
+  }
+
+  // Magma begins in black, which a dark page swallows: a thin line along the top keeps the tail in sight.
+  context.beginPath();
+  for (let rank = 0; rank < count; ) {
+    const x = xOf(rank), y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
+    let next = rank + 1;
+    while (next < count && xOf(next) - x < unit) next++;
+    context.lineTo(x, y);
+    context.lineTo(xOf(next), y);
+    rank = next;
+  }
+  context.strokeStyle = colours.soft;
+  context.lineWidth = unit;
+  context.stroke();
+
+  context.beginPath();
+  context.moveTo(xOf(0), yOf(kernel[0]));
+  for (let rank = 0; rank < kernel.length && rank < count; rank++) {
+    context.lineTo(xOf(rank), yOf(kernel[rank]));
+    context.lineTo(xOf(rank + 1), yOf(kernel[rank]));
+  }
+  context.lineTo(xOf(Math.min(kernel.length, count)), bottom);
+  context.strokeStyle = colours.convolution;
+  context.lineWidth = 2 * unit;
+  context.stroke();
+
+  context.fillStyle = colours.soft;
+  context.textBaseline = "bottom";
+  for (const rank of [1, kernel.length, count]) {
+    context.textAlign = rank === count ? "right" : "center";
+    context.fillText(String(rank), rank === count ? right : (xOf(rank - 1) + xOf(rank)) / 2, h);
+  }
+}
+
+// k × k weights with their numbers. values(i): the i-th weight, or NaN where the picture ends.
+export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
+  context.clearRect(0, 0, w, h);
+  const cw = w / k, ch = h / k;
+  context.font = `${11 * unit}px ${colours.font}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  for (let i = 0; i < k * k; i++) {
+    const x = (i % k) * cw, y = Math.floor(i / k) * ch, value = values(i);
+    const outside = Number.isNaN(value);
+    const index = outside ? 0 : colourIndex(value, domain);
+    context.fillStyle = outside ? "transparent" : ramp[index];
+    context.fillRect(x, y, cw - unit, ch - unit);
+    if (outside) {
+      context.strokeStyle = colours.line;
+      context.lineWidth = unit;
+      context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
+    } else if (k === 3) {
+      context.fillStyle = index > 165 ? "#000" : "#fff";
+      const share = 100 * value;
+      context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ taking it away
+
+// Pictures side by side with a line of text below, `factor` times as fine as `width` CSS pixels each. Gives a canvas.
+// pictures: [{draw(context, w, h, unit), title}], all of one shape.
+export function composePicture(pictures, width, height, caption, bar, factor) {
+  const gap = 16, head = 30, foot = 58;
+  const canvas = makeCanvas((pictures.length * (width + gap) - gap) * factor, (head + height + foot) * factor);
+  const context = canvas.getContext("2d");
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  const font = "system-ui, -apple-system, 'Segoe UI', sans-serif";
+  const w = Math.round(width * factor), h = Math.round(height * factor);
+  const sheet = makeCanvas(w, h);
+  pictures.forEach(({ draw, title }, place) => {
+    const x = Math.round(place * (width + gap) * factor);
+    const sheetContext = sheet.getContext("2d");
+    sheetContext.clearRect(0, 0, w, h);
+    draw(sheetContext, w, h, factor);
+    context.drawImage(sheet, x, Math.round(head * factor));
+    context.fillStyle = "#111";
+    context.font = `600 ${15 * factor}px ${font}`;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.fillText(title, x, (head / 2) * factor, w);
+  });
+  const strip = makeCanvas(Math.min(w, 320 * factor), 26 * factor);
+  bar(strip.getContext("2d"), strip.width, strip.height, factor, { soft: "#333", font });
+  context.drawImage(strip, 0, (head + height + 8) * factor);
+  context.fillStyle = "#333";
+  context.font = `${12 * factor}px ${font}`;
+  context.fillText(caption, 0, (head + height + 47) * factor, canvas.width);
+  return canvas;
+}

@@ -1,0 +1,76 @@
+// Layers downwards, heads to the right: a grid of cells that can be pointed at, walked over with the arrow keys, and clicked.
+// The atlas of habits and the board of switches are both made of it.
+
+import { MAGMA } from "../core/magma.js";
+
+export const magmaAt = (t) => {
+  const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
+  return [MAGMA[i], MAGMA[i + 1], MAGMA[i + 2]];
+};
+
+// A pointed-at cell reports itself to onPoint(layer, head), a clicked one to onClick(layer, head, event).
+// tag: "a" where a click goes somewhere, "button" where it does something.
+export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) {
+  const cells = [];
+  const corner = document.createElement("div");
+  Object.assign(corner, { className: "corner", textContent: "layer" });
+  const grid = document.createElement("div");
+  grid.className = "headgrid";
+  grid.style.setProperty("--heads", heads);
+  grid.append(corner, ...Array.from({ length: heads }, (_, head) => named("div", "over", head === 0 ? "head 0" : head)));
+  for (let layer = 0; layer < layers; layer++) {
+    grid.append(named("div", "side", layer));
+    for (let head = 0; head < heads; head++) {
+      const cell = named(tag, "cell", "");
+      Object.assign(cell, { tabIndex: cells.length ? -1 : 0 });
+      Object.assign(cell.dataset, { layer, head });
+      cell.append(document.createElement("span"));
+      cells.push(cell);
+      grid.append(cell);
+    }
+  }
+  const at = (layer, head) => cells[layer * heads + head];
+  const placeOf = (event) => {
+    const cell = event.target.closest?.(".cell");
+    return cell ? [Number(cell.dataset.layer), Number(cell.dataset.head)] : null;
+  };
+  const point = (event) => {
+    const found = placeOf(event);
+    if (found) onPoint(...found, event);
+  };
+  grid.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
+  grid.addEventListener("focusin", point);
+  grid.addEventListener("click", (event) => {
+    const found = placeOf(event);
+    if (found) onClick(...found, event);
+  });
+  grid.addEventListener("keydown", (event) => walk(event, placeOf(event), at, layers, heads));
+  place.replaceChildren(grid);
+  return { at, grid };
+}
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+// One stop for the Tab key, arrows inside.
+function walk(event, from, at, layers, heads) {
+  const step = STEPS[event.key];
+  if (!from || !step) return;
+  event.preventDefault();
+  const to = [Math.min(layers - 1, Math.max(0, from[0] + step[0])), Math.min(heads - 1, Math.max(0, from[1] + step[1]))];
+  at(...from).tabIndex = -1;
+  Object.assign(at(...to), { tabIndex: 0 }).focus();
+}
+
+function named(tag, className, text) {
+  const element = document.createElement(tag);
+  Object.assign(element, { className, textContent: text });
+  return element;
+}
+
+// Colours a cell by a share of the scale, with a word on it that stays readable.
+export function paintCell(cell, t, word) {
+  const [r, g, b] = magmaAt(t);
+  cell.style.background = `rgb(${r} ${g} ${b})`;
+  cell.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
+  if (cell.firstChild.textContent !== word) cell.firstChild.textContent = word;
+}

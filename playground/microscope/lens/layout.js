@@ -1,0 +1,93 @@
+// How large things are and which colours they have here: the two facts that the surrounding page decides.
+
+import { UNDER } from "../drawing/charts.js";
+import { cssColours, heatPixels, ROLES } from "../core/colours.js";
+import { fitCanvas, makeBackdrops } from "../drawing/draw.js";
+
+// Canvas cannot inherit; it is told the colours that the stylesheet worked out.
+export function readTheme(lens) {
+  const { refs, root } = lens;
+  const style = getComputedStyle(root);
+  lens.colours = {
+    ink: style.color,
+    soft: getComputedStyle(refs.note).color,
+    line: getComputedStyle(refs.stage.querySelector(".row")).borderTopColor,
+    accent: style.getPropertyValue("--accent").trim(),
+    font: style.fontFamily,
+    convolution: ROLES.convolution,
+  };
+}
+
+export function readPalette(lens) {
+  if (lens.paletteOpacity === lens.view.opacity) return;
+  lens.paletteOpacity = lens.view.opacity;
+  lens.palette = heatPixels(lens.view.opacity);
+  lens.ramp = cssColours(lens.palette, UNDER);
+  lens.barKey = "";
+}
+
+// The pictures get what is left of the height after everything that must be read has its place.
+export function layOut(lens) {
+  const { root, refs, main } = lens;
+  if (!main) return;
+  const em = parseFloat(getComputedStyle(root).fontSize);
+  const style = getComputedStyle(root);
+  const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  const vertical = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+  const size = width >= 72.5 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  root.dataset.size = size;
+  const aspect = main.pack.header.size ? main.pack.header.size[1] / main.pack.header.size[0] : main.pack.columns / main.pack.rows;
+  const gap = 1.5 * em;
+  let pw;
+  if (size === "wide") {
+    const { height: wished } = lens.ui;
+    const height = lens.presenting || wished === "window" ? window.innerHeight : wished > 0 ? wished : Math.max(480, window.innerHeight + wished);
+    const row = refs.stage.querySelector(".row");
+    const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop; // its own height may be stretched by its neighbour
+    const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
+    const room = (width - 23.5 * em - gap) / 2;
+    pw = Math.min(room, Math.max(11 * em, height - chrome) * aspect);
+  } else {
+    pw = Math.min(size === "middle" ? (width - gap) / 2 : width, 0.72 * Math.max(480, window.innerHeight) * aspect);
+  }
+  lens.pictureWidth = Math.floor(pw);
+  lens.pictureHeight = Math.round(lens.pictureWidth / aspect);
+  root.style.setProperty("--pw", `${lens.pictureWidth}px`);
+  root.style.setProperty("--ph", `${lens.pictureHeight}px`);
+  root.style.setProperty("--aspect", String(aspect));
+  lens.ratio = Math.min(3, window.devicePixelRatio || 1);
+  // Lines and letters on canvas grow with the type around them.
+  lens.unit = (lens.ratio * em) / 14;
+  sizeCanvases(lens);
+}
+
+// Sizes of the small canvases come from the stylesheet, those of the pictures from above.
+function sizeCanvases(lens) {
+  const { refs, ratio } = lens;
+  for (const name of ["picture", "twin", "wall"]) fitCanvas(refs[name], lens.pictureWidth, lens.pictureHeight, ratio);
+  for (const name of ["colourBar", "kernelCells", "rowCells", "curve"]) {
+    const canvas = refs[name];
+    if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
+  }
+  lens.barKey = lens.kernelKey = "";
+  lens.backdrops = lens.otherBackdrops = null;
+}
+
+// Made when first needed at this size, and again when the image arrives.
+export function backdropsFor(lens, entry, key) {
+  const image = lens.images[entry.image]?.bitmap ?? null;
+  const canvas = key === "otherBackdrops" ? otherSize(lens, entry) : { width: lens.refs.picture.width, height: lens.refs.picture.height };
+  const made = lens[key];
+  if (made && made.image === image && made.width === canvas.width && made.height === canvas.height) return made;
+  lens[key] = makeBackdrops(image, canvas.width, canvas.height);
+  return lens[key];
+}
+
+// A second picture of another shape keeps it, inside the same frame.
+export function otherSize(lens, entry) {
+  const { header } = entry.pack;
+  const aspect = header.size ? header.size[1] / header.size[0] : entry.pack.columns / entry.pack.rows;
+  const { width, height } = lens.refs.picture;
+  const w = Math.min(width, Math.round(height * aspect));
+  return { width: w, height: Math.min(height, Math.round(w / aspect)) };
+}

@@ -1,0 +1,208 @@
+// Everything the lens says in words and numbers.
+
+import { percent } from "../drawing/charts.js";
+import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
+import { say, show } from "./markup.js";
+import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
+import { queryOf, tokenOf } from "../core/view.js";
+
+export const tokenName = (token, pack) =>
+  token < pack.prefixCount ? prefixName(pack.prefix[token]) : queryOf(token, pack).replace(",", ", ");
+
+export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
+
+const rounded = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
+const scaleText = (scale) => (scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1));
+
+// 1/√64 when it is that, else the number itself.
+export function divisorOf(pack) {
+  return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3 ? `√${pack.dim}` : String(Number((1 / pack.scale).toPrecision(3)));
+}
+
+// ------------------------------------------------------------------------------------------------------------ titles
+
+export function writeTitles(lens) {
+  const { refs, view, shown, main } = lens;
+  const { pack, token } = shown;
+  const row = view.direction === "row";
+  const patch = token >= pack.prefixCount;
+  const overlay = isMap(view.what);
+  say(refs.ask1, overlay ? (view.what === "similarity" ? "What resembles" : "What flows into") : row ? `Whom does${patch ? " patch" : ""}` : `Who listens to${patch ? " patch" : ""}`);
+  say(refs.chip, tokenName(token, pack));
+  say(refs.ask2, overlay || !row ? "?" : "listen to?");
+  refs.chip.className = row || overlay ? "chip query" : "chip key";
+  refs.directionTabs.classList.toggle("idle", overlay);
+
+  const parts = [];
+  if (lens.other && view.beside === "compare") parts.push(titleOf(lens, main));
+  if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
+  else if (shown.altered) parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
+  if (shown.wholeMissing) parts.push("the whole pass is being computed");
+  say(refs.badge, parts.join(" · "));
+  show(refs.badge, parts.length > 0);
+  refs.badge.classList.toggle("altered", shown.altered);
+
+  say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
+  const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
+  const elsewhere = pinned >= 0 && shown.token !== pinned;
+  say(refs.lock, elsewhere ? `looking at ${tokenName(shown.token, main.pack)} · locked at ${tokenName(pinned, main.pack)}` : view.locked ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
+  refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
+  refs.lock.classList.toggle("left", [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)));
+  say(refs.layerText, String(view.layer));
+  say(refs.headText, String(pack.headNumbers[view.head]));
+  if (view.beside === "convolution") writeConvolution(lens);
+}
+
+// The words in the top right corner make room for a patch that is worth seeing there.
+const isUnderPin = (patch, pack) => patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
+
+// Of a file that holds some of the layers, those.
+export function layerRange(lens) {
+  const held = layersAtHand(lens);
+  if (held.length < 2) return `of 0–${lens.main.pack.layers - 1}`;
+  const inOneRun = held.at(-1) - held[0] === held.length - 1;
+  return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
+}
+
+const NOTES = {
+  weight: "weight: the share that is mixed in, not how important it is",
+  column: "what each patch gives to this one; a column need not sum to 1",
+  value: "weight × ‖value‖: a short value vector carries little",
+  score: "q·k × scale, before the softmax",
+  similarity: "cosine of the features after this layer",
+  rollout: "attention multiplied through all layers, mean over heads",
+};
+
+export function scaleWords(lens) {
+  const { shown, main } = lens;
+  const divisor = divisorOf(main.pack);
+  if (Math.abs(shown.scale - 1) < 1e-9) return `without 1/${divisor}`;
+  if (shown.scale === 0) return "scale 0: uniform";
+  return `scale ${scaleText(shown.scale)} instead of 1/${divisor}`;
+}
+
+export const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
+
+function writeConvolution(lens) {
+  const { refs, view, shown } = lens;
+  const { pack, mark } = shown;
+  const depth = depthOf(view);
+  say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
+  show(refs.twinBadge, mark < 0);
+  show(refs.nines, mark >= 0);
+  show(refs.stepper, mark >= 0);
+  if (mark < 0) {
+    say(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
+    say(refs.reads, `0 of ${pack.patches} patches`);
+  } else {
+    const row = Math.floor(mark / pack.columns), column = mark % pack.columns;
+    const read = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
+    const field = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
+    say(refs.reads, `reads ${read} of ${pack.patches} patches`);
+    say(refs.field, depth === 1 ? "" : `reached ${field} of ${pack.patches}`);
+  }
+  say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
+  // Out of the cursor's way: the numbers go where the field is not.
+  refs.nines.classList.toggle("above", mark >= 0 && Math.floor(mark / pack.columns) > pack.rows * 0.55);
+  refs.nines.classList.toggle("right", pack.columns > 1.3 * pack.rows && mark % pack.columns < pack.columns / 2);
+  refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
+}
+
+// ----------------------------------------------------------------------------------------------------------- numbers
+
+export function writeNumbers(lens) {
+  const { refs, view, shown, main } = lens;
+  const { pack, answers, peak } = shown;
+  const at = view.head * pack.tokens;
+  const row = view.direction === "row";
+  const ready = answers.ready[view.head];
+  const bits = answers.entropies[view.head];
+
+  say(refs.bigLabel, row ? `head ${pack.headNumbers[view.head]} listens to about` : `is heard by head ${pack.headNumbers[view.head]} for a total of`);
+  say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
+  say(refs.bigOf, row ? `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}` : "(1 on average)");
+  say(refs.entropyLabel, row ? "entropy" : "of that, patches");
+  say(refs.entropy, !ready ? "…" : row ? `${bits.toFixed(2)} bits` : sumOf(answers.weights, at + pack.prefixCount, at + pack.tokens).toFixed(2));
+  say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
+  say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
+  say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
+  for (let i = 0; i < lens.shares.length; i++) {
+    say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
+  }
+
+  const own = main.pack.scale;
+  const on = !shown.altered;
+  refs.switch.setAttribute("aria-checked", String(on));
+  lens.root.classList.toggle("altered", !on);
+  const divisor = divisorOf(main.pack);
+  say(refs.divisor, on || Math.abs(shown.scale - 1) < 1e-9 ? `/ ${divisor}` : `× ${scaleText(shown.scale)}`);
+  refs.divisor.classList.toggle("gone", !on && Math.abs(shown.scale - 1) < 1e-9);
+  say(refs.dialMiddle, `1/${divisor}`);
+  refs.dial.setAttribute("aria-valuetext", `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`);
+  writeVerdict(lens);
+}
+
+// How the answer of the whole network changed, when the whole network ran without the scale.
+function writeVerdict(lens) {
+  const { refs, shown, main, whole } = lens;
+  const before = main.pack.header.predictions, after = whole?.pack.header.predictions;
+  const known = shown.wholeArrived && before?.length && after?.length;
+  show(refs.verdict, Boolean(known || shown.wholeMissing));
+  if (known) say(refs.verdict, `${before[0][0]} ${percent(before[0][1])}  →  ${after[0][0]} ${percent(after[0][1])}`);
+  else if (shown.wholeMissing) say(refs.verdict, "running the whole network…");
+}
+
+export function writeOther(lens, entry, found) {
+  const { refs } = lens;
+  const { pack } = entry;
+  const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : []; // its whole pass nobody has run
+  say(refs.twinBadge, [titleOf(lens, entry), ...altered].join(" · "));
+  show(refs.twinBadge, true);
+  if (found.token < 0) {
+    say(refs.otherFoot, `This model has no ${tokenName(lens.shown.token, lens.main.pack)} token.`);
+    return;
+  }
+  const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
+  const parts = same ? [] : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
+  if (found.row && lens.view.direction === "row") {
+    let largest = 0;
+    for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
+    parts.push(`listens to about ${rounded(effectiveNumber(found.bits))} of ${pack.tokens}`, `largest weight ${percent(largest)}`);
+    if (pack.prefixCount) parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
+  }
+  say(refs.otherFoot, parts.join(" · "));
+}
+
+// --------------------------------------------------------------------------------------------- for those who listen
+
+const ORDINAL = 3;
+
+// "patch 7, 5 in layer 8, head 3 gives 31 % to patch 2, 9, 12 % to CLS and 8 % to itself"
+export function describe(lens) {
+  const { view, shown } = lens;
+  const { pack, answers, token } = shown;
+  if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
+  const at = view.head * pack.tokens;
+  const best = Array.from({ length: pack.tokens }, (_, j) => j)
+    .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
+    .slice(0, ORDINAL);
+  const name = (j) => (j === token ? "itself" : (j < pack.prefixCount ? "" : "patch ") + tokenName(j, pack));
+  const list = best.map((j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`);
+  const subject = (token < pack.prefixCount ? "" : "patch ") + tokenName(token, pack);
+  const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
+  return `${subject} in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered} ${view.direction === "row" ? "gives" : "receives"} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+}
+
+// One line under an exported picture, enough to make it again.
+export function captionOf(lens) {
+  const { view, shown, main } = lens;
+  const words = [titleOf(lens, main) || main.pack.header.model, `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`];
+  words.push(`${shown.token < shown.pack.prefixCount ? "" : "patch "}${tokenName(shown.token, shown.pack)}`);
+  if (shown.altered) words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
+  if (view.direction === "column") words.push("who listens to it");
+  for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
+    words.push(`${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`);
+  }
+  return words.join(" · ");
+}
+

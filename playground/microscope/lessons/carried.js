@@ -1,0 +1,128 @@
+// What a weight is not: for the patch under the cursor, its weights, and beside them what arrives (weight × ‖value‖).
+//
+// data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. A pack may hold one
+// layer only; another is asked for by the state "look" ("layer.head.row.column"), which also goes into the page's address.
+
+import { heatPixels, sharedCeiling } from "../core/colours.js";
+import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
+import { drawPicture, fillHeat, makeBackdrops, makeHeat } from "../drawing/draw.js";
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector("[data-carried]") ?? parentElement;
+  const kept = (parentElement.__carried ??= begin(root));
+  kept.tell = (look) => setStateValue("look", look);
+  if (data && data !== kept.data) take(kept, data);
+  return () => {
+    clearTimeout(kept.telling);
+    kept.watch.disconnect();
+    delete parentElement.__carried;
+  };
+}
+
+function begin(root) {
+  const figure = (title) => `<figure><figcaption>${title}</figcaption><canvas></canvas><p></p></figure>`;
+  root.innerHTML = `<div class="choices"><label>layer <output></output><input type="range" min="0" data-of="layer"></label><label>head <output></output><input type="range" min="0" data-of="head"></label></div>
+    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖value‖")}</div><p class="verdict" aria-live="polite"></p>`;
+  const kept = { root, data: null, viewId: null, look: null, hover: -1, frame: 0, palette: heatPixels(0.85) };
+  kept.canvases = [...root.querySelectorAll("canvas")];
+  for (const input of root.querySelectorAll("input")) {
+    input.addEventListener("input", () => choose(kept, { [input.dataset.of]: Number(input.value) }));
+  }
+  for (const canvas of kept.canvases) {
+    const follow = (event) => {
+      kept.hover = patchUnder(kept, canvas, event);
+      schedule(kept);
+    };
+    canvas.addEventListener("pointermove", follow);
+    canvas.addEventListener("pointerleave", () => {
+      kept.hover = -1;
+      schedule(kept);
+    });
+    canvas.addEventListener("click", (event) => choose(kept, { patch: patchUnder(kept, canvas, event) }));
+  }
+  kept.watch = new ResizeObserver(() => schedule(kept));
+  kept.watch.observe(root);
+  root.__carried = { read: () => kept.said };
+  return kept;
+}
+
+function take(kept, data) {
+  kept.data = data;
+  const { header, section } = openContainer(data);
+  const pack = (kept.pack = unpack(section("pack")));
+  kept.weights = new Float32Array(pack.tokens);
+  kept.arriving = new Float32Array(pack.tokens);
+  kept.heats = kept.canvases.map(() => makeHeat(pack.rows, pack.columns));
+  const { id, layer, head, query } = header.view;
+  if (kept.viewId !== id || !kept.look) kept.look = { layer, head, patch: query };
+  kept.viewId = id;
+  const [layers, heads] = kept.root.querySelectorAll("input");
+  layers.max = String(pack.layers - 1);
+  heads.max = String(pack.heads - 1);
+  kept.bitmap = null;
+  kept.backdrops = null;
+  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+    if (kept.pack !== pack) return;
+    kept.bitmap = bitmap;
+    kept.backdrops = null;
+    schedule(kept);
+  });
+}
+
+function choose(kept, change) {
+  if (!kept.pack) return;
+  kept.look = { ...kept.look, ...change };
+  schedule(kept);
+  clearTimeout(kept.telling);
+  const { layer, head, patch } = kept.look;
+  kept.telling = setTimeout(() => kept.tell([layer, head, Math.floor(patch / kept.pack.columns), patch % kept.pack.columns].join(".")), 300);
+}
+
+function patchUnder({ pack }, canvas, event) {
+  const box = canvas.getBoundingClientRect();
+  const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
+  return place(event.clientY - box.top, box.height, pack.rows) * pack.columns + place(event.clientX - box.left, box.width, pack.columns);
+}
+
+function schedule(kept) {
+  kept.frame ||= requestAnimationFrame(() => {
+    kept.frame = 0;
+    if (kept.pack && kept.bitmap) draw(kept);
+  });
+}
+
+function draw(kept) {
+  const { pack, look, root } = kept;
+  const head = Math.min(pack.heads - 1, look.head), front = pack.prefixCount;
+  const patch = Math.min(pack.patches - 1, kept.hover >= 0 ? kept.hover : look.patch);
+  root.querySelectorAll("output").forEach((output, i) => (output.textContent = [look.layer, head][i]));
+  root.querySelectorAll("input").forEach((input, i) => (input.value = [look.layer, head][i]));
+  if (!holds(pack, look.layer)) return void (root.querySelector(".verdict").textContent = "This layer is on its way.");
+  rowInto(kept.weights, 0, pack, look.layer, head, front + patch, pack.scale);
+  weighInto(kept.arriving, 0, kept.weights, layerOf(pack, look.layer).norms, head * pack.tokens, pack.tokens);
+  const all = sumOf(kept.arriving, 0, pack.tokens); // as shares, so that both pictures keep to one scale of colours
+  for (let j = 0; j < pack.tokens; j++) kept.arriving[j] /= all || 1;
+  const tops = [kept.weights, kept.arriving].map((shares) => largestIndex(shares, front, pack.tokens) - front);
+  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  [kept.weights, kept.arriving].forEach((shares, i) => paintOne(kept, i, shares, patch, tops[i], domain));
+  const same = tops[0] === tops[1];
+  root.querySelector(".verdict").textContent = same
+    ? `Patch ${place(pack, patch)}: the most-weighted patch is also the one that contributes most.`
+    : `Patch ${place(pack, patch)}: the most-weighted patch is ${place(pack, tops[0])}, but ${place(pack, tops[1])} contributes most.`;
+  kept.said = { layer: look.layer, head, patch, tops, weights: Array.from(kept.weights), arriving: Array.from(kept.arriving) };
+}
+
+const place = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
+
+function paintOne(kept, i, shares, patch, top, domain) {
+  const { pack } = kept, canvas = kept.canvases[i];
+  const ratio = Math.min(3, window.devicePixelRatio || 1), width = Math.round(canvas.clientWidth * ratio);
+  const size = pack.header.size ?? [pack.rows, pack.columns], height = Math.round((width * size[0]) / size[1]);
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  if (kept.backdrops?.width !== width) kept.backdrops = makeBackdrops(kept.bitmap, width, height);
+  fillHeat(kept.heats[i], shares, pack.prefixCount, kept.palette, domain);
+  const tag = { patch: top, text: `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`, colour: i ? "#009E73" : "#D55E00" };
+  drawPicture(canvas.getContext("2d"), width, height, kept.backdrops, kept.heats[i], { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, mark: patch, tag }, ratio);
+  const prefix = sumOf(shares, 0, pack.prefixCount);
+  canvas.nextElementSibling.textContent = `most: ${place(pack, top)}, ${tag.text}${pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : ""}`;
+}

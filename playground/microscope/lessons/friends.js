@@ -1,0 +1,256 @@
+// A picture whose patches attend by colour alone: queries and keys are mean colours of length one. Hovering a patch lights
+// up its colour's friends; patches can be hidden, and get nothing.
+//
+// data: bytes, a pack (see core.js) of one layer and one head at 32 bits, with the section "image" and in its header
+//   temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
+// Out go the states "temperature", "hidden" and "at".
+
+import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
+import { cssColours, heatPixels, ROLES, sharedCeiling } from "../core/colours.js";
+import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
+import { drawPicture, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { hatch } from "../drawing/matrix.js";
+import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+
+const PALETTE = heatPixels(0.9);
+const FRIENDS = 8;
+const MARKUP = `
+  <div class="pair">
+    <figure>
+      <figcaption><b>Its colour’s friends</b> <span class="tabs"><button data-tool="look">look</button><button data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
+      <canvas data-ref="picture" tabindex="0" role="img" aria-label="The picture; the patch under the cursor asks all others"></canvas>
+      <canvas data-ref="bar" class="bar"></canvas>
+    </figure>
+    <figure>
+      <figcaption><b>All that this attention knows</b> <span>a colour for each patch, no brightness</span></figcaption>
+      <canvas data-ref="mosaic" role="img" aria-label="The picture as mean colours, the hidden patches hatched"></canvas>
+      <label class="dial">temperature <input type="range" data-ref="temperature" step="1" aria-label="temperature"> <output data-ref="degrees"></output></label>
+      <p class="friends" data-ref="friends"></p>
+      <p class="sum" data-ref="sum" aria-live="polite"></p>
+    </figure>
+  </div>`;
+
+function createFriends(stage) {
+  stage.root.innerHTML = MARKUP;
+  const it = {
+    stage, pack: null, backdrops: null, bitmap: null, hidden: null, at: -1, hover: -1, tool: "look", brush: null,
+    picture: stage.find("picture"), mosaic: stage.find("mosaic"), dial: stage.find("temperature"), steps: [1], temperature: 1,
+  };
+  for (const canvas of [it.picture, it.mosaic]) bindPicture(it, canvas);
+  for (const button of stage.root.querySelectorAll("[data-tool]")) button.addEventListener("click", () => pickTool(it, button.dataset.tool));
+  it.dial.addEventListener("input", () => {
+    it.temperature = it.steps[Number(it.dial.value)];
+    stage.tell("temperature", String(it.temperature));
+    stage.redraw();
+  });
+  return {
+    take: (data) => takeFriends(it, data),
+    paint: (theme) => it.pack && paintFriends(it, theme),
+    read: () => {
+      const at = it.hover >= 0 ? it.hover : it.at;
+      attend(it, at); // what was chosen in this moment is painted with the next frame
+      return { row: Array.from(it.row), at, temperature: it.temperature, hidden: it.hidden.reduce((a, b) => a + b, 0), grid: [it.pack.rows, it.pack.columns] };
+    },
+  };
+}
+
+function takeFriends(it, data) {
+  const { header, section } = openContainer(data);
+  const { stage } = it;
+  const same = it.id === header.id;
+  it.pack = unpack(data);
+  it.row = new Float32Array(it.pack.tokens);
+  it.steps = header.temperatures;
+  it.dial.max = it.steps.length - 1;
+  if (stage.heeds("temperature", String(header.temperature))) it.temperature = header.temperature;
+  it.dial.value = it.steps.indexOf(it.temperature);
+  if (stage.heeds("hidden", header.hidden) || !same) it.hidden = readBitmap(header.hidden, it.pack.tokens);
+  if (stage.heeds("at", header.at) || !same) it.at = placeOf(header.at, it.pack);
+  if (same) return;
+  it.id = header.id;
+  it.hover = -1;
+  it.bitmap = it.backdrops = null;
+  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+    it.bitmap = bitmap;
+    stage.redraw();
+  });
+}
+
+// "row,column"; without one, the middle.
+function placeOf(text, pack) {
+  const [row, column] = text ? text.split(",").map(Number) : [pack.rows >> 1, pack.columns >> 1];
+  return Math.min(row, pack.rows - 1) * pack.columns + Math.min(column, pack.columns - 1);
+}
+
+function readBitmap(text, count) {
+  const hidden = new Uint8Array(count);
+  if (text.length !== Math.ceil(count / 6)) return hidden; // of another grid
+  for (let i = 0; i < count; i++) hidden[i] = (DIGITS.indexOf(text[Math.floor(i / 6)]) >> (i % 6)) & 1;
+  return hidden;
+}
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+function writeBitmap(hidden) {
+  if (!hidden.includes(1)) return "";
+  const digits = new Uint8Array(Math.ceil(hidden.length / 6));
+  hidden.forEach((bit, i) => (digits[Math.floor(i / 6)] |= bit << (i % 6)));
+  return Array.from(digits, (digit) => DIGITS[digit]).join("");
+}
+
+// ------------------------------------------------------------------------------------------------------------- pointing
+
+function bindPicture(it, canvas) {
+  const { stage } = it;
+  const under = (event) => {
+    const [x, y] = spotOf(event, canvas);
+    const column = Math.floor((x / canvas.clientWidth) * it.pack.columns), row = Math.floor((y / canvas.clientHeight) * it.pack.rows);
+    return row >= 0 && column >= 0 && row < it.pack.rows && column < it.pack.columns ? row * it.pack.columns + column : -1;
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const patch = under(event);
+    if (it.brush !== null && patch >= 0) setHidden(it, patch, it.brush);
+    else if (patch === it.hover) return;
+    it.hover = patch;
+    stage.redraw();
+  });
+  canvas.addEventListener("pointerdown", (event) => {
+    const patch = under(event);
+    if (patch < 0) return;
+    if (it.tool === "hide") {
+      it.brush = it.hidden[patch] ? 0 : 1;
+      canvas.setPointerCapture(event.pointerId);
+      setHidden(it, patch, it.brush);
+    } else {
+      it.at = patch;
+      tellPlace(it);
+    }
+    stage.redraw();
+  });
+  const lift = () => (it.brush = null);
+  canvas.addEventListener("pointerup", lift);
+  canvas.addEventListener("pointercancel", lift);
+  canvas.addEventListener("pointerleave", () => {
+    if (it.hover >= 0 && it.tool === "look") {
+      it.at = it.hover;
+      tellPlace(it);
+    }
+    it.hover = -1;
+    stage.redraw();
+  });
+  canvas.addEventListener("touchmove", (event) => it.tool === "hide" && event.preventDefault(), { passive: false });
+  canvas.addEventListener("keydown", (event) => onFriendsKey(it, event));
+}
+
+const tellPlace = (it) => it.stage.tell("at", `${Math.floor(it.at / it.pack.columns)},${it.at % it.pack.columns}`);
+
+function onFriendsKey(it, event) {
+  const { rows, columns } = it.pack;
+  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  if (event.key === "h") setHidden(it, it.at, it.hidden[it.at] ? 0 : 1);
+  else if (step) {
+    const row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    if (row >= 0 && column >= 0 && row < rows && column < columns) it.at = row * columns + column;
+    tellPlace(it);
+  } else return;
+  event.preventDefault();
+  it.hover = -1;
+  it.stage.redraw();
+}
+
+function setHidden(it, patch, hidden) {
+  const many = it.hidden.reduce((a, b) => a + b, 0);
+  if (hidden && many >= it.hidden.length - 1) return; // somebody must stay
+  it.hidden[patch] = hidden;
+  it.stage.tell("hidden", writeBitmap(it.hidden));
+}
+
+function pickTool(it, tool) {
+  if (tool === "clear") {
+    it.hidden.fill(0);
+    it.stage.tell("hidden", "");
+  } else it.tool = tool;
+  it.stage.redraw();
+}
+
+// ------------------------------------------------------------------------------------------------------------- painting
+
+// −∞ for a hidden patch, before the softmax; what comes out is 0 and not just little.
+function attend(it, query) {
+  const { pack, row, hidden } = it;
+  scoresInto(row, 0, pack, 0, 0, query, 1 / it.temperature);
+  let largest = -Infinity;
+  for (let j = 0; j < pack.tokens; j++) {
+    if (hidden[j]) row[j] = -Infinity;
+    else if (row[j] > largest) largest = row[j];
+  }
+  return softmaxInPlace(row, 0, pack.tokens, largest);
+}
+
+function paintFriends(it, theme) {
+  const { pack, stage } = it;
+  const query = it.hover >= 0 ? it.hover : it.at;
+  const bits = attend(it, query);
+  const aspect = pack.header.size[0] / pack.header.size[1];
+  for (const button of stage.root.querySelectorAll("[data-tool]")) {
+    if (button.dataset.tool !== "clear") button.setAttribute("aria-pressed", String(button.dataset.tool === it.tool));
+    else button.hidden = !it.hidden.includes(1);
+  }
+  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  paintHeat(it, query, domain, aspect);
+  paintMosaic(it, query, aspect, theme);
+  const { context, width, height } = sheetOf(stage.find("bar"), 28);
+  drawColourBar(context, width, height, cssColours(PALETTE, UNDER), { ...domain, unit: "percent", open: true }, 1, theme);
+  stage.find("degrees").textContent = String(it.temperature);
+  writeFriends(it, query, bits);
+}
+
+function paintHeat(it, query, domain, aspect) {
+  const { pack } = it;
+  const { context, width, height, ratio } = sheetOf(it.picture, Math.round(it.picture.clientWidth * aspect));
+  if (!it.backdrops || it.backdrops.width !== it.picture.width) it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
+  if (it.bitmap && it.backdrops.image !== it.bitmap) it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
+  if (!it.heat || it.heat.rows !== pack.rows || it.heat.columns !== pack.columns) it.heat = makeHeat(pack.rows, pack.columns);
+  fillHeat(it.heat, it.row, 0, PALETTE, domain);
+  drawPicture(context, width, height, it.backdrops, it.heat, { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, tag: null, mark: query }, 1);
+}
+
+function paintMosaic(it, query, aspect, theme) {
+  const { pack } = it;
+  const { context, width, height } = sheetOf(it.mosaic, Math.round(it.mosaic.clientWidth * aspect));
+  const { rows, columns } = pack, cw = width / columns, ch = height / rows;
+  for (let patch = 0; patch < pack.tokens; patch++) {
+    const x = Math.round((patch % columns) * cw), y = Math.round(Math.floor(patch / columns) * ch);
+    const w = Math.round(((patch % columns) + 1) * cw) - x, h = Math.round((Math.floor(patch / columns) + 1) * ch) - y;
+    context.fillStyle = it.hidden[patch] ? theme.wash : unitColour(it, patch);
+    context.fillRect(x, y, w, h);
+    if (it.hidden[patch]) hatch(context, x, y, w, h, theme.soft);
+  }
+  outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
+}
+
+// The direction of a colour, at the brightness at which its largest part is full: that is all that the vector holds.
+function unitColour(it, patch) {
+  const { k } = layerOf(it.pack, 0);
+  const part = k.subarray(3 * patch, 3 * patch + 3), most = Math.max(...part);
+  return `rgb(${Array.from(part, (x) => Math.round((255 * x) / most)).join(" ")})`;
+}
+
+function writeFriends(it, query, bits) {
+  const { pack, row, stage } = it;
+  const best = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, FRIENDS);
+  const swatch = (patch, words) => `<span><i style="background:${unitColour(it, patch)}"></i>${words}</span>`;
+  stage.find("friends").innerHTML = best.map((patch) => swatch(patch, percent(row[patch]))).join("");
+  const { k } = layerOf(pack, 0);
+  const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
+  const place = `${Math.floor(query / pack.columns)},${query % pack.columns}`;
+  const many = it.hidden.reduce((a, b) => a + b, 0);
+  const gone = it.hidden.reduce((sum, bit, patch) => sum + (bit ? row[patch] : 0), 0);
+  stage.find("sum").innerHTML =
+    `<i style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) listens to about <b>${Math.max(1, Math.round(effectiveNumber(bits)))}</b> of ${pack.tokens - many} patches` +
+    (many ? `; the ${many} hidden ones get ${gone}` : "");
+}
+
+export default function (component) {
+  return keepDrawing(component, createFriends);
+}

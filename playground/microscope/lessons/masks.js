@@ -1,0 +1,88 @@
+// A mask at work: the scores of nine tokens, the same with −∞ where one may not look, and what softmax makes of them.
+//
+// data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the state "mask".
+
+import { ROLES } from "../core/colours.js";
+import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
+import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+
+const CHIPS = [...LETTERS].map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`).join("");
+const MARKUP = `
+  <p class="buttons">Hide <span class="chips">${CHIPS}</span> <button data-mask="causal">everything that comes later</button><button data-mask="">nothing</button></p>
+  <div class="three">
+    <figure><figcaption><b>scores</b> QKᵀ/√d_k</figcaption><canvas data-ref="scores"></canvas></figure>
+    <figure><figcaption><b>+ mask</b> 0 or −∞</figcaption><canvas data-ref="masked"></canvas></figure>
+    <figure><figcaption><b>weights</b> softmax of each row</figcaption><canvas data-ref="weights"></canvas></figure>
+  </div>
+  <p class="sum" data-ref="sum" aria-live="polite"></p>`;
+
+function createMasks(stage) {
+  stage.root.innerHTML = MARKUP;
+  const it = { stage, arrows: null, mask: "", marked: { row: 4, column: -1 }, refused: false, canvases: ["scores", "masked", "weights"].map(stage.find) };
+  const choose = (mask) => {
+    it.refused = mask.length === TOKENS && mask !== "causal";
+    if (!it.refused) {
+      it.mask = mask;
+      stage.tell("mask", mask);
+    }
+    stage.redraw();
+  };
+  for (const button of stage.root.querySelectorAll("[data-letter]")) {
+    button.addEventListener("click", () => {
+      const hidden = it.mask === "causal" ? "" : it.mask, { letter } = button.dataset;
+      choose([...LETTERS].filter((l) => (l === letter ? !hidden.includes(l) : hidden.includes(l))).join(""));
+    });
+  }
+  for (const button of stage.root.querySelectorAll("[data-mask]")) button.addEventListener("click", () => choose(button.dataset.mask));
+  for (const canvas of it.canvases) {
+    const point = (event) => {
+      const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
+      if (cell) it.marked = cell;
+      stage.redraw();
+    };
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
+  }
+  return {
+    take: (data) => {
+      it.arrows = readArrows(data.arrows);
+      if (stage.heeds("mask", data.mask)) it.mask = data.mask;
+    },
+    paint: (theme) => paintMasks(it, theme),
+    read: () => ({ mask: it.mask, weights: Array.from(weightsOf(maskedOf(scoresOf(it.arrows), it.mask))) }),
+  };
+}
+
+function paintMasks(it, theme) {
+  const { root } = it.stage;
+  for (const button of root.querySelectorAll("[data-letter]")) {
+    button.setAttribute("aria-pressed", String(it.mask !== "causal" && it.mask.includes(button.dataset.letter)));
+  }
+  for (const button of root.querySelectorAll("[data-mask]")) button.setAttribute("aria-pressed", String(button.dataset.mask === it.mask));
+  const scores = scoresOf(it.arrows), masked = maskedOf(scores, it.mask), weights = weightsOf(masked);
+  [scores, masked, weights].forEach((values, place) => {
+    const { context, width } = sheetOf(it.canvases[place], it.canvases[place].clientWidth);
+    const what = place === 2 ? "weight" : "score";
+    drawMatrix(context, width, TOKENS, { values, what, reach: 6 }, it.marked, theme, { query: ROLES.query, key: ROLES.key });
+  });
+  it.stage.find("sum").innerHTML = it.refused ? "One token must stay: a row of nothing but −∞ would be 0 / 0." : rowInWords(it, masked, weights);
+}
+
+function rowInWords(it, masked, weights) {
+  const { row } = it.marked;
+  const own = masked.subarray(row * TOKENS, (row + 1) * TOKENS);
+  const column = it.marked.column >= 0 ? it.marked.column : Math.max(0, own.indexOf(-Infinity));
+  const power = (score) => (score === -Infinity ? "e<sup>−∞</sup>" : `e<sup>${signedText(score, 1)}</sup>`);
+  const total = own.reduce((sum, score) => sum + Math.exp(score), 0);
+  const weight = weights[row * TOKENS + column];
+  const share = weight === 0 ? "0, exactly" : `${(100 * weight).toFixed(1)} %`;
+  return (
+    `Row ${LETTERS[row]}, column ${LETTERS[column]}: ${power(own[column])} / (${Array.from(own, power).join(" + ")}) ` +
+    `= ${own[column] === -Infinity ? "0" : Math.exp(own[column]).toFixed(2)} / ${total.toFixed(2)} = <b>${share}</b>`
+  );
+}
+
+export default function (component) {
+  return keepDrawing(component, createMasks);
+}

@@ -1,0 +1,200 @@
+// The charts of a training run, drawn with one clock: whatever is at the same height of the time is the same moment. SVG, so
+// that colours follow the theme; the hand of the clock is a line that moves, nothing else is drawn again while it plays.
+
+import { say } from "../lens/markup.js";
+
+// Greys are the fog; what has a habit has a colour. Near is the convolution's.
+const HABITS = [
+  ["same object or colour", "#E69F00"],
+  ["fixed offset", "#CC79A7"],
+  ["local", "#56B4E9"],
+  ["looks at itself", "#B5A000"],
+  ["class token or registers", "#8577B5"],
+  ["no single habit", "color-mix(in srgb, var(--ink) 38%, var(--paper))"],
+  ["everywhere", "color-mix(in srgb, var(--ink) 16%, var(--paper))"],
+  ["idle", "color-mix(in srgb, var(--ink) 4%, var(--paper))"],
+];
+const familyOf = (kind) => HABITS.findIndex(([name]) => kind.startsWith(name));
+const LEFT = 34, RIGHT = 8, TOP = 6, BOTTOM = 17;
+
+// Where a step lies on the clock: evenly by moments, and between two moments by the logarithm.
+export function placeOf(step, moments, planned) {
+  const last = moments.length - 1;
+  let i = 0;
+  while (i < last && moments[i + 1] <= step) i++;
+  if (i >= last) return last === planned - 1 || last < 1 ? last : last + (step - moments[last]) / (moments[last] - moments[last - 1]);
+  const [low, high] = [moments[i], moments[i + 1]];
+  return i + (low > 0 ? Math.log(step / low) / Math.log(high / low) : (step - low) / (high - low));
+}
+
+export function buildCharts(reel) {
+  const { refs } = reel;
+  if (!reel.charts) {
+    reel.charts = [lossChart, entropyChart, massChart, habitChart].map((build) => ({ build, ...frameOf(reel) }));
+    refs.charts.replaceChildren(...reel.charts.map(({ figure }) => figure));
+  }
+  for (const chart of reel.charts) {
+    chart.w = chart.svg.clientWidth;
+    chart.h = chart.svg.clientHeight;
+    chart.x = (place) => LEFT + (place / Math.max(1, reel.planned - 1)) * (chart.w - LEFT - RIGHT);
+    chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
+    chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart));
+    const low = chart.h - BOTTOM;
+    for (const [name, value] of Object.entries({ y1: TOP - 4, y2: low })) chart.mark.setAttribute(name, String(value));
+  }
+  moveMark(reel);
+}
+
+export function moveMark(reel) {
+  for (const { mark, x } of reel.charts ?? []) mark.setAttribute("transform", `translate(${x(reel.now).toFixed(1)} 0)`);
+}
+
+// What each chart says of the head that is looked at, at this moment.
+export function writeCharts(reel, moment) {
+  const { charts, view, curve, losses, moments, kinds } = reel;
+  if (!charts) return;
+  const spot = `layer ${view.layer}, head ${view.head}`;
+  const point = curve.findLastIndex ? curve.findLastIndex((row) => row[0] <= moments[moment]) : -1;
+  const loss = curve.length && losses.length ? sum(curve[Math.max(0, point)]).toFixed(1) : "";
+  const values = [
+    ["Loss", point >= 0 ? loss : ""],
+    ["Entropy of the heads", `${at(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
+    ["On the patch's own object", `${Math.round(100 * at(reel, "mass", moment, view.layer, view.head))} %`],
+    ["Habits", kinds[moment][view.layer][view.head]],
+  ];
+  charts.forEach(({ title, value, who }, i) => {
+    say(title, values[i][0]);
+    say(value, values[i][1]);
+    say(who, i ? spot : "all teachers together");
+  });
+  writeLegend(reel, moment);
+}
+
+const sum = (row) => row.slice(1).reduce((a, b) => a + b, 0);
+const at = (reel, name, moment, layer, head) => reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
+
+// ------------------------------------------------------------------------------------------------------------- pieces
+
+function frameOf(reel) {
+  const figure = document.createElement("figure");
+  figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption><svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
+  const [svg, title, who, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
+  const scrub = (event) => {
+    const chart = reel.charts.find((one) => one.svg === svg), box = svg.getBoundingClientRect();
+    const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.planned - 1);
+    reel.goTo(Math.round(place));
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    const row = event.target.dataset?.row;
+    if (row) reel.choose({ layer: Number(row.split(" ")[0]), head: Number(row.split(" ")[1]) });
+    scrub(event);
+    if (event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
+  });
+  svg.addEventListener("pointermove", (event) => event.buttons === 1 && scrub(event));
+  return { figure, svg, title, who, value, plot: figure.querySelector("g"), mark: figure.querySelector(".mark"), legend: figure.querySelector(".legend") };
+}
+
+function svgElement(name, attributes, text) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// Steps below, a few of them: the first, the last and what has room between.
+function timeAxis(reel, { x, h }) {
+  const { moments, planned } = reel;
+  const every = Math.max(1, Math.ceil(planned / 5));
+  return moments.flatMap((step, i) => {
+    const line = svgElement("line", { class: "grid", x1: x(i), x2: x(i), y1: h - BOTTOM, y2: h - BOTTOM + 3 });
+    if ((moments.length - 1 - i) % every) return [line];
+    const anchor = i === planned - 1 ? "end" : "middle";
+    return [line, svgElement("text", { class: "tick", x: x(i) + (anchor === "end" ? 4 : 0), y: h - 4, "text-anchor": anchor }, step.toLocaleString("en"))];
+  });
+}
+
+// Levels at the left, and the height of a value.
+function valueAxis({ w, h }, low, high, ticks, words) {
+  const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
+  const parts = ticks.flatMap((tick) => [
+    svgElement("line", { class: "grid", x1: LEFT, x2: w - RIGHT, y1: y(tick), y2: y(tick) }),
+    svgElement("text", { class: "tick", x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, words(tick)),
+  ]);
+  return { y, parts };
+}
+
+const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+function lossChart(reel, chart) {
+  const { curve, moments, planned } = reel;
+  const points = curve.map((row) => [placeOf(row[0], moments, planned), sum(row)]);
+  const most = Math.max(1, ...points.map(([, value]) => value));
+  const { y, parts } = valueAxis(chart, 0, most, [0, Math.round(most / 2), Math.floor(most)], String);
+  return [...parts, svgElement("path", { class: "chosen", d: pathOf(points.map(([place, value]) => [chart.x(place), y(value)])) })];
+}
+
+// One line for every head; those of the layer darker, the one that is looked at thick.
+function headLines(reel, chart, name, y) {
+  const { shape, view, moments } = reel;
+  const lines = [];
+  for (let layer = 0; layer < shape.layers; layer++) {
+    for (let head = 0; head < shape.heads; head++) {
+      const d = pathOf(moments.map((_, i) => [chart.x(i), y(at(reel, name, i, layer, head))]));
+      const rank = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
+      lines.push([rank, svgElement("path", { class: ["other", "sister", "chosen"][rank], d })]);
+    }
+  }
+  return lines.sort((a, b) => a[0] - b[0]).map(([, line]) => line);
+}
+
+function entropyChart(reel, chart) {
+  const most = Math.log2(reel.shape.tokens);
+  const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < most - 0.7);
+  const { y, parts } = valueAxis(chart, 0, most * 1.02, ticks, String);
+  const even = [
+    svgElement("line", { class: "even", x1: LEFT, x2: chart.w - RIGHT, y1: y(most), y2: y(most) }),
+    svgElement("text", { class: "tick", x: LEFT - 5, y: y(most) + 5, "text-anchor": "end" }, "even"),
+  ];
+  return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
+}
+
+function massChart(reel, chart) {
+  const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
+  return [...parts, ...headLines(reel, chart, "mass", y)];
+}
+
+// A row for every head, from the first layer down, and in it a field for every moment.
+function habitChart(reel, chart) {
+  const { shape, view, kinds } = reel;
+  const { layers, heads } = shape;
+  const gap = 3, high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
+  const top = (layer, head) => TOP + layer * (heads * high + gap) + head * high;
+  const wide = chart.x(1) - chart.x(0);
+  const fields = kinds.flatMap((moment, i) => moment.flatMap((row, layer) => row.map((kind, head) => {
+    const from = Math.max(LEFT, chart.x(i) - wide / 2), to = Math.min(chart.w - RIGHT, chart.x(i) + wide / 2);
+    const field = svgElement("rect", { x: from, width: Math.max(0, to - from) + 0.3, y: top(layer, head), height: Math.max(1, high - (high > 4 ? 1 : 0.3)), fill: HABITS[familyOf(kind)]?.[1] ?? "none" });
+    field.dataset.row = `${layer} ${head}`;
+    field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
+    return field;
+  })));
+  const names = Array.from({ length: layers }, (_, layer) => svgElement("text", { class: "tick", x: LEFT - 5, y: top(layer, heads / 2) + 4, "text-anchor": "end" }, layer === 0 ? "layer 0" : String(layer)));
+  const frame = svgElement("rect", { class: "frame", x: LEFT - 1, width: chart.w - LEFT - RIGHT + 2, y: top(view.layer, view.head) - 1, height: high + 1 });
+  return [...fields, ...names, frame];
+}
+
+// Which habits there are at this moment, and how many heads have each.
+function writeLegend(reel, moment) {
+  const chart = reel.charts[3];
+  const counts = HABITS.map(() => 0);
+  for (const kind of reel.kinds[moment].flat()) counts[familyOf(kind)]++;
+  const key = `${reel.run} ${counts.join()}`;
+  if (chart.legendKey === key) return;
+  chart.legendKey = key;
+  chart.legend.replaceChildren(...HABITS.flatMap(([name, colour], i) => {
+    if (!counts[i]) return [];
+    const entry = document.createElement("span"), swatch = document.createElement("i");
+    swatch.style.background = colour;
+    entry.append(swatch, `${counts[i]} ${name}`);
+    return [entry];
+  }));
+}

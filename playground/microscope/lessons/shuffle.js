@@ -1,0 +1,141 @@
+// The same patches in two orders, and whom the patch under the cursor listens to in both: without positions, the same ones.
+//
+// data: bytes, a pack (see core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with the section
+// "image" (JPEG) and in its header id, order: which patch lies at each place, at: "row,column" or "". Out goes the state "asker".
+
+import { heatPixels, sharedCeiling } from "../core/colours.js";
+import { openContainer, rowInto, unpack } from "../core/core.js";
+import { fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { eased, keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+
+const HEAT = heatPixels(0.85);
+const MARKUP = `
+  <div class="three">
+    <figure><figcaption><b>In order</b></figcaption><canvas data-ref="before" tabindex="0" role="img" aria-label="The picture. The arrow keys choose a patch."></canvas></figure>
+    <figure><figcaption><b>Shuffled</b></figcaption><canvas data-ref="after" role="img" aria-label="Its patches in another order"></canvas></figure>
+    <figure><figcaption><b>Shuffled, put back</b> <span>to compare</span></figcaption><canvas data-ref="back" role="img" aria-label="The shuffled attention, each patch back in its place"></canvas></figure>
+  </div>
+  <p class="sum" data-ref="sum" aria-live="polite"></p>`;
+
+function createShuffle(stage) {
+  stage.root.innerHTML = MARKUP;
+  const it = { stage, pack: null, at: 0, moved: 1, stop: () => {}, canvases: ["before", "after", "back"].map(stage.find) };
+  const choose = (at) => {
+    if (at === it.at || !(at >= 0)) return;
+    it.at = at;
+    stage.tell("asker", `${Math.floor(at / it.pack.columns)},${at % it.pack.columns}`);
+    stage.redraw();
+  };
+  it.canvases.forEach((canvas, which) => {
+    const point = (event) => {
+      const [x, y] = spotOf(event, canvas), { rows, columns } = it.pack;
+      const row = Math.floor((y / canvas.clientHeight) * rows), column = Math.floor((x / canvas.clientWidth) * columns);
+      if (row < 0 || column < 0 || row >= rows || column >= columns) return;
+      const place = row * columns + column;
+      choose(which === 1 ? it.pack.header.order[place] : place);
+    };
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
+  });
+  it.canvases[0].addEventListener("keydown", (event) => {
+    const { rows, columns } = it.pack;
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
+  });
+  return {
+    take: (data) => takeShuffle(it, data),
+    paint: (theme) => it.pack && paintShuffle(it, theme),
+    read: () => ({ at: it.at, before: Array.from(meanRow(it, 0)), after: Array.from(meanRow(it, 1)), order: it.pack.header.order, id: it.id }),
+  };
+}
+
+function takeShuffle(it, data) {
+  const { header, section } = openContainer(data);
+  const fresh = it.id !== header.id;
+  const before = it.pack?.header.order;
+  it.pack = unpack(data);
+  const { rows, columns } = it.pack;
+  const [row, column] = header.at ? header.at.split(",").map(Number) : [rows >> 1, columns >> 1];
+  if (it.stage.heeds("asker", header.at) || !before || before.length !== header.order.length) it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
+  if (!fresh) return;
+  it.id = header.id;
+  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+    it.bitmap = bitmap;
+    it.backdrops = null;
+    it.stage.redraw();
+  });
+  if (String(before) === String(header.order)) return; // only the positions were switched
+  it.stop();
+  it.moved = 0;
+  it.stop = it.stage.moves(1100, (t) => {
+    it.moved = t;
+    it.stage.redraw();
+  });
+}
+
+// Whom the patch listens to, the mean of all heads; at places of the pass, prefix tokens first.
+function meanRow(it, pass) {
+  const { pack } = it, { order } = pack.header;
+  const token = pack.prefixCount + (pass ? order.indexOf(it.at) : it.at);
+  const row = new Float32Array(pack.tokens), mean = new Float32Array(pack.tokens);
+  for (let head = 0; head < pack.heads; head++) {
+    rowInto(row, 0, pack, pass, head, token, pack.scale);
+    for (let j = 0; j < pack.tokens; j++) mean[j] += row[j] / pack.heads;
+  }
+  return mean;
+}
+
+function paintShuffle(it) {
+  const { pack } = it, { order, size } = pack.header, { rows, columns, prefixCount } = pack;
+  const before = meanRow(it, 0), after = meanRow(it, 1), back = new Float32Array(pack.patches);
+  order.forEach((patch, place) => (back[patch] = after[prefixCount + place]));
+  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  const height = Math.round((it.canvases[0].clientWidth * size[0]) / size[1]);
+  const sheets = it.canvases.map((canvas) => sheetOf(canvas, height));
+  const { width: w, ratio } = sheets[0];
+  if (!it.backdrops || it.backdrops.width !== it.canvases[0].width) it.backdrops = makeBackdrops(it.bitmap, w * ratio, height * ratio);
+  if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
+  const cw = w / columns, ch = height / rows;
+  const show = (sheet, values, from, place) => {
+    fillHeat(it.heat, values, from, HEAT, domain);
+    sheet.context.imageSmoothingEnabled = false;
+    sheet.context.drawImage(it.heat.canvas, 0, 0, w, height);
+    sheet.context.imageSmoothingEnabled = true;
+    outlineCell(sheet.context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
+  };
+  sheets[0].context.drawImage(it.backdrops.dim, 0, 0, w, height);
+  show(sheets[0], before, prefixCount, it.at);
+  const still = it.moved >= 1;
+  paintMoved(it, sheets[1].context, w, height, still ? it.backdrops.dim : it.backdrops.clear);
+  if (still) show(sheets[1], after, prefixCount, order.indexOf(it.at));
+  sheets[2].context.drawImage(it.backdrops.dim, 0, 0, w, height);
+  if (still) show(sheets[2], back, 0, it.at);
+  writeShuffle(it, before, back);
+}
+
+// Every patch on its way from where it was to where it lies now.
+function paintMoved(it, context, w, h, picture) {
+  const { rows, columns } = it.pack, cw = w / columns, ch = h / rows;
+  const sw = picture.width / columns, sh = picture.height / rows, t = eased(it.moved);
+  it.pack.header.order.forEach((patch, place) => {
+    const along = (from, to) => from + (to - from) * t;
+    const x = along(patch % columns, place % columns) * cw, y = along(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
+    context.drawImage(picture, (patch % columns) * sw, Math.floor(patch / columns) * sh, sw, sh, x, y, cw + 0.4, ch + 0.4);
+  });
+}
+
+function writeShuffle(it, before, back) {
+  const { pack } = it;
+  let apart = 0;
+  for (let i = 0; i < pack.patches; i++) apart += Math.abs(before[pack.prefixCount + i] - back[i]) / 2;
+  const place = `${Math.floor(it.at / pack.columns)},${it.at % pack.columns}`;
+  const says = apart < 0.001 ? "it listens to the very same patches, wherever they lie" : `${(100 * apart).toFixed(1)} % of its weight has gone to other patches`;
+  it.stage.find("sum").innerHTML = `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${says}.`;
+}
+
+export default function (component) {
+  return keepDrawing(component, createShuffle);
+}

@@ -1,0 +1,149 @@
+// One softmax row as bars under two dials: d_k, and the scale as a power of it, 1/d_k^p.
+//
+// data: {widths, powers, scores: one list of q·k for each width, row: which random row this is, dk, power, view_id}
+// "dk" and "power" are taken when "view_id" changes, so that a rerun never takes a choice back. Out goes the state "dials",
+// "dk power row" as text, once the hand has come to rest.
+
+import { softmaxInPlace } from "../core/core.js";
+import { colourIndex, sharedCeiling } from "../core/colours.js";
+import { percent, shortNumber } from "../drawing/charts.js";
+import { collectRefs, say } from "../lens/markup.js";
+import { MAGMA } from "../core/magma.js";
+
+const REST = 250; // milliseconds
+
+const BARS_MARKUP = `
+<div class="dials">
+  <label><span><b>d<sub>k</sub></b> = <output data-ref="width"></output> <i>numbers in q and in each k</i></span>
+    <input type="range" data-ref="widthDial" min="0" step="1" aria-label="d_k"></label>
+  <label><span><b>scale</b> = <output data-ref="scale"></output> <i data-ref="scaleName"></i></span>
+    <input type="range" data-ref="powerDial" min="0" step="1" aria-label="scale"></label>
+  <div class="ends"><button data-power="1">1/d<sub>k</sub></button><button data-power="0.5">1/√d<sub>k</sub></button><button data-power="0">no scale</button></div>
+</div>
+<div class="plot" data-ref="plot" role="img"><div class="bars" data-ref="bars"></div><span class="top" data-ref="top"></span><span class="half" data-ref="half"></span></div>
+<div class="under"><span data-ref="said"></span><button data-ref="again">another random row</button></div>
+<dl>
+  <div><dt>scores lie apart by</dt><dd data-ref="deviation"></dd></div>
+  <div><dt>entropy</dt><dd data-ref="entropy"></dd></div>
+  <div><dt>largest weight</dt><dd data-ref="peak"></dd></div>
+  <div><dt>gradient let through</dt><dd data-ref="gradient"></dd></div>
+</dl>`;
+
+// What the dials make of the row: the numbers that stand below the bars, and the weights themselves.
+export function softmaxRow(scores, scale) {
+  const count = scores.length;
+  const weights = Float64Array.from(scores, (score) => score * scale);
+  const mean = weights.reduce((sum, score) => sum + score, 0) / count;
+  const deviation = Math.sqrt(weights.reduce((sum, score) => sum + (score - mean) ** 2, 0) / count);
+  const entropy = softmaxInPlace(weights, 0, count, Math.max(...weights));
+  let squares = 0, cubes = 0;
+  for (const a of weights) {
+    squares += a * a;
+    cubes += a * a * a;
+  }
+  const gradient = Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂scores‖
+  return { weights, deviation, entropy, peak: Math.max(...weights), gradient };
+}
+
+export default function ({ data, parentElement, setStateValue }) {
+  let kept = parentElement.__bars;
+  if (!kept) kept = parentElement.__bars = build(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
+  kept.send = (dials) => setStateValue("dials", dials);
+  kept.data = data;
+  if (kept.viewId !== data.view_id) {
+    kept.viewId = data.view_id;
+    kept.refs.widthDial.value = data.widths.indexOf(data.dk);
+    kept.refs.powerDial.value = data.powers.indexOf(data.power);
+  }
+  draw(kept);
+  return () => {
+    clearTimeout(kept.timer);
+    delete parentElement.__bars;
+  };
+}
+
+function build(root, data) {
+  root.innerHTML = BARS_MARKUP;
+  const refs = collectRefs(root);
+  const kept = { root, refs, pointed: -1 };
+  root.__softmax = kept;
+  refs.widthDial.max = data.widths.length - 1;
+  refs.powerDial.max = data.powers.length - 1;
+  refs.bars.append(...data.scores[0].map(() => document.createElement("i")));
+  const turned = () => {
+    draw(kept);
+    tell(kept, kept.data.row);
+  };
+  refs.widthDial.addEventListener("input", turned);
+  refs.powerDial.addEventListener("input", turned);
+  root.addEventListener("click", (event) => {
+    const wanted = event.target.closest("[data-power]");
+    if (!wanted) return;
+    refs.powerDial.value = kept.data.powers.indexOf(Number(wanted.dataset.power));
+    turned();
+  });
+  refs.again.addEventListener("click", () => tell(kept, kept.data.row + 1, 0));
+  const point = (event) => {
+    const box = refs.bars.getBoundingClientRect();
+    kept.pointed = Math.min(data.scores[0].length - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)));
+    draw(kept);
+  };
+  refs.plot.addEventListener("pointermove", point);
+  refs.plot.addEventListener("pointerdown", point);
+  refs.plot.addEventListener("pointerleave", () => {
+    kept.pointed = -1;
+    draw(kept);
+  });
+  return kept;
+}
+
+function tell(kept, row, after = REST) {
+  clearTimeout(kept.timer);
+  const { dk, power } = dialled(kept);
+  kept.timer = setTimeout(() => kept.send(`${dk} ${power} ${row}`), after);
+}
+
+const dialled = ({ refs, data }) => ({
+  dk: data.widths[Number(refs.widthDial.value)],
+  power: data.powers[Number(refs.powerDial.value)],
+});
+
+const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√d_k, as in the paper", 1: "= 1/d_k" };
+
+function draw(kept) {
+  const { refs, data } = kept;
+  const { dk, power } = dialled(kept);
+  const scale = dk ** -power;
+  const scores = data.scores[data.widths.indexOf(dk)];
+  const row = softmaxRow(scores, scale);
+  kept.shown = { dk, power, row: data.row, ...row };
+  const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
+  const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as the microscope's sorted weights have it
+  say(refs.top, percent(ceiling));
+  say(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
+  [...refs.bars.children].forEach((bar, j) => {
+    const colour = 3 * colourIndex(row.weights[j], domain);
+    bar.style.height = `${Math.max(0.6, (100 * row.weights[j]) / ceiling)}%`;
+    bar.style.background = `rgb(${MAGMA[colour]} ${MAGMA[colour + 1]} ${MAGMA[colour + 2]})`;
+    bar.classList.toggle("pointed", j === kept.pointed);
+  });
+  say(refs.width, String(dk));
+  say(refs.scale, power === 0 ? "1" : shortScale(scale));
+  say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/d_k^${power}`);
+  for (const button of kept.root.querySelectorAll("[data-power]")) button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
+  say(refs.deviation, row.deviation.toFixed(2));
+  say(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
+  say(refs.peak, percent(row.peak));
+  say(refs.gradient, row.gradient >= 0.001 ? row.gradient.toFixed(3) : row.gradient.toExponential(0));
+  const sentence = `The largest of ${scores.length} weights is ${percent(row.peak)}.`;
+  refs.plot.setAttribute("aria-label", sentence);
+  say(refs.said, kept.pointed < 0 ? sentence : spelledOut(kept.pointed, scores, scale, row));
+}
+
+const shortScale = (scale) => scale.toPrecision(3).replace(/\.?0+$/, "");
+
+// The arithmetic under the cursor.
+function spelledOut(j, scores, scale, row) {
+  const times = scale === 1 ? "" : ` × ${shortScale(scale)} = ${shortNumber(scores[j] * scale)}`;
+  return `key ${j + 1}: q·k = ${shortNumber(scores[j])}${times} → weight ${percent(row.weights[j])}`;
+}

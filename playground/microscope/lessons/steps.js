@@ -1,0 +1,271 @@
+// A walk through one attention layer. All steps' numbers are here, so that stepping and playing ask nobody.
+//
+// data: the container of playground/pack.py with {numbers: {axis: n}, tokens: [name …], view: {id, step}, steps: [{name, says,
+// formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end,
+// groups: [{name, role, section, panels, rows, columns}]} …]}.
+// Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
+
+import { decodeHalves, openContainer } from "../core/core.js";
+import { codeHtml, formulaHtml } from "../drawing/listing.js";
+import { MAGMA } from "../core/magma.js";
+
+const PACE = 2600; // milliseconds a step is shown while it plays
+const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
+const TINTS = { query: [0, 114, 178], key: [213, 94, 0], value: [0, 158, 115], plain: [122, 81, 190] };
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector("[data-walk]") ?? parentElement;
+  const walk = (parentElement.__walk ??= start(root));
+  walk.tell = (step) => setStateValue("step", step);
+  if (data && data !== walk.data) take(walk, data);
+  else if (walk.steps) show(walk); // called again for a theme switch
+  return () => {
+    stop(walk);
+    clearTimeout(walk.telling);
+    walk.watch.disconnect();
+    delete parentElement.__walk;
+  };
+}
+
+function start(root) {
+  root.innerHTML = `
+    <div class="controls"><button data-go="-1" aria-label="one step back">‹</button><button data-play></button
+      ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p><p class="reckoning"></p></div>
+      <figure><div class="heat"></div><figcaption><span class="readout"></span><span class="range"></span><canvas class="bar" width="64" height="1"></canvas><span class="end"></span></figcaption></figure></div>
+    <div class="code"></div>`;
+  const walk = { root, data: null, steps: null, step: 0, playing: 0, viewId: null, width: 0 };
+  root.tabIndex = 0;
+  root.addEventListener("click", (event) => {
+    const button = event.target.closest?.("button");
+    if (!button || !walk.steps) return;
+    if ("play" in button.dataset) return void (walk.playing ? pause(walk) : play(walk));
+    stop(walk);
+    go(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
+  });
+  root.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!way || !walk.steps) return;
+    stop(walk);
+    go(walk, walk.step + way);
+    event.preventDefault();
+  });
+  const heat = root.querySelector(".heat");
+  heat.addEventListener("pointermove", (event) => point(walk, event));
+  heat.addEventListener("pointerdown", (event) => point(walk, event));
+  heat.addEventListener("pointerleave", () => unpoint(walk));
+  walk.watch = new ResizeObserver(() => {
+    if (walk.steps && heat.clientWidth !== walk.width) show(walk);
+  });
+  walk.watch.observe(heat);
+  root.__walk = { read: () => read(walk) };
+  return walk;
+}
+
+function take(walk, data) {
+  walk.data = data;
+  const { header, section } = openContainer(data);
+  Object.assign(walk, header);
+  walk.values = (name) => decodeHalves(section(name));
+  if (walk.viewId !== header.view.id) walk.step = Math.min(header.steps.length, header.view.step) - 1;
+  walk.viewId = header.view.id;
+  const list = walk.root.querySelector("ol");
+  list.innerHTML = walk.steps.map((step, i) => `<li><button data-step="${i}"><b>${step.name}</b><span>${bare(walk, step)}</span></button></li>`).join("");
+  show(walk);
+}
+
+// ------------------------------------------------------------------------------------------------------- going about
+
+function go(walk, step) {
+  walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
+  show(walk);
+  clearTimeout(walk.telling);
+  if (!walk.playing) walk.telling = setTimeout(() => walk.tell(walk.step + 1), 300);
+}
+
+function play(walk) {
+  if (walk.step === walk.steps.length - 1) walk.step = -1;
+  const next = () => {
+    if (walk.step === walk.steps.length - 1) return pause(walk);
+    go(walk, walk.step + 1);
+  };
+  walk.playing = setInterval(next, PACE);
+  next();
+}
+
+function pause(walk) {
+  stop(walk);
+  go(walk, walk.step);
+}
+
+function stop(walk) {
+  clearInterval(walk.playing);
+  walk.playing = 0;
+}
+
+// --------------------------------------------------------------------------------------------------------- one step
+
+const bare = (walk, step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
+
+const axis = (walk, name) => `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
+
+function show(walk) {
+  const { root, steps } = walk;
+  const step = steps[walk.step];
+  const put = (place, html) => (root.querySelector(place).innerHTML = html);
+  put("[data-play]", walk.playing ? "❚❚ Pause" : "▶ Play");
+  root.querySelectorAll("ol button").forEach((button, i) => {
+    button.setAttribute("aria-current", i === walk.step ? "step" : "false");
+    if (i === walk.step) reveal(button);
+  });
+  root.querySelector('[data-go="-1"]').disabled = walk.step === 0;
+  root.querySelector('[data-go="1"]').disabled = walk.step === steps.length - 1;
+  put("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
+  put(".says", step.says);
+  put(".formula", formulaHtml(step.formula));
+  put(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
+  put(".reckoning", step.reckoning.replace(AXES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`));
+  put(".code", `<p>${step.file}</p>${step.lines.map((line) => `<pre><s>${line.number}</s><code>${codeHtml(line.text, line.mark)}</code></pre>`).join("")}`);
+  drawHeat(walk, step);
+}
+
+// Scrolls the list of steps alone: scrollIntoView would move the page.
+function reveal(button) {
+  const list = button.closest("ol"), item = button.parentElement;
+  if (item.offsetLeft < list.scrollLeft || item.offsetLeft + item.offsetWidth > list.scrollLeft + list.clientWidth) list.scrollLeft = item.offsetLeft - 20;
+}
+
+function drawHeat(walk, step) {
+  const heat = walk.root.querySelector(".heat");
+  walk.width = heat.clientWidth;
+  const whole = step.shape[step.shape.length - 1];
+  const square = step.axes[step.axes.length - 1] === "tokens";
+  const { panels, rows, columns } = step.groups[0];
+  const lies = step.joined ? panels * columns : columns;
+  heat.className = `heat ${square ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
+  const operators = step.name === "Skip" ? ["", "+", "="] : [];
+  const down = `<span class="axis tokens down"><b>${some(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}</span>`;
+  const last = step.axes[step.axes.length - 1];
+  const inHeads = step.axes.includes("heads") ? ` <span class="axis heads">in <b>${some(panels, walk.numbers.heads)}</b> heads</span>` : "";
+  const across = `<span class="across"><span class="axis ${last}"><b>${some(lies, whole)}</b> ${square ? "tokens are asked" : formulaHtml(last)}</span>${inHeads}</span>`;
+  heat.innerHTML = down + step.groups.map((group, g) => `<div class="group" data-group="${g}">${label(group, operators[g])}<div class="panels"></div></div>`).join("") + across;
+  walk.drawn = step.groups.map((group, g) => drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), square));
+  const dark = isDark(walk.root);
+  const bar = walk.root.querySelector(".bar");
+  const ramp = Float32Array.from({ length: 64 }, (_, i) => (isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end));
+  paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, dark);
+  walk.root.querySelector(".range").textContent = `${walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : ""}numbers from ${nice(step.low)} to ${nice(step.high)}`;
+  walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
+  unpoint(walk);
+  requestAnimationFrame(() => heat.classList.add("settled")); // the gaps between heads open or close before one's eyes
+}
+
+const isWeight = (step) => step.groups[0].role === "weight";
+const some = (shown, all) => (shown < all ? `${shown} of ${all}` : `${all}`);
+const label = (group, operator) => `<span class="name ${group.role}">${operator ? `<em>${operator}</em>` : ""}${["x", "Q", "K", "V", "A V"].includes(group.name) ? group.name : operator ? group.name : ""}</span>`;
+
+function drawGroup(walk, step, group, place, square) {
+  const values = walk.values(group.section);
+  const dark = isDark(walk.root);
+  const size = group.rows * group.columns;
+  if (square) place.style.setProperty("--side", `${squareSide(place, group.panels)}px`);
+  const canvases = Array.from({ length: group.panels }, (_, head) => {
+    const panel = document.createElement("div");
+    panel.className = "panel";
+    panel.dataset.head = head;
+    const canvas = document.createElement("canvas");
+    canvas.width = group.columns;
+    canvas.height = group.rows;
+    paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, dark);
+    const band = document.createElement("u"), cell = document.createElement("s");
+    panel.append(canvas, band, cell);
+    place.append(panel);
+    return panel;
+  });
+  return { group, values, panels: canvases };
+}
+
+// The largest squares that fit, all alike.
+function squareSide(place, count) {
+  const width = place.clientWidth, height = place.clientHeight, gap = 6;
+  let best = 0;
+  for (let across = 1; across <= count; across++) {
+    const down = Math.ceil(count / across);
+    best = Math.max(best, Math.min((width - gap * (across - 1)) / across, (height - gap * (down - 1)) / down));
+  }
+  return Math.floor(best);
+}
+
+// ----------------------------------------------------------------------------------------------------------- colours
+
+const isDark = (root) => {
+  const parts = getComputedStyle(root).backgroundColor.match(/[\d.]+/g)?.map(Number) ?? [255, 255, 255];
+  return parts[0] + parts[1] + parts[2] < 384;
+};
+
+// Signed numbers: the role's colour above zero, grey below, paper at zero. Weights: magma.
+function paint(canvas, values, at, rows, columns, role, end, dark) {
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(columns, rows);
+  const zero = dark ? [30, 30, 37] : [247, 247, 249];
+  const below = dark ? [214, 214, 222] : [62, 62, 70];
+  const above = role === "weight" ? null : TINTS[role].map((c) => (dark ? Math.round(c + (255 - c) * 0.2) : c));
+  for (let i = 0; i < rows * columns; i++) {
+    const t = Math.max(-1, Math.min(1, values[at + i] / end));
+    for (let c = 0; c < 3; c++) {
+      const goal = t < 0 ? below : above;
+      image.data[4 * i + c] = role === "weight" ? MAGMA[3 * Math.round(255 * Math.max(0, t)) + c] : zero[c] + (goal[c] - zero[c]) * Math.abs(t);
+    }
+    image.data[4 * i + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+
+export const nice = (x) => {
+  const text = Math.abs(x) >= 100 ? x.toFixed(0) : Math.abs(x) >= 0.1 || x === 0 ? x.toFixed(2) : x.toPrecision(2);
+  return text.replace("-", "−");
+};
+
+// --------------------------------------------------------------------------------------------------------- the mouse
+
+function point(walk, event) {
+  const panel = event.target.closest?.(".panel");
+  if (!panel) return unpoint(walk);
+  const box = panel.getBoundingClientRect();
+  const drawn = walk.drawn[Number(panel.closest(".group").dataset.group)];
+  const { group } = drawn, head = Number(panel.dataset.head);
+  const row = Math.min(group.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * group.rows)));
+  const column = Math.min(group.columns - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)));
+  for (const { panels } of walk.drawn) for (const other of panels) mark(other, group, row, column);
+  const value = drawn.values[(head * group.rows + row) * group.columns + column];
+  walk.root.querySelector(".readout").textContent = tell(walk, group, head, row, column, value);
+  walk.pointed = { group: group.name, head, row, column, value };
+}
+
+function mark(panel, { rows, columns }, row, column) {
+  const [band, cell] = [panel.querySelector("u"), panel.querySelector("s")];
+  band.style.cssText = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
+  cell.style.cssText = `top:${(100 * row) / rows}%;height:${100 / rows}%;left:${(100 * column) / columns}%;width:${100 / columns}%;display:block`;
+}
+
+function tell(walk, group, head, row, column, value) {
+  const step = walk.steps[walk.step];
+  const where = group.panels > 1 ? `head ${head}: ` : "";
+  const name = (i) => walk.tokens[i];
+  if (step.axes[step.axes.length - 1] === "tokens") return `${where}${name(row)} asks ${name(column)}: ${nice(value)}`;
+  const place = step.joined ? head * group.columns + column : column;
+  return `${where}${name(row)}, column ${place}: ${nice(value)}`;
+}
+
+function unpoint(walk) {
+  walk.pointed = null;
+  walk.root.querySelector(".readout").textContent = matchMedia("(hover: none)").matches ? "Touch a cell" : "Point at a cell";
+  for (const line of walk.root.querySelectorAll(".panel u, .panel s")) line.style.display = "none";
+}
+
+// For tests.
+function read(walk) {
+  const step = walk.steps[walk.step];
+  const values = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
+  return { step: walk.step + 1, name: step.name, shape: step.shape, playing: walk.playing > 0, groups: values, pointed: walk.pointed };
+}

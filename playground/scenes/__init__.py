@@ -1,0 +1,1 @@
+"""Endless drawn pictures, with labels and masks."""

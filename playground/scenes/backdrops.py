@@ -1,0 +1,168 @@
+"""What lies behind the objects: plain, textured or cluttered surfaces, landscapes, a table by a wall."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from playground.scenes.textures import Colour, Material, mix, paint
+
+BACKDROPS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
+GROUNDS = ("backdrop", "sky", "sun", "hills", "meadow", "water", "sand", "wall", "table")
+GROUNDED = frozenset({"landscape", "indoors"})  # things stand on something here
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    kind: str
+    materials: tuple[Material, ...] = ()  # of its surfaces; their order is explained at each kind's function
+    horizon: float = 0.55  # where the ground begins, from the top
+    sun: tuple[float, float] | None = None  # (x, y), unit: the image's height
+    clouds: float = 0.5
+    seed: int = 0
+
+
+class Sheet:
+    """An image being painted: colours, and which region of the ground each pixel belongs to."""
+
+    def __init__(self, height: int, width: int):
+        self.height, self.width = height, width
+        self.colours = np.zeros((height, width, 3), np.float32)
+        self.regions = np.zeros((height, width), np.uint8)
+        self.grounds: list[int] = []  # region → index into GROUNDS
+
+    @property
+    def x(self) -> np.ndarray:  # (1, width), unit: the height
+        return (np.arange(self.width, dtype=np.float32)[None] + 0.5) / self.height
+
+    @property
+    def y(self) -> np.ndarray:  # (height, 1)
+        return (np.arange(self.height, dtype=np.float32)[:, None] + 0.5) / self.height
+
+    def fill(self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flat: float = 1.0):
+        """Lays a material over everything, or where `cover` (height, width), 0…1, says; nothing above row `top`."""
+        self.grounds.append(GROUNDS.index(ground))
+        unit = 2 / max(self.height, self.width)
+        frame = (unit, 0.0, -self.width * unit / 2, 0.0, unit * flat, (top - self.height) * unit * flat / 2)
+        colours = paint(material, self.height - top, self.width, frame)
+        if cover is None:
+            self.colours[top:] = colours
+            self.regions[top:] = len(self.grounds) - 1
+            return
+        share = cover[top:, :, None]
+        self.colours[top:] += (colours - self.colours[top:]) * share
+        self.regions[top:][share[..., 0] > 0.5] = len(self.grounds) - 1
+
+    def below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
+        """The cover of all that lies below a ridge (width,), and the first row that it touches."""
+        cover = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
+        return cover, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
+
+
+def paint_backdrop(backdrop: Backdrop, height: int, width: int) -> Sheet:
+    sheet = Sheet(height, width)
+    rng = np.random.default_rng(backdrop.seed)
+    {"landscape": _landscape, "indoors": _indoors, "patchwork": _patchwork}.get(backdrop.kind, _surface)(
+        sheet, backdrop, rng
+    )
+    return sheet
+
+
+def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
+    """One material all over."""
+    sheet.fill(backdrop.materials[0], "backdrop")
+
+
+def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
+    """One region for each material, with smooth borders: the heights of random waves are compared."""
+    heights = []
+    for _ in backdrop.materials:
+        wave = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))
+        across, down = (
+            wave[:, :1] * sheet.x + rng.uniform(0, 6.3, (2, 1)),
+            wave[:, 1:] * sheet.y.T,
+        )  # (2, width), (2, height)
+        heights.append(np.cos(down).T @ np.sin(across) + np.sin(down).T @ np.cos(across))  # sin(across + down), summed
+    best = np.full((sheet.height, sheet.width), -9, np.float32)
+    for material, level in zip(backdrop.materials, heights, strict=True):
+        slope = 7 / sheet.height
+        sheet.fill(material, "backdrop", np.clip((level - best) / slope + 0.5, 0, 1))
+        best = np.maximum(best, level)
+
+
+def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, rough: float) -> np.ndarray:
+    """A skyline (width,): a few sine waves, the shorter the lower."""
+    waves = rng.uniform(1.0, 1.9, 5) * 2.0 ** np.arange(5) * 1.5
+    heights = rough / 1.9 ** np.arange(5) * rng.uniform(0.5, 1, 5)
+    return height + (heights @ np.sin(waves[:, None] * x + rng.uniform(0, 6.3, (5, 1)))).astype(np.float32)
+
+
+def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
+    """materials: sky (two colours, top and horizon), clouds, then grounds from far to near, named by `_ground`."""
+    sky, cloud, *grounds = backdrop.materials
+    sheet.grounds.append(GROUNDS.index("sky"))
+    low = np.clip(sheet.y / max(backdrop.horizon, 0.2), 0, 1)[..., None]  # (height, 1, 1)
+    top, haze = np.float32(sky.colours[0]), np.float32(sky.colours[1])
+    sheet.colours[:] = top + (haze - top) * low
+    if backdrop.sun is not None:
+        _sun(sheet, backdrop.sun, np.float32(sky.colours[2]))
+    if backdrop.clouds > 0:
+        _clouds(sheet, cloud, backdrop.clouds, backdrop.horizon)
+    steps = max(1, len(grounds) - 1)
+    for depth, material in enumerate(grounds):
+        near = depth / steps
+        rough = 0.0 if material.name == "furry" and material.angle else 0.075 * (1 - near) + 0.012
+        level = backdrop.horizon + (0.06 + 0.9 * (1 - backdrop.horizon) * 0.45) * near - 0.05 * (1 - near)
+        cover, first = sheet.below(_ridge(rng, sheet.x[0], level, rough))
+        sheet.fill(material, _ground(material, near), cover, first, flat=1.0 if near < 0.5 else 1.6)
+    _fade_to_foreground(sheet, backdrop.horizon)
+
+
+def _ground(material: Material, near: float) -> str:
+    if material.name == "furry" and material.angle:  # streaks lying on their side are ripples
+        return "water"
+    if material.name == "cloudy" and near >= 0.5:
+        return "sand"
+    return "hills" if near < 0.5 else "meadow"
+
+
+def _sun(sheet: Sheet, at: tuple[float, float], colour: np.ndarray) -> None:
+    far = np.hypot(sheet.x - at[0], sheet.y - at[1])[..., None]  # (height, width, 1)
+    sheet.colours += (colour - sheet.colours) * (0.75 * np.exp(-5.5 * far))
+    disc = np.clip((0.062 - far) * sheet.height + 0.5, 0, 1)
+    sheet.colours += (np.minimum(colour + 45, 255) - sheet.colours) * disc
+    sheet.grounds.append(GROUNDS.index("sun"))
+    sheet.regions[disc[..., 0] > 0.5] = len(sheet.grounds) - 1
+
+
+def _clouds(sheet: Sheet, cloud: Material, amount: float, horizon: float) -> None:
+    rows = max(2, int(sheet.height * min(1.0, horizon + 0.1)))
+    unit = 2 / max(sheet.height, sheet.width)
+    grey = Material("cloudy", ((0, 0, 0), (255, 255, 255)), cloud.scale, 0.0, cloud.seed)
+    veil = paint(grey, rows, sheet.width, (0.6 * unit, 0.0, -0.6, 0.0, 1.25 * unit, -1.2))[..., :1] / np.float32(255)
+    share = np.clip((veil - 1 + 0.75 * amount) * 2.2, 0, 0.92)
+    light = np.float32(cloud.colours[0]) - 34 * np.clip(veil - 0.75, 0, 1)
+    sheet.colours[:rows] += (light - sheet.colours[:rows]) * share
+
+
+def _fade_to_foreground(sheet: Sheet, horizon: float) -> None:
+    """Near ground is a little darker: it gives the picture a floor."""
+    depth = np.clip((sheet.y - horizon) / max(1 - horizon, 0.1), 0, 1)[..., None]
+    sheet.colours *= 1 - 0.2 * depth**2
+
+
+def _indoors(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
+    """materials: wall, table. A soft shadow lies where they meet."""
+    wall, table = backdrop.materials
+    sheet.fill(wall, "wall")
+    glow = np.hypot(sheet.x - rng.uniform(0.1, 0.5), sheet.y - 0.1)[..., None]
+    sheet.colours *= 1.08 - 0.28 * glow
+    edge = np.full(sheet.width, backdrop.horizon, np.float32)
+    cover, first = sheet.below(edge)
+    sheet.fill(table, "table", cover, first, flat=1.5)
+    near_edge = np.abs(sheet.y - backdrop.horizon)[..., None]
+    sheet.colours *= 1 - 0.22 * np.exp(-14 * near_edge)
+
+
+def hazy(colour: Colour, haze: Colour, distance: float) -> Colour:
+    """Distant things take on the colour of the air."""
+    return mix(colour, haze, distance)

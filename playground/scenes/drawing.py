@@ -1,0 +1,261 @@
+"""From the description of a scene to its picture, masks and labels, at any size.
+
+`draw` is the one painter: the 112-pixel training scenes and the 768-pixel samples in the app come from it.
+Masks are drawn four times finer and averaged; colours are painted at the final size and blended by those masks.
+"""
+
+from dataclasses import dataclass
+from math import ceil, cos, floor, sin
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter
+
+from playground.errors import PlaygroundError
+from playground.scenes.backdrops import BACKDROPS, Backdrop, paint_backdrop
+from playground.scenes.outlines import BODY, DARK, LIGHT, ROSE, Part
+from playground.scenes.silhouettes import SHAPES, silhouette, with_points
+from playground.scenes.textures import MATERIALS, Colour, Material, paint
+
+FINER = 4  # masks are drawn at this many times the picture's resolution
+FIXED = {DARK: (46, 40, 52), LIGHT: (250, 246, 236), ROSE: (214, 104, 104)}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One object. Positions and sizes are in units of the image's height."""
+
+    shape: str
+    x: float
+    y: float
+    size: float  # its longest side
+    materials: tuple[Material, ...]  # body, second, third part; the last one stands in for those that lack
+    seed: int = 0  # which of the endless houses it is
+    angle: float = 0.0  # radians, clockwise
+    flip: bool = False
+    relief: float = 0.35  # how much light and shade model it
+    shadow: str = "drop"  # drop: on a wall behind it; cast: on the ground it stands on; none
+    kind: int = -1  # things of one kind look the same; -1: a kind of its own
+
+
+@dataclass(frozen=True)
+class Description:
+    backdrop: Backdrop
+    things: tuple[Thing, ...]  # from back to front
+    light: float = 4.0  # where the light comes from, radians clockwise from the right: 4.0 is above left
+    ambience: float = 0.1  # how much brighter the lit side of the picture is
+    focus: float = 0.0  # blur of the backdrop, in hundredths of the height
+    blur: float = 0.0  # blur of everything, likewise
+    noise: float = 0.0  # standard deviation, in grey levels of 255
+    cast: Colour = (1.0, 1.0, 1.0)  # a colour cast: the gain of red, green, blue
+    aspect: float = 1.0  # width / height
+    seed: int = 0  # of the noise
+
+
+@dataclass(frozen=True)
+class Scene:
+    image: np.ndarray  # (height, width, 3) uint8
+    objects: np.ndarray  # (height, width) uint8: 0 is background, k the k-th object
+    regions: np.ndarray  # (height, width) uint8: the part of the background that is seen or hidden here
+    shapes: np.ndarray  # (objects,) int64, index into SHAPES
+    materials: np.ndarray  # (objects,) int64, index into MATERIALS
+    kinds: np.ndarray  # (objects,) int64: equal for objects that look the same
+    visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
+    boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of what is seen, as shares of width and height
+    grounds: np.ndarray  # (regions,) int64, index into GROUNDS
+    backdrop: int  # index into BACKDROPS
+
+
+def draw(description: Description, size: int = 112) -> Scene:
+    """Paints a scene; `size` is its height in pixels."""
+    if size < 8:
+        raise PlaygroundError(f"A scene needs a height of at least 8 pixels; {size} was asked for.")
+    height, width = size, round(size * description.aspect)
+    sheet = paint_backdrop(description.backdrop, height, width)
+    canvas = sheet.colours
+    if description.focus > 0:
+        canvas = _blurred(canvas, description.focus * height / 100)
+    objects = np.zeros((height, width), np.uint8)
+    areas = []  # how many pixels each thing covers, hidden ones included
+    for number, thing in enumerate(description.things, 1):
+        areas.append(_place(canvas, objects, thing, number, description.light))
+    return _scene(description, _finished(canvas, description), objects, areas, sheet)
+
+
+# One thing.
+
+
+def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, light: float) -> float:
+    """Paints a thing and its shadow into the canvas, its number into the map; returns its area in pixels."""
+    height = canvas.shape[0]
+    extent = thing.size * height
+    margin = int(extent * (0.62 if thing.shadow == "cast" else 0.2)) + 3
+    parts = _turned(thing, height)
+    spans = [(*part.points.min(0).tolist(), *part.points.max(0).tolist()) for part in parts]
+    parts, spans = _worth_drawing(parts, spans)
+    lefts, tops, rights, lows = zip(*spans, strict=True)
+    x0, y0 = floor(min(lefts)) - margin, floor(min(tops)) - margin
+    x1, y1 = ceil(max(rights)) + margin, ceil(max(lows)) + margin
+    covers = [_mask(part, span, x0, y0) for part, span in zip(parts, spans, strict=True)]
+    whole = Image.new("L", (x1 - x0, y1 - y0), 0)
+    for left, top, cover in covers:
+        whole.paste(255, (left, top), cover)
+    soft = np.asarray(whole.filter(ImageFilter.GaussianBlur(0.09 * extent)), np.float32) / 255  # (h, w)
+    if thing.shadow != "none":
+        missing = _shadow(thing, whole, soft, extent, light, max(lows) - y0)
+        under, seen = _window(canvas, missing, x0, y0)
+        under *= 1 - seen[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows keep a little more blue
+    inset = margin - 2  # the thing itself fills less than its shadow
+    tight = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
+    alpha = np.asarray(whole.crop(tight), np.float32) / 255
+    colours = _coloured(thing, parts, covers, (x0, y0), tight, height)
+    under, seen = _window(canvas, alpha, x0 + inset, y0 + inset)
+    _, lit = _window(canvas, _lit(colours, soft, inset, thing.relief, extent, light), x0 + inset, y0 + inset)
+    under += (lit - under) * seen[..., None]
+    numbers, _ = _window(objects, alpha, x0 + inset, y0 + inset)
+    numbers[seen > 0.5] = number
+    return float((alpha > 0.5).sum())
+
+
+def _window(canvas: np.ndarray, cut: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where a piece whose corner is at (x0, y0) lies on the canvas, and what of the piece is on it (maybe nothing)."""
+    left, top = max(0, x0), max(0, y0)
+    right, low = max(left, min(canvas.shape[1], x0 + cut.shape[1])), max(top, min(canvas.shape[0], y0 + cut.shape[0]))
+    return canvas[top:low, left:right], cut[top - y0 : low - y0, left - x0 : right - x0]
+
+
+def _turned(thing: Thing, height: int) -> list[Part]:
+    """The thing's parts in pixels of the picture."""
+    c, s = cos(thing.angle), sin(thing.angle)
+    turn = np.array([[c, s], [-s, c]]) * (thing.size * height / 2)
+    if thing.flip:
+        turn = np.diag([-1.0, 1.0]) @ turn
+    parts = silhouette(thing.shape, thing.seed)
+    points = np.concatenate([part.points for part in parts])
+    return with_points(parts, points @ turn + (thing.x * height, thing.y * height))
+
+
+def _worth_drawing(parts: list[Part], spans: list[tuple[float, ...]]):
+    """Without the glint of an eye that would be a fraction of a pixel."""
+    kept = [k for k, (x0, y0, x1, y1) in enumerate(spans) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
+    return [parts[k] for k in kept], [spans[k] for k in kept]
+
+
+def _mask(part: Part, span: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
+    """The cover of one part, cropped to it: (left, top) within the window that begins at (x0, y0), and an 'L' image."""
+    left, top, right, low = floor(span[0]), floor(span[1]), ceil(span[2]) + 1, ceil(span[3]) + 1
+    fine = Image.new("L", ((right - left) * FINER, (low - top) * FINER), 0)
+    points = ((part.points - (left, top)) * FINER).ravel().tolist()
+    ImageDraw.Draw(fine).polygon(points, fill=round(255 * part.alpha))
+    return left - x0, top - y0, fine.reduce(FINER)
+
+
+def _coloured(thing: Thing, parts: list[Part], covers, origin: tuple[int, int], tight, height: int) -> np.ndarray:
+    """The colours of a thing before light falls on it, uint8 (h, w, 3), for the `tight` part of its window."""
+    scale = 2 / (thing.size * height)
+    c, s = cos(thing.angle) * scale, sin(thing.angle) * scale
+    sign = -1.0 if thing.flip else 1.0
+
+    def surface(number: int, left: int, top: int, columns: int, rows: int):
+        if number < 0:
+            return FIXED[number]
+        material = thing.materials[min(number, len(thing.materials) - 1)]
+        dx, dy = left + origin[0] - thing.x * height, top + origin[1] - thing.y * height
+        frame = (sign * c, sign * s, sign * (c * dx + s * dy), -s, c, c * dy - s * dx)
+        colours = paint(material, rows, columns, frame)
+        return tuple(colours.tolist()) if colours.ndim == 1 else Image.fromarray(colours)
+
+    x0, y0 = tight[:2]
+    size = (tight[2] - x0, tight[3] - y0)
+    coloured = Image.new("RGB", size)
+    coloured.paste(surface(BODY, x0, y0, *size), (0, 0, *size))
+    untouched = True
+    for part, (left, top, cover) in zip(parts, covers, strict=True):
+        untouched = untouched and part.paint == BODY
+        if not untouched:
+            coloured.paste(surface(part.paint, left, top, *cover.size), (left - x0, top - y0), cover)
+    return np.asarray(coloured)
+
+
+def _lit(colours, soft: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
+    """Light and shade, as if the thing were inflated: its softened mask is its height."""
+    reach = max(1.0, 0.07 * extent)
+    dx, dy = round(reach * cos(light)), round(reach * sin(light))
+    height, width = soft.shape
+
+    def beside(dx: int, dy: int) -> np.ndarray:
+        return soft[inset + dy : height - inset + dy, inset + dx : width - inset + dx]
+
+    slope = beside(-dx, -dy) - beside(dx, dy)
+    gain = 1 + relief * np.clip(1.3 * slope, -1, 0.8) + (0.25 * relief) * (beside(0, 0) - 0.6)
+    return colours * gain[..., None] + (90 * relief) * np.clip(slope - 0.35, 0, 1)[..., None]
+
+
+def _shadow(thing: Thing, whole: Image.Image, soft: np.ndarray, extent: float, light: float, base: float) -> np.ndarray:
+    """How much light is missing, 0…1 (h, w)."""
+    if thing.shadow == "drop":
+        away = 0.06 * extent
+        return 0.42 * np.roll(soft, (round(-away * sin(light)), round(-away * cos(light))), (0, 1))
+    lean, squash = -0.55 * cos(light), 0.26
+    # Output pixel → where it comes from: up by 1/squash from the base, sideways by the lean.
+    affine = (1, lean / squash, -lean / squash * base, 0, 1 / squash, base - base / squash)
+    lying = whole.transform(whole.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR)
+    lying = lying.filter(ImageFilter.GaussianBlur(0.03 * extent))
+    return 0.5 * np.asarray(lying, np.float32) / 255
+
+
+# The whole picture.
+
+
+def _blurred(canvas: np.ndarray, radius: float) -> np.ndarray:
+    image = Image.fromarray(np.clip(canvas, 0, 255).astype(np.uint8))
+    return np.array(image.filter(ImageFilter.GaussianBlur(radius)), np.float32)
+
+
+def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
+    """Ambient light, blur, cast and noise: (height, width, 3) uint8."""
+    height, width = canvas.shape[:2]
+    across = np.linspace(-1, 1, width, dtype=np.float32) * np.float32(cos(description.light))
+    down = np.linspace(-1, 1, height, dtype=np.float32)[:, None] * np.float32(sin(description.light))
+    gain = 1 + description.ambience * (across + down)
+    canvas = canvas * gain[..., None] * np.float32(description.cast)
+    if description.blur > 0:
+        canvas = _blurred(canvas, description.blur * height / 100)
+    if description.noise > 0:
+        grain = np.random.default_rng(description.seed).standard_normal((height, width, 3), np.float32)
+        canvas = canvas + description.noise * grain
+    return np.clip(canvas + 0.5, 0, 255).astype(np.uint8)
+
+
+def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
+    """Collects the labels; a thing of which nothing is seen is no object, and the others close the gap."""
+    seen = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
+    kept = np.flatnonzero(seen)
+    renumber = np.zeros(len(areas) + 1, np.uint8)
+    renumber[kept + 1] = np.arange(1, len(kept) + 1)
+    objects = renumber[objects]
+    things = [description.things[k] for k in kept]
+    own = [(thing.kind if thing.kind >= 0 else -1 - k) for k, thing in enumerate(things)]
+    order = {kind: index for index, kind in enumerate(dict.fromkeys(own))}
+    backdrop = description.backdrop
+    return Scene(
+        image=image,
+        objects=objects,
+        regions=sheet.regions,
+        shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
+        materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
+        kinds=np.array([order[kind] for kind in own], np.int64),
+        visible=np.array([seen[k] / areas[k] for k in kept], np.float32),
+        boxes=_boxes(objects, len(kept)),
+        grounds=np.array(sheet.grounds, np.int64),
+        backdrop=BACKDROPS.index(backdrop.kind),
+    )
+
+
+def _boxes(objects: np.ndarray, count: int) -> np.ndarray:
+    height, width = objects.shape
+    boxes = np.zeros((count, 4), np.float32)
+    for k in range(count):
+        inside = objects == k + 1
+        rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
+        boxes[k] = columns[0] / width, rows[0] / height, (columns[-1] + 1) / width, (rows[-1] + 1) / height
+    return boxes

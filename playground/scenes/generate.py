@@ -1,0 +1,261 @@
+"""An endless, seeded source of pictures: `scene(seed)` composes and draws one, always the same for the same seed.
+
+Colour alone must not give the objects away. Every scene has one palette, from which the background takes its colours
+as well; many objects have two strongly different colours; some wear exactly the background's colours with another
+texture; neighbours share colours, and equal objects stand far apart.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from playground.scenes.backdrops import GROUNDED, Backdrop, hazy
+from playground.scenes.drawing import Description, Scene, Thing, draw
+from playground.scenes.silhouettes import ANY_WAY_UP, SHAPES
+from playground.scenes.textures import MATERIALS, NATURAL, Colour, Material, mix, oklch, palette
+
+HELD_OUT = 2**40  # seeds from here on are for measuring; training draws its seeds below
+SMALLEST, LARGEST = 0.3, 0.64  # things, in heights of the picture
+OUTLINES = 128  # how many birds, houses… there are; each process draws an outline once and keeps it
+
+_KINDS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
+_KIND_ODDS = np.cumsum((0.1, 0.2, 0.13, 0.1, 0.15, 0.19, 0.13))
+_SKIN = (
+    oklch(0.86, 0.05, 0.16),
+    oklch(0.8, 0.07, 0.15),
+    oklch(0.66, 0.08, 0.14),
+    oklch(0.5, 0.07, 0.13),
+    oklch(0.4, 0.05, 0.12),
+)
+_HAIR = (
+    oklch(0.3, 0.03, 0.1),
+    oklch(0.42, 0.07, 0.12),
+    oklch(0.78, 0.1, 0.22),
+    oklch(0.52, 0.12, 0.12),
+    oklch(0.8, 0.01, 0.2),
+)
+_AIRBORNE = frozenset({"bird", "butterfly", "leaf", "star", "heart", "crescent"})
+
+
+def scene(seed: int, size: int = 112) -> Scene:
+    """The scene of that seed, `size` pixels square."""
+    return draw(describe(seed), size)
+
+
+def close_up(seed: int, size: int = 56) -> Scene:
+    """A scene of one or two things seen from near: as large in 56 pixels as a whole scene's things are in 112."""
+    return draw(describe(seed, most=2, zoom=1.8), size)
+
+
+def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
+    """What is in the scene of that seed, with so many things at most: everything but the pixels."""
+    rng = np.random.default_rng(seed)
+    colours = palette(rng)
+    backdrop, ground_colours = _backdrop(rng, colours)
+    things = _things(rng, colours, ground_colours, backdrop, most, zoom)
+    warm = rng.uniform(-0.07, 0.07) if rng.random() < 0.35 else 0.0
+    return Description(
+        backdrop=backdrop,
+        things=tuple(things),
+        light=rng.uniform(3.4, 6.0),  # from above, more or less
+        ambience=rng.uniform(0.02, 0.16),
+        focus=rng.uniform(0.4, 1.6) if rng.random() < 0.2 else 0.0,
+        blur=rng.uniform(0.2, 0.8) if rng.random() < 0.3 else 0.0,
+        noise=rng.uniform(1.5, 8) if rng.random() < 0.4 else 0.0,
+        cast=(1 + warm, 1 + rng.uniform(-0.02, 0.02), 1 - warm),
+        seed=int(rng.integers(2**31)),
+    )
+
+
+def _pick(rng: np.random.Generator, options):
+    return options[int(rng.random() * len(options))]
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
+
+
+# Materials.
+
+
+def _material(rng: np.random.Generator, colours: list[Colour], size: float, name: str | None = None) -> Material:
+    """A material for a surface of that size (unit: the image's height), in a few of the colours."""
+    name = name or _pick(rng, MATERIALS)
+    ramp = _ramp(rng, colours, 2)
+    if name in NATURAL:
+        share = min(0.68, size * rng.uniform(0.5, 1.1) + 0.06)
+        if rng.random() < 0.35:
+            ramp = (*ramp, _pick(rng, colours))
+        return Material(name, ramp, share, rng.uniform(0, 6.3), _seed(rng), crisp=rng.random() < 0.3)
+    finest = max(2.2, min(9.0, 24 * size))  # periods: coarse enough for a small picture to show them
+    return Material(name, ramp, rng.uniform(2.0, finest), rng.uniform(0, 3.15), _seed(rng))
+
+
+def _ramp(rng: np.random.Generator, colours: list[Colour], count: int) -> tuple[Colour, ...]:
+    """Colours of which neighbours differ clearly."""
+    ramp = [_pick(rng, colours)]
+    while len(ramp) < count:
+        options = sorted(colours, key=lambda colour: -sum(abs(a - b) for a, b in zip(colour, ramp[-1], strict=True)))
+        ramp.append(options[int(rng.random() * min(2.5, len(options) - 1))])
+    return tuple(ramp)
+
+
+def _calm(material: Material, amount: float) -> Material:
+    """The same pattern with less contrast."""
+    middle = tuple(np.mean(material.colours, 0).tolist())
+    return replace(material, colours=tuple(mix(colour, middle, amount) for colour in material.colours))
+
+
+# Backdrops. Each comes with the colours that its surfaces show, for things that want to hide.
+
+
+def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
+    kind = _KINDS[int(np.searchsorted(_KIND_ODDS, rng.random() * _KIND_ODDS[-1]))]
+    if kind == "landscape":
+        return _landscape(rng)
+    if kind == "indoors":
+        return _indoors(rng, colours)
+    if kind == "empty":
+        name = _pick(rng, ("solid", "shaded", "shaded"))
+        material = _calm(_material(rng, colours, 0.5, name), rng.uniform(0.3, 0.8))
+        materials = (replace(material, seed=1),)
+    elif kind == "textured":
+        materials = (_calm(_material(rng, colours, 1.0, _pick(rng, NATURAL)), rng.uniform(0.35, 0.8)),)
+    elif kind == "patterned":
+        materials = (
+            _calm(_material(rng, colours, 1.0, _pick(rng, ("striped", "dotted", "checked"))), rng.uniform(0.35, 0.8)),
+        )
+    elif kind == "cluttered":
+        many = tuple(_pick(rng, colours[:4]) for _ in range(9))
+        name, share = _pick(rng, (("pebbled", 0.28), ("pebbled", 0.45), ("woody", 0.5), ("cloudy", 0.6)))
+        materials = (Material(name, many, share, rng.uniform(0, 6.3), _seed(rng), crisp=True),)
+    else:
+        materials = tuple(
+            _calm(_material(rng, colours, 0.8), rng.uniform(0.2, 0.8)) for _ in range(int(rng.integers(3, 6)))
+        )
+    shown = [colour for material in materials for colour in material.colours]
+    return Backdrop(kind, materials, seed=_seed(rng)), shown
+
+
+def _landscape(rng: np.random.Generator) -> tuple[Backdrop, list[Colour]]:
+    evening = rng.random() < 0.35
+    hue = rng.uniform(0.64, 0.72) if not evening else rng.uniform(0.7, 0.85)
+    top = oklch(rng.uniform(0.5, 0.75), rng.uniform(0.06, 0.11), hue)
+    haze = oklch(rng.uniform(0.85, 0.93), rng.uniform(0.02, 0.08), rng.uniform(0.1, 0.2) if evening else hue)
+    sun = oklch(0.93, 0.09, rng.uniform(0.17, 0.27))
+    green = rng.uniform(0.28, 0.4) if rng.random() < 0.75 else rng.uniform(0.08, 0.2)
+    grounds = []
+    count = int(rng.integers(2, 5))
+    for depth in range(count):
+        near = depth / (count - 1)
+        dark = oklch(rng.uniform(0.36, 0.5), rng.uniform(0.05, 0.1), green + rng.uniform(-0.05, 0.05))
+        bright = oklch(rng.uniform(0.58, 0.76), rng.uniform(0.07, 0.12), green + rng.uniform(-0.07, 0.03))
+        ramp = tuple(hazy(colour, haze, 0.65 * (1 - near)) for colour in (dark, bright))
+        name = _pick(rng, ("cloudy", "furry", "fractal", "pebbled"))
+        grounds.append(Material(name, ramp, rng.uniform(0.35, 0.65), 0.0, _seed(rng)))
+    if rng.random() < 0.4:  # water, in the colours of the sky
+        ramp = (mix(top, (30, 50, 80), 0.35), hazy(top, haze, 0.6))
+        grounds[-1 if rng.random() < 0.5 else -2] = Material("furry", ramp, 0.5, np.pi / 2, _seed(rng))
+    clouds = Material("cloudy", (hazy((252, 250, 246), haze, 0.3),), rng.uniform(0.4, 0.68), 0.0, _seed(rng))
+    horizon = rng.uniform(0.3, 0.65)
+    shining = (rng.uniform(0.1, 0.9), rng.uniform(0.08, horizon)) if rng.random() < 0.5 else None
+    sky = Material("shaded", (top, haze, sun))
+    backdrop = Backdrop("landscape", (sky, clouds, *grounds), horizon, shining, rng.uniform(0, 1), _seed(rng))
+    return backdrop, [haze, top, *(colour for ground in grounds for colour in ground.colours)]
+
+
+def _indoors(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
+    wall = _calm(_material(rng, colours, 1.0, _pick(rng, ("solid", "striped", "checked", "dotted", "cloudy"))), 0.6)
+    table = _calm(
+        _material(rng, colours, 0.6, _pick(rng, ("woody", "woody", "marbled", "solid", "checked", "cloudy"))), 0.4
+    )
+    table = replace(table, angle=np.pi / 2 + rng.uniform(-0.1, 0.1))
+    backdrop = Backdrop("indoors", (replace(wall, angle=0.0), table), rng.uniform(0.45, 0.7), seed=_seed(rng))
+    return backdrop, [*wall.colours, *table.colours]
+
+
+# Things.
+
+
+def _things(
+    rng, colours: list[Colour], behind: list[Colour], backdrop: Backdrop, most: int, zoom: float
+) -> list[Thing]:
+    """A few things; often one of them again, far away from the first."""
+    count = int(rng.integers(1, most + 1))
+    things: list[Thing] = []
+    while len(things) < count:
+        repeated = len(things) > 0 and rng.random() < 0.28
+        if repeated:
+            model = _pick(rng, things)
+            size = model.size * rng.uniform(0.85, 1.15)
+            x, y = _spot(rng, size, [t for t in things if t.kind == model.kind], things, spread=True)
+            thing = replace(
+                model, x=x, y=y, size=size, flip=rng.random() < 0.5, angle=model.angle + rng.uniform(-0.2, 0.2)
+            )
+        else:
+            thing = _thing(rng, colours, behind, things, zoom)
+        things.append(_grounded(rng, thing, backdrop))
+    standing = backdrop.kind in GROUNDED
+    return sorted(things, key=lambda thing: thing.y + thing.size / 2) if standing else things
+
+
+def _thing(
+    rng: np.random.Generator, colours: list[Colour], behind: list[Colour], others: list[Thing], zoom: float
+) -> Thing:
+    shape = _pick(rng, SHAPES)
+    size = zoom * SMALLEST * (LARGEST / SMALLEST) ** rng.random() / (1 + 0.06 * len(others))
+    x, y = _spot(rng, size, [], others)
+    freely = shape in ANY_WAY_UP and rng.random() < 0.8
+    angle = rng.uniform(0, 6.3) if freely else rng.uniform(-0.3, 0.3)
+    materials = _dress(rng, shape, size, colours, behind, others)
+    outline = int(rng.integers(OUTLINES))
+    relief = rng.uniform(0, 0.55)
+    shadow = "drop" if rng.random() < 0.6 else "none"
+    return Thing(shape, x, y, size, materials, outline, angle, bool(rng.random() < 0.5), relief, shadow, len(others))
+
+
+def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -> tuple[Material, ...]:
+    """Three materials. What a body wears decides how hard it is to tell by colour."""
+    choice = rng.random()
+    fresh = [colour for colour in colours if colour not in behind] or colours
+    if shape == "face" and choice < 0.85:
+        hair, coat = _pick(rng, _HAIR), _material(rng, colours, size / 2)
+        return Material("solid", (_pick(rng, _SKIN),)), Material("solid", (hair,)), coat
+    if choice < 0.15:  # the colours of the background
+        body = _material(rng, behind, size)
+    elif choice < 0.28 and others:  # the colours of another thing
+        body = replace(_material(rng, colours, size), colours=_pick(rng, others).materials[0].colours)
+    else:
+        body = _material(rng, fresh if rng.random() < 0.6 else colours, size)
+    if body.name == "solid" and rng.random() < 0.6:
+        body = replace(body, name="shaded")
+    second = Material("solid", _ramp(rng, colours, 1)) if rng.random() < 0.7 else _material(rng, colours, size / 2)
+    return body, second, Material("solid", _ramp(rng, colours, 1))
+
+
+def _spot(rng, size: float, same: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
+    """A place that overlaps others only sometimes; with `spread` the farthest of several from its likes."""
+    inset = 0.3 * size
+    tries = rng.uniform(inset, 1 - inset, (8, 2))
+    if not others:
+        return tuple(tries[0].tolist())
+    taken = np.array([(other.x, other.y, other.size) for other in others])  # (others, 3)
+    far = np.hypot(tries[:, None, 0] - taken[:, 0], tries[:, None, 1] - taken[:, 1])  # (8, others)
+    clear = np.minimum((far / (0.5 * (size + taken[:, 2]))).min(1), 0.95)
+    if spread and same:
+        likes = np.array([(other.x, other.y) for other in same])
+        clear = clear + np.hypot(tries[:, None, 0] - likes[:, 0], tries[:, None, 1] - likes[:, 1]).min(1)
+    elif rng.random() < 0.3:
+        return tuple(tries[0].tolist())
+    return tuple(tries[int(clear.argmax())].tolist())
+
+
+def _grounded(rng: np.random.Generator, thing: Thing, backdrop: Backdrop) -> Thing:
+    """In a landscape or a room most things stand on the ground, and their shadow lies on it."""
+    if backdrop.kind not in GROUNDED or (thing.shape in _AIRBORNE and rng.random() < 0.7):
+        return thing
+    if rng.random() < 0.2:
+        return thing
+    base = rng.uniform(backdrop.horizon + 0.08, 0.97)
+    angle = thing.angle if thing.shape in ANY_WAY_UP else thing.angle * 0.25
+    return replace(thing, y=base - 0.45 * thing.size, shadow="cast", angle=angle)

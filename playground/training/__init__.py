@@ -1,0 +1,1 @@
+"""From a recipe to weights: losses, loop, evaluation, time-lapse."""

@@ -1,0 +1,140 @@
+"""Training a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
+
+The model is of the same kind as the bundled one, but nobody asks its patches for anything: all it ever hears is which
+class the picture is of. What its heads then look at, they found by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from PIL import Image, ImageOps
+from torch import Tensor, nn
+from torch.utils.data import Dataset
+
+from playground.errors import PlaygroundError
+from playground.training.datasets import Labelled, Place
+from playground.training.losses import pixels
+from playground.training.recipe import Recipe
+from playground.vit import Config, VisionTransformer
+
+EPOCHS = 30
+FEWEST_STEPS = 1000
+SHIFT = 1 / 8  # of the side, at most, in every direction
+SMOOTHING = 0.1  # of labels: being all too sure is not rewarded
+
+
+def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> Recipe:
+    """Sizes that suit the pictures, and thirty times through all of them."""
+    side, patch, batch = (32, 4, 128) if pictures.tiny else (112, 8, 64)
+    config = Config(
+        image_size=(side, side), patch_size=patch, depth=6, width=192, mlp_width=768, heads=6, registers=4,
+        classes=len(pictures.labels), labels=pictures.labels,
+    )  # fmt: skip
+    usual = max(FEWEST_STEPS, EPOCHS * len(pictures.training) // batch)
+    return Recipe(steps=steps or usual, polish=0, batch=batch, seed=seed, config=config, name=pictures.name)
+
+
+class Pool:
+    """Decoded pictures of one size in a file, which any number of processes read without copying it."""
+
+    def __init__(self, file: Path, labels: np.ndarray, damaged: list[str]):
+        self.file, self.labels, self.damaged = file, labels, damaged
+        self._images: np.ndarray | None = None
+
+    @staticmethod
+    def fill(places: Sequence[Place], side: int, file: Path) -> Pool:
+        """Pictures that can't be opened are left out, and told in `damaged`."""
+        labels, damaged = [], []
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            images = np.lib.format.open_memmap(file, "w+", np.uint8, (len(places), side, side, 3))
+        except OSError as error:
+            raise PlaygroundError(f"{file} can't be written: {error.strerror or error}.") from None
+        for place in places:
+            try:
+                images[len(labels)] = np.asarray(square(place.open(), side))
+            except PlaygroundError as error:
+                damaged.append(str(error))
+            else:
+                labels.append(place.label)
+        images.flush()
+        if not labels:
+            raise PlaygroundError(f"None of {len(places)} pictures can be opened. {' '.join(damaged[:1])}".strip())
+        return Pool(file, np.array(labels), damaged)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def images(self) -> np.ndarray:
+        """(pictures, side, side, 3) uint8, read from the file as it is needed."""
+        if self._images is None:
+            self._images = np.load(self.file, mmap_mode="r")[: len(self)]
+        return self._images
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_images": None}  # another process opens the file itself
+
+
+def square(image: Image.Image, side: int) -> Image.Image:
+    """The middle of the picture."""
+    return image if image.size == (side, side) else ImageOps.fit(image, (side, side), Image.Resampling.BICUBIC)
+
+
+class Flipped(Dataset):
+    """Pictures of a pool, each time flipped or not and shifted a little. Number i follows from the seed."""
+
+    def __init__(self, pool: Pool, recipe: Recipe):
+        self.pool, self.recipe = pool, recipe
+        self._order = (-1, np.empty(0, int))  # of one epoch
+
+    def __len__(self) -> int:
+        return self.recipe.steps * self.recipe.batch
+
+    def __getitem__(self, i: int) -> dict[str, np.ndarray]:
+        epoch, place = divmod(i, len(self.pool))
+        if epoch != self._order[0]:
+            self._order = epoch, np.random.default_rng((self.recipe.seed, epoch)).permutation(len(self.pool))
+        chosen = self._order[1][place]
+        rng = np.random.default_rng((self.recipe.seed, epoch, place))
+        return {"image": varied(self.pool.images[chosen], rng), "label": self.pool.labels[chosen]}
+
+
+def varied(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(side, side, 3) flipped half of the time, and shifted; what comes in from outside mirrors the edge."""
+    side = len(image)
+    most = round(SHIFT * side)
+    down, right = rng.integers(0, 2 * most + 1, 2)
+    wide = np.pad(image, ((most, most), (most, most), (0, 0)), mode="reflect")
+    cut = wide[down : down + side, right : right + side]
+    return np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut)
+
+
+class Classifier(nn.Module):
+    """The one teacher: which class is it? It has nothing of its own to learn."""
+
+    def __init__(self, recipe: Recipe):
+        super().__init__()
+
+    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+        logits = vit(pixels(batch["image"], vit.config)).float()
+        return {"class": F.cross_entropy(logits, batch["label"], label_smoothing=SMOOTHING)}
+
+
+@torch.no_grad()
+def said(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.ndarray:
+    """Which class the model takes each picture for: (pictures, side, side, 3) -> (pictures,)."""
+    device = vit.patch_embed.proj.weight.device
+    parts = (torch.from_numpy(np.array(images[at : at + batch])) for at in range(0, len(images), batch))
+    return np.concatenate([vit(pixels(part.to(device), vit.config)).argmax(-1).cpu().numpy() for part in parts])
+
+
+def accuracy(vit: VisionTransformer, pool: Pool, at_most: int | None = None) -> float:
+    """The share of pictures of which the model says the class; of `at_most` so many, evenly spread."""
+    step = -(-len(pool) // at_most) if at_most else 1
+    return float((said(vit, pool.images[::step]) == pool.labels[::step]).mean())

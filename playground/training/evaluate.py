@@ -1,0 +1,198 @@
+"""How well a model's attention finds things, measured on scenes whose objects are known.
+
+A row's *mass* is the share of it that falls on the query's own object, the query itself left out; only patches of
+objects are asked. Heads, and the settings of the simple rows they are compared with, are chosen on other scenes than
+those they are measured on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from playground.analysis import heads
+from playground.scenes.backdrops import BACKDROPS
+from playground.scenes.drawing import Scene
+from playground.scenes.labels import (
+    FAMILIES,
+    FEWEST_PATCHES,
+    LABELS,
+    area_rows,
+    colour_rows,
+    gaussian_rows,
+    patch_targets,
+    presence,
+)
+from playground.tracing import Trace, trace
+from playground.vit import VisionTransformer
+
+SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
+TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
+SET = 0.6  # the fewest patches that hold so much of a row are what it "marks"
+LAST = 2  # layers in which the class token is looked at
+GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The patches of a scene that are asked, S of P, and what would be right for them."""
+
+    queries: Tensor  # (S,) patch numbers
+    same: Tensor  # (S, P) bool: on the query's object, the query itself not
+    own: Tensor  # (S, P) bool: the query itself
+    near: Tensor  # (S, P) bool: the query and its eight neighbours
+    objects: Tensor  # (P,) bool: on any object
+
+    @staticmethod
+    def of(scene: Scene, patch: int) -> Asked:
+        grid = patch_targets(scene, patch).objects
+        y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
+        number = torch.from_numpy(grid.ravel())
+        queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
+        own = queries[:, None] == torch.arange(len(number))
+        near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
+        same = (number[queries, None] == number) & ~own
+        return Asked(queries, same, own, near, number > 0)
+
+
+def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Scene]) -> dict:
+    """Every number of the model card that comes from scenes. What has to be chosen is chosen on `others`."""
+    here, there = Sums(vit, scenes), Sums(vit, others)
+    best = _best(there.mass)
+    far_best, set_best = _best(there.far), _best(there.overlap)
+    gaussian, colour = int(there.gaussian.argmax()), int(there.colour.argmax())
+    kinds = heads.average(here.habits).kinds(here.mass.numpy())
+    flat = [kind for layer in kinds for kind in layer]
+    scores = f1(torch.stack(here.said), torch.stack(here.true))
+    return {
+        "scenes": len(scenes),
+        "best head": best,
+        "mass": float(here.mass[best]),
+        "mass, prefix counted": float(here.whole[best]),
+        "area": float(here.area),
+        "gaussian": float(here.gaussian[gaussian]),
+        "colour": float(here.colour[colour]),
+        "far head": far_best,
+        "far mass": float(here.far[far_best]),
+        "far area": float(here.far_area),
+        "far gaussian": float(here.far_gaussian[gaussian]),
+        "far colour": float(here.far_colour[colour]),
+        "layers": [float(here.mass[layer, int(there.mass[layer].argmax())]) for layer in range(vit.config.depth)],
+        "overlap head": set_best,
+        "overlap": float(here.overlap[set_best]),
+        "f1": float(scores.mean()),
+        "f1 of yes": float(f1(torch.ones_like(torch.stack(here.true)), torch.stack(here.true)).mean()),
+        "f1 by group": {name: float(part.mean()) for name, part in zip(GROUPS, _split(scores), strict=True)},
+        "f1 by label": dict(zip(LABELS, scores.tolist(), strict=True)),
+        "class token on objects": float(np.mean(here.class_mass)),
+        "area of objects": float(np.mean(here.object_area)),
+        "kinds": kinds,
+        "idle": flat.count(heads.IDLE) / len(flat),
+    }
+
+
+class Sums:
+    """One pass over scenes. Tables are (layers, heads): the mean over all patches asked."""
+
+    def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
+        patch = vit.config.patch_size
+        self.habits, self.said, self.true, self.class_mass, self.object_area = [], [], [], [], []
+        near, far = [], []  # sums over patches, and how many, for each scene
+        for scene in scenes:
+            asked = Asked.of(scene, patch)
+            seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
+            self.habits.append(heads.look(seen))
+            self.said.append(seen.logits.sigmoid() > 0.5)
+            self.true.append(torch.from_numpy(presence(scene)) > 0)
+            self._class_token(seen, asked)
+            if len(asked.queries):
+                rows = _rows(seen, asked)
+                plain = _plain_rows(scene, patch, asked)
+                near.append(_near(rows, plain, asked))
+                far.append(_far(rows, plain, asked))
+        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour = _means(near)
+        self.far, self.far_area, self.far_gaussian, self.far_colour = _means(far)
+
+    def _class_token(self, seen: Trace, asked: Asked) -> None:
+        if not asked.objects.any():
+            return
+        for layer in range(seen.layers - LAST, seen.layers):
+            row = seen.rows(layer, "cls")[:, len(seen.prefix) :].mean(0)  # (P,)
+            self.class_mass.append(float(row[asked.objects].sum() / row.sum()))
+            self.object_area.append(float(asked.objects.float().mean()))
+
+
+def _rows(seen: Trace, asked: Asked) -> Tensor:
+    """(layers, heads, S, tokens) of the patches asked."""
+    front = len(seen.prefix)
+    return torch.stack(
+        [(r.q[:, front + asked.queries] @ r.k.mT * seen.scale).softmax(-1) for r in seen.record.values()]
+    ).cpu()
+
+
+def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:
+    """What needs no network: everywhere alike, nearness alone, colour alone. (settings, S, P) each."""
+    rows, columns = (side // patch for side in scene.objects.shape)
+    plain = (
+        [area_rows(rows * columns)],
+        [gaussian_rows(rows, columns, sigma) for sigma in SIGMAS],
+        [colour_rows(scene.image, temperature, patch) for temperature in TEMPERATURES],
+    )
+    return [torch.from_numpy(np.stack(kind))[:, asked.queries] for kind in plain]
+
+
+def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
+    patches = rows[..., -asked.same.shape[1] :]
+    front = rows.sum(-1) - patches.sum(-1)
+    left = patches.masked_fill(asked.own, 0)
+    on_own = (left * asked.same).sum(-1)  # (layers, heads, S)
+    mass = on_own / left.sum(-1).clamp(min=1e-9)
+    whole = on_own / (left.sum(-1) + front).clamp(min=1e-9)
+    tables = [mass, whole, _overlap(left, asked.same), *((p * asked.same).sum(-1) for p in plain)]
+    return [t.sum(-1) for t in tables], len(asked.queries)
+
+
+def _far(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
+    """The same without the eight neighbours, for the patches whose object goes on beyond them."""
+    beyond = (asked.same & ~asked.near).any(-1)
+    near, same = asked.near[beyond], asked.same[beyond]
+    masses = []
+    for table in (rows[..., -asked.same.shape[1] :], *plain):
+        left = table[..., beyond, :].masked_fill(near, 0)
+        masses.append(((left * same).sum(-1) / left.sum(-1).clamp(min=1e-9)).sum(-1))
+    return masses, int(beyond.sum())
+
+
+def _overlap(rows: Tensor, same: Tensor) -> Tensor:
+    """Jaccard overlap of the patches that a row marks with the query's object: (…, S)."""
+    ranked, order = rows.sort(-1, descending=True)
+    before = ranked.cumsum(-1) - ranked
+    marked = before < SET * ranked.sum(-1, keepdim=True)
+    hit = same.expand(rows.shape).gather(-1, order)
+    return (marked & hit).sum(-1) / (marked | hit).sum(-1).clamp(min=1)
+
+
+def _means(parts: list[tuple[list[Tensor], int]]) -> list[Tensor]:
+    count = max(1, sum(n for _, n in parts))
+    return [torch.stack(tables).sum(0) / count for tables in zip(*(tables for tables, _ in parts), strict=True)]
+
+
+def _best(table: Tensor) -> tuple[int, int]:
+    """(layer, head) of the largest number."""
+    layer, head = divmod(int(table.argmax()), table.shape[1])
+    return layer, head
+
+
+def _split(scores: Tensor) -> tuple[Tensor, ...]:
+    return scores.split(list(GROUPS.values()))
+
+
+def f1(said: Tensor, true: Tensor) -> Tensor:
+    """(images, labels) bool, twice -> F1 of every label: 2 · hits / (said + true)."""
+    hits = (said & true).sum(0)
+    return 2 * hits / (said.sum(0) + true.sum(0)).clamp(min=1)

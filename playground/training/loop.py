@@ -1,0 +1,225 @@
+"""Training from nothing: the recipe, and the run that follows it.
+
+Everything follows from the seed and the step: the same command gives the same weights on the same machine, and a run
+that was stopped goes on where it was. Its folder holds
+  recipe.json               what it follows
+  snapshot-000531.safetensors   the model at about a dozen moments, spaced by their logarithm
+  checkpoint.pt             everything that is needed to go on
+  model.safetensors         the model as far as it has come, for playground.load
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
+
+from playground import zoo
+from playground.errors import PlaygroundError
+from playground.training.losses import Scenes, Teachers
+from playground.training.recipe import Recipe, pace, snapshot_steps
+from playground.vit import VisionTransformer, attention_by_hand
+
+TELL_EVERY = 20  # steps
+KEEP_EVERY = 500  # steps
+
+Tell = Callable[[int, dict[str, float], VisionTransformer], None]
+
+
+def train(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    data: Dataset | None = None,
+    teachers: Callable[[Recipe], nn.Module] = Teachers,
+    device: str | None = None,
+    tell: Tell | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> VisionTransformer:
+    """Runs to the end, or on from where `folder` stopped, or until `stopped` says so; what it has is kept there.
+
+    Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
+    batch and the step into losses by name. `tell` hears the step, the losses and the averaged model every twenty steps.
+    """
+    run = Run(recipe, folder, teachers, device)
+    loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
+    moments = {*snapshot_steps(recipe.steps), recipe.total}
+    try:
+        for batch in loader:
+            if stopped():
+                break
+            losses = run.learn(batch)
+            if run.step % TELL_EVERY == 0:
+                now = {name: value.item() for name, value in losses.items()}
+                run.history.append([run.step, *(round(value, 4) for value in now.values())])
+                if tell:
+                    tell(run.step, now, run.mean)
+            if run.step in moments:
+                run.snapshot()
+            if run.step % KEEP_EVERY == 0:
+                run.keep()
+    finally:  # whatever happens, what was learned is kept
+        run.keep()
+    run.mean.name = recipe.name
+    zoo.save(run.mean, folder / "model.safetensors")
+    return run.mean.eval()
+
+
+class Run:
+    """What changes from step to step, and the folder in which it is kept."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        teachers: Callable[[Recipe], nn.Module] = Teachers,
+        device: str | None = None,
+    ):
+        self.recipe, self.folder = recipe, folder
+        self.device = checked_device(device)
+        _agree(recipe, folder)
+        torch.manual_seed(recipe.seed)
+        self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
+        if self.device == "cpu":  # there the fused kernel's way back is three times slower than the formula written out
+            for block in self.vit.blocks:
+                block.attn.mix = attention_by_hand
+        self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
+        self.teachers = teachers(recipe).to(self.device)
+        self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
+        self.optimisers = _optimisers(self.vit, self.teachers, recipe)
+        self.step, self.history = 0, []
+        if (folder / "checkpoint.pt").exists():
+            self._go_on()
+        else:
+            self.snapshot()
+
+    def learn(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+        """One step. The losses are those before it."""
+        rates = {"muon": self.recipe.matrix_rate, "adamw": self.recipe.rate}
+        for name, optimiser in self.optimisers.items():
+            for group in optimiser.param_groups:
+                group["lr"] = rates[name] * pace(self.step, self.recipe)
+        batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
+        with torch.autocast(torch.device(self.device).type, torch.bfloat16):
+            losses = self.teachers(self.vit, batch, self.step)
+        loss = sum(losses.values())
+        for parameter in self.learned:
+            parameter.grad = None
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.learned, 1.0)
+        for optimiser in self.optimisers.values():
+            optimiser.step()
+        self.step += 1
+        blend = min(self.recipe.average, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.mean.parameters()), list(self.vit.parameters()), 1 - blend)
+        return losses
+
+    def snapshot(self) -> None:
+        zoo.save(self.mean, self.folder / f"snapshot-{self.step:06}.safetensors")
+
+    def keep(self) -> None:
+        state = {name: part.state_dict() for name, part in self._parts().items()}
+        saved = self.folder / "checkpoint.pt"
+        torch.save({**state, "step": self.step, "history": self.history}, saved.with_suffix(".new"))
+        saved.with_suffix(".new").replace(saved)
+
+    def _go_on(self) -> None:
+        state = read_checkpoint(self.folder, self.device)
+        try:
+            for name, part in self._parts().items():
+                part.load_state_dict(state[name])
+        except (KeyError, RuntimeError, ValueError):
+            raise _another(self.folder) from None
+        self.step, self.history = state["step"], state["history"]
+
+    def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
+        return {"vit": self.vit, "mean": self.mean, "teachers": self.teachers, **self.optimisers}
+
+
+def steps_done(folder: Path) -> int:
+    """How far the run in a folder has come."""
+    return read_checkpoint(folder)["step"] if (folder / "checkpoint.pt").exists() else 0
+
+
+def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
+    """Tensors and plain numbers only: nothing that could run as it loads."""
+    try:
+        return torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
+    except Exception as error:  # a damaged file fails in many ways
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PlaygroundError(f"{folder / 'checkpoint.pt'} can't be read: {first}") from None
+
+
+def checked_device(device: str | None) -> str:
+    if device is None:
+        return zoo.best_device()
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise PlaygroundError(f"This machine has no device {device!r} for torch; leave --device out.") from None
+    return device
+
+
+def _agree(recipe: Recipe, folder: Path) -> None:
+    """A folder belongs to one recipe: to go on by another would give a model that no command gives."""
+    wanted = dataclasses.asdict(recipe)
+    del wanted["workers"]
+    wanted = json.loads(json.dumps(wanted))  # as it looks when it comes back from a file
+    written = folder / "recipe.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not written.exists():
+            written.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
+        elif json.loads(written.read_text(encoding="utf-8")) != wanted:
+            raise _another(folder)
+    except OSError as error:
+        raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
+    except json.JSONDecodeError:
+        raise PlaygroundError(f"{written} is damaged; remove it.") from None
+
+
+def _another(folder: Path) -> PlaygroundError:
+    return PlaygroundError(
+        f"{folder} holds a run with other settings; give another folder with --out, or the settings it began with."
+    )
+
+
+def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader:
+    """The batches from this step on."""
+    left = range(step * recipe.batch, recipe.total * recipe.batch)
+    workers = recipe.workers if left else 0
+    return DataLoader(
+        data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
+        persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
+    )  # fmt: skip
+
+
+def _leave_ctrl_c_to_the_run(_: int) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _optimisers(vit: nn.Module, teachers: nn.Module, recipe: Recipe) -> dict[str, torch.optim.Optimizer]:
+    """Muon for the layers' matrices, of which a step taught more than one and a half of AdamW's. AdamW for the rest:
+    matrices decay there as well; gains, biases, tokens and positions don't."""
+    inner = [p for p in vit.blocks.parameters() if p.dim() == 2]
+    named = [*vit.named_parameters(), *teachers.named_parameters()]
+    rest = [(name, p) for name, p in named if not any(p is m for m in inner)]
+    decaying = [p for name, p in rest if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
+    groups = [
+        {"params": decaying, "weight_decay": recipe.decay},
+        {"params": [p for _, p in rest if not any(p is m for m in decaying)], "weight_decay": 0.0},
+    ]
+    return {
+        "muon": torch.optim.Muon(
+            inner, lr=recipe.matrix_rate, weight_decay=recipe.decay, adjust_lr_fn="match_rms_adamw"
+        ),
+        "adamw": torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98)),
+    }

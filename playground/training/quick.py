@@ -1,0 +1,87 @@
+"""A really small model, trained from nothing while somebody watches: about a minute on two slow cores.
+
+The same scenes, teachers and run as the bundled model's, but one or two things seen from near, and three layers of
+three heads. What its attention does is looked at again and again, so that a time-lapse grows as it learns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from PIL import Image
+
+from playground.scenes import generate
+from playground.training import timelapse
+from playground.training.loop import TELL_EVERY, train
+from playground.training.losses import LOSSES
+from playground.training.recipe import BUNDLED, Recipe
+from playground.training.timelapse import Moment, Timelapse
+from playground.vit import VisionTransformer
+
+SMALL = Recipe(
+    steps=400, polish=0, batch=8, rate=2e-3, matrix_rate=6e-3, warm_up=20, average=0.97, middle=1,
+    near_until=1.0, small_until=1.0, near_side=56,  # close-ups all the way
+    gathering=((1, 0), (2, 0)), gathering_from=0.0, even_from=0.5, beside=(0, 2), around=(1, 2), workers=0,
+    name="small", config=dataclasses.replace(
+        BUNDLED, image_size=(56, 56), patch_size=4, depth=3, width=72, mlp_width=144, heads=3, registers=2
+    ),
+)  # fmt: skip
+MOST_SECONDS = 180  # on a machine that is busy with other things
+SCENES = 4  # held out, for the numbers of the heads
+
+
+def train_now(
+    image: Image.Image,
+    tell: Callable[[Timelapse], None],
+    stopped: Callable[[], bool] = lambda: False,
+    recipe: Recipe = SMALL,
+) -> Timelapse:
+    """`tell` hears what there is to see, again and again; nothing stays on the disk."""
+    until = time.monotonic() + MOST_SECONDS
+    held_out = [generate.close_up(generate.HELD_OUT + i, recipe.near_side) for i in range(SCENES)]
+    moments: list[Moment] = []
+    curve: list[list[float]] = []
+
+    def look(step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
+        if losses:
+            curve.append([step, *losses.values()])
+        moments.append(timelapse.look(step, vit, image, held_out))
+        tell(so_far())
+
+    def so_far() -> Timelapse:
+        points = np.array(curve, np.float32).reshape(-1, 1 + len(LOSSES))
+        return Timelapse(recipe.name, "", LOSSES, points, tuple(moments))
+
+    with one_core(), TemporaryDirectory() as folder:
+        look(0, {}, VisionTransformer(recipe.config, recipe.seed).eval())
+        train(recipe, Path(folder), device="cpu", tell=look, stopped=lambda: stopped() or time.monotonic() > until)
+    return so_far()
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Products this small are slower on two cores than on one, much slower where the cores have other work to do; and
+    those who only look something up meanwhile find a core free."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def planned(recipe: Recipe = SMALL) -> int:
+    """How many moments there will be."""
+    return 1 + recipe.steps // TELL_EVERY
+
+
+def weights(recipe: Recipe = SMALL) -> int:
+    """How many numbers it learns."""
+    return sum(p.numel() for p in VisionTransformer(recipe.config, recipe.seed).parameters())

@@ -1,0 +1,157 @@
+"""The time-lapse: what attention looked like at a dozen moments of a training run, in one file for the app.
+
+    python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
+
+The file is a pack (see pack.py). Its header says
+    format    "attention-playground-timelapse/1"
+    model     the model's name
+    sample    the name of the sample picture that was looked at
+    scenes    how many held-out scenes the heads' numbers are averages of
+    losses    the names of the losses
+    moments   the steps, of M moments
+and its arrays are, for L layers and H heads,
+    curve         (points, 1 + losses) float32: the step, then each loss there, averaged over the stretch up to it
+    entropy, breadth, distance, to_self, to_class, to_registers, near, content, colour, effect
+                  (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
+    mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
+    trace0 …      (bytes,) uint8: Trace.to_bytes() of each moment on the sample, which the microscope reads as it is
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from tqdm import tqdm
+
+from playground import zoo
+from playground.analysis.heads import Habits, average
+from playground.assets import TIMELAPSE
+from playground.errors import PlaygroundError
+from playground.images import open_image
+from playground.pack import pack, unpack
+from playground.samples import SAMPLES
+from playground.scenes import generate
+from playground.scenes.drawing import Scene
+from playground.tracing import trace
+from playground.training import evaluate
+from playground.training.loop import read_checkpoint
+from playground.training.losses import LOSSES
+from playground.vit import VisionTransformer
+
+FORMAT = "attention-playground-timelapse/1"
+FILE = TIMELAPSE
+SAMPLE = SAMPLES[0]
+SCENES = 32
+POINTS = 300  # of the curve, at most
+EARLY = 12  # of them single
+HABITS = tuple(field.name for field in fields(Habits))
+
+
+@dataclass(frozen=True)
+class Moment:
+    step: int
+    habits: Habits
+    mass: np.ndarray  # (layers, heads)
+    trace: bytes  # for the microscope, or Trace.from_bytes
+
+
+@dataclass(frozen=True)
+class Timelapse:
+    model: str
+    sample: str
+    losses: tuple[str, ...]
+    curve: np.ndarray  # (points, 1 + losses)
+    moments: tuple[Moment, ...]
+
+
+def read(file: Path = FILE) -> Timelapse:
+    if not file.is_file():
+        raise PlaygroundError(
+            f"There is no file {file}; `python -m playground.training.timelapse RUN` makes it of a training run."
+        )
+    header, arrays = unpack(file.read_bytes())
+    if header.get("format") != FORMAT:
+        raise PlaygroundError(f"{file} is of the format {header.get('format')!r}, not {FORMAT!r}.")
+    moments = (
+        Moment(
+            step=step,
+            habits=Habits(**{name: arrays[name][i] for name in HABITS}),
+            mass=arrays["mass"][i],
+            trace=arrays[f"trace{i}"].tobytes(),
+        )
+        for i, step in enumerate(header["moments"])
+    )
+    return Timelapse(header["model"], header["sample"], tuple(header["losses"]), arrays["curve"], tuple(moments))
+
+
+def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
+    """Makes the file of a run's snapshots."""
+    snapshots = {
+        int(name[1]): path for path in run.glob("*") if (name := re.fullmatch(r"snapshot-(\d+)\..*", path.name))
+    }
+    if not snapshots:
+        raise PlaygroundError(f"{run} holds no snapshots of a training run; give the folder that `train` wrote to.")
+    held_out = [generate.scene(generate.HELD_OUT + i) for i in range(count)]
+    bar = tqdm(sorted(snapshots), unit="moment", leave=False, disable=not sys.stderr.isatty())
+    moments = [_moment(step, snapshots[step], held_out) for step in bar]
+    curve = smoothed(read_checkpoint(run)["history"])
+    header = {
+        "format": FORMAT,
+        "model": zoo.load(str(snapshots[max(snapshots)]), device="cpu").name,
+        "sample": SAMPLE.name,
+        "scenes": count,
+        "losses": list(LOSSES[: curve.shape[1] - 1]),
+        "moments": [moment.step for moment in moments],
+    }
+    arrays = {name: np.stack([getattr(m.habits, name) for m in moments]).astype(np.float32) for name in HABITS}
+    arrays |= {"curve": curve, "mass": np.stack([m.mass for m in moments])}
+    arrays |= {f"trace{i}": np.frombuffer(m.trace, np.uint8) for i, m in enumerate(moments)}
+    file.write_bytes(pack(header, arrays))
+
+
+def _moment(step: int, file: Path, held_out: list) -> Moment:
+    return look(step, zoo.load(str(file), device="cpu"), open_image(SAMPLE.path), held_out)
+
+
+def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
+    """A model at a moment: its heads on the scenes, its attention on the image."""
+    sums = evaluate.Sums(vit, held_out)
+    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image).to_bytes())
+
+
+def smoothed(history: list[list[float]]) -> np.ndarray:
+    """(points, columns): every point the average of its stretch of the history, but for the first ones, where the loss
+    falls fast. Losses that came later are 0 before."""
+    if not history:
+        return np.zeros((0, 1), np.float32)
+    widest = max(len(row) for row in history)
+    rows = np.array([[*row, *[0.0] * (widest - len(row))] for row in history], np.float32)
+    first = min(EARLY, len(rows))
+    parts = [*np.split(rows[:first], first), *np.array_split(rows[first:], POINTS - first)]
+    return np.stack([np.concatenate([part[-1:, 0], part[:, 1:].mean(0)]) for part in parts if len(part)])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m playground.training.timelapse", description=__doc__.split("\n")[0])
+    parser.add_argument("run", metavar="DIR", type=Path, help="the folder of a training run")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE.name} in assets/"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        write(options.run, options.output)
+    except PlaygroundError as error:
+        print(f"playground: {error}", file=sys.stderr)
+        return 2
+    print(f"{options.output}  {options.output.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The choosers above the microscope: which model, how fine, what to compare with."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import streamlit as st
+from tqdm.auto import tqdm
+
+from playground.samples import SAMPLES
+from playground.serving import engine
+from playground.serving.session import Session, default_model, model_title
+
+Errand = tuple[str, Callable[[], None]]  # the model whose weights are to be here first, and what to do then
+
+
+def send(name: str, action: Callable[[], None]) -> None:
+    """What may take minutes is left for the end of the page's run, when everything is on the screen."""
+    st.session_state.errand = (name, action)
+
+
+def run(errand: Errand) -> None:
+    """Fetches the model's weights, with a bar that shows how far they are, and goes on."""
+    name, action = errand
+    with st.container(key="errand"):
+        bar = st.empty()
+
+    class Report(tqdm):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **{**options, "disable": False, "file": io.StringIO()})
+
+        def update(self, n=1):
+            super().update(n)
+            if self.total:
+                done, total = self.n / 1e6, self.total / 1e6
+                bar.progress(min(1.0, done / total), f"{name}: {done:.0f} of {total:.0f} MB")
+
+    try:
+        bar.progress(0.0, f"{name}: looking for it")
+        engine.fetch(name, Report)
+        bar.progress(1.0, f"{name}: looking at the picture")
+        action()
+    finally:
+        bar.empty()
+
+
+def model_chooser(here: Session) -> None:
+    names = [default_model(), *engine.offers()]
+    if here.wish.model not in names:
+        names.append(here.wish.model)
+
+    def choose() -> None:
+        name = (st.session_state.model or "").strip()
+        if name and name != here.wish.model:
+            send(name, lambda: here.use(name))
+
+    st.session_state.model = here.wish.model  # also when the choice could not be had
+    st.selectbox(
+        "Model", names, key="model", on_change=choose, format_func=engine.offer_line, accept_new_options=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def detail_chooser(here: Session, attempt: Callable) -> None:
+    options = engine.details(here.wish.model)
+    st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
+    st.selectbox(
+        "Detail", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
+        format_func=lambda d: "native" if d == 1 else f"{d} × finer", label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def compare_chooser(here: Session, attempt: Callable) -> None:
+    state = st.session_state
+    with st.popover("Compare", icon=":material/compare:", width="stretch", key="comparing", on_change="rerun"):
+        if not state.get("comparing"):
+            return
+        titles = {s.name: s.title for s in SAMPLES if s.name != here.picture.name}
+
+        def choose_picture() -> None:
+            name = state.other_picture
+            if name and attempt(here.compare, engine.sample(name), here.wish.model):
+                state.comparing = False
+
+        st.selectbox(
+            "with another picture", titles, index=None, key="other_picture", format_func=titles.get,
+            on_change=choose_picture,
+        )  # fmt: skip
+        models = [name for name in (default_model(), "untrained", *engine.offers()) if name != here.wish.model]
+
+        def choose_model() -> None:
+            if name := state.other_model:
+                state.comparing = False
+                send(name, lambda: here.compare(here.picture, name))
+
+        st.selectbox(
+            "or with another model on the same picture", list(dict.fromkeys(models)), index=None, key="other_model",
+            format_func=model_title, on_change=choose_model,
+        )  # fmt: skip

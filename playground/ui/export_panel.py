@@ -1,0 +1,169 @@
+"""A page's Export: the same figures as the command `figure` makes, of what the page shows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from playground.errors import PlaygroundError
+from playground.serving import engine
+from playground.serving.session import Session
+from playground.ui.navigation import words_now
+from playground.ui.plain import plain
+
+KINDS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "webp": "in motion"}
+MIMES = {
+    "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "webp": "image/webp",
+}  # fmt: skip
+SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
+BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
+
+
+def exporter(here: Session, layout: str | None = None) -> None:
+    """On the microscope's page everything that there is; on a lesson's, its own `layout`."""
+    state = st.session_state
+    with st.popover("Export", icon=":material/ios_share:", width="stretch", key="exporting", on_change="rerun"):
+        if state.get("exporting"):  # matplotlib is imported for those who ask
+            try:
+                _choices(here, layout)
+            except PlaygroundError as error:
+                st.info(str(error), icon=":material/info:")
+
+
+def _choices(here: Session, layout: str | None) -> None:
+    kinds = list(KINDS) if layout is None else list(KINDS)[:3]  # a chart neither lives nor moves
+    kind = st.segmented_control("As", kinds, default="png", format_func=KINDS.get, key="kind", required=True)
+    spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
+    name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
+    st.download_button(
+        f"Download {plain(name)}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
+        icon=":material/download:",
+    )  # fmt: skip
+    from playground.figures import command
+
+    st.caption("The command that makes it again, and the link to this view:")
+    st.code(command(spec, name), language="bash", wrap_lines=True)
+    st.code(f"{st.context.url or ''}?{urlencode(words_now())}", language=None, wrap_lines=True)
+
+
+def _figure(here: Session, kind: str, layout: str | None) -> tuple:
+    """(the description, what makes the bytes): as the person chooses."""
+    from playground.figures.spec import LAYOUTS, PURPOSES
+
+    if layout is None:
+        layouts = [name for name in LAYOUTS if name != "compare" or here.other is not None]
+        beside = "compare" if here.other is not None and here.view.get("beside") == "compare" else "convolution"
+        layout = st.selectbox("Showing", layouts, layouts.index(beside), format_func=LAYOUTS.get, key="layout")
+    words = {name: purpose.words for name, purpose in PURPOSES.items()}
+    purpose = st.selectbox("For", words, format_func=words.get, key="purpose")
+    background = st.segmented_control("Background", BACKGROUNDS, default="light", key="background", required=True)
+    caption, footer = st.columns(2)
+    look = {
+        "purpose": purpose,
+        "theme": "dark" if background == "dark" else "light",
+        "transparent": background == "transparent",
+        "caption": caption.toggle("caption", True, key="caption"),
+        "footer": footer.toggle("where it comes from", key="footer"),
+    }
+    if kind == "webp":
+        look["sweep"] = st.segmented_control(
+            "Moving", SWEEPS, default="layers", format_func=SWEEPS.get, key="sweep", required=True
+        )
+    spec = description(here, layout, **look)
+    return spec, lambda: picture(here, spec, kind)
+
+
+def _html(here: Session) -> tuple:
+    from playground.figures import html
+    from playground.figures.spec import query_words
+
+    spec = description(here, "head")
+    seen = engine.trace(here.picture, replace(here.wish, scale=None), here.own)
+    first = html.first_layer(seen) if spec.layer is None else spec.layer
+    view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")}
+    view |= {"layer": first, "query": query_words(spec.settled(seen).query)}
+    choice = {"name": here.picture.name, "view": view}
+    held = st.segmented_control(
+        "Holding", ("this layer", "all layers"), default="this layer", key="holding", required=True
+    )
+    choice["layers"] = [first] if held == "this layer" else None
+    st.caption(
+        f"One file of {html.size(seen, here.picture.image, **choice) / 1e6:.2f} MB that works from a disk, offline: "
+        "hover, lock, heads, the √d_k switch."
+    )
+    return replace(spec, layer=first), lambda: html.page(seen, here.picture.image, **choice).encode()
+
+
+def description(here: Session, layout: str, **look):
+    """What the microscope shows, as the description of a figure."""
+    from playground.figures import Spec
+    from playground.figures.command_line import read_query
+
+    on_microscope = st.session_state.get("page", "microscope") == "microscope"
+    view, shown = here.view if on_microscope else {}, {}
+    if "ceiling" in view and view["ceiling"] != "auto":
+        shown["ceiling"] = float(view["ceiling"])
+    if layout == "compare" and here.other is not None:
+        picture, wish = here.other
+        shown["other_image"] = None if picture.id == here.picture.id else picture.name
+        shown["other_model"] = None if wish.model == here.wish.model else wish.model
+    seen = engine.trace(here.picture, here.wish, here.own) if here.wish.detail > 1 else None
+    return Spec(
+        image="" if layout == "curves" else here.picture.name,
+        layout=layout,
+        model=here.wish.model,
+        size=seen.size if seen else None,
+        layer=int(view["layer"]) if "layer" in view else None,
+        head=int(view.get("head", 0)),
+        query=read_query(view.get("query")),
+        scale=view.get("scale", "on"),
+        whole=view.get("pass") == "whole",
+        what=view.get("what", "weight"),
+        direction=view.get("direction", "row"),
+        kernel=int(view.get("k", 3)),
+        colours=view.get("colours", "shared"),
+        smooth=view.get("smooth") == "true",
+        **shown,
+        **look,
+    )
+
+
+def picture(here: Session, spec, kind: str) -> bytes:
+    from playground import figures
+    from playground.figures import files
+
+    seen, beside = _traces(here, spec)
+    image = None if spec.layout == "curves" else here.picture.image
+    with engine.turn():
+        if spec.sweep:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / f"sweep.{kind}"
+                figures.animate(file, spec, seen, image, **beside)
+                return file.read_bytes()
+        drawing = figures.draw(spec, seen, image, **beside) if seen else figures.draw(spec)
+        makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
+        return makers[kind](drawing)
+
+
+def _traces(here: Session, spec) -> tuple:
+    """(the trace, what a figure takes beside it), through the server's shelves."""
+    if spec.layout == "curves":
+        return None, {}
+    altered = None if spec.scale == "on" else 1.0 if spec.scale == "off" else float(spec.scale)
+    if spec.layout == "scale" and spec.whole:
+        seen = engine.trace(here.picture, here.wish, here.own)
+        return seen, {"other": engine.trace(here.picture, replace(here.wish, scale=altered or 1.0), here.own)}
+    wish = replace(here.wish, scale=altered) if spec.whole else here.wish
+    seen = engine.trace(here.picture, wish, here.own)
+    if spec.layout != "compare" or here.other is None:
+        return seen, {}
+    other, its_wish = here.other
+    return seen, {
+        "other": engine.trace(other, replace(its_wish, scale=wish.scale), here.own),
+        "other_image": other.image,
+    }

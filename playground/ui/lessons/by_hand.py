@@ -1,0 +1,58 @@
+"""The drawings of the page about attention by hand, with what a person has set in them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from playground.lessons import by_hand
+from playground.pack import pack, unpack
+from playground.serving.session import Session
+from playground.ui.lessons.drawings import Written, as_jpeg, drawing, kept
+from playground.ui.navigation import Setting, write_address
+
+state = st.session_state
+
+TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+PATCHES = (4, 8, 14, 16, 32)
+
+
+class Arrows(Written):
+    def read(self, text: str | None) -> object:
+        return text if text and by_hand.read(text, tokens=18) is not None else self.default
+
+
+SETTINGS = {
+    "arrows": Arrows(by_hand.start()),
+    "patch": Setting.of(8, PATCHES),
+    "temperature": Setting.of(0.002, TEMPERATURES),
+    "hidden": Written("", pattern=r"[A-Za-z0-9_-]{1,600}"),
+    "at": Written("", pattern=r"\d{1,2},\d{1,2}"),
+    "mask": Written("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
+}
+
+
+def nine_tokens() -> None:
+    drawing("arrows", "lessons/by_hand.css", {"arrows": state.arrows, "start": SETTINGS["arrows"].default}, ("arrows",))
+
+
+@st.fragment
+def colours(here: Session) -> None:
+    st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
+    write_address()
+    seen = kept(here, ("colours", state.patch), lambda: _picture(here, state.patch))
+    header, arrays = unpack(seen)
+    header |= {name: state[name] for name in ("temperature", "hidden", "at")}
+    header |= {"id": f"{here.picture.id}-{state.patch}", "temperatures": TEMPERATURES}
+    drawing("friends", "lessons/by_hand.css", pack(header, arrays), ("temperature", "hidden", "at"))
+
+
+def _picture(here: Session, patch: int) -> bytes:
+    from playground.images import displayed
+
+    seen = by_hand.colour_trace(here.picture.image, patch)
+    height, width = seen.size
+    return by_hand.to_bytes(seen, as_jpeg(displayed(here.picture.image, (2 * height, 2 * width))))
+
+
+def masks() -> None:
+    drawing("masks", "lessons/by_hand.css", {"arrows": state.arrows, "mask": state.mask}, ("mask",))

@@ -1,0 +1,184 @@
+"""The parts of the page on which vit.py is read: a listing with formulas, the two attentions, what a weight is not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from functools import cache
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.pack import pack
+from playground.samples import start_patch
+from playground.serving import engine
+from playground.serving.session import Session
+from playground.ui import lesson
+from playground.ui.components import component
+from playground.ui.navigation import Setting, write_address
+
+state = st.session_state
+
+MOST = 1024  # tokens whose whole matrices of weights are made
+PARTS = {  # as playground.reading.PARTS, which would import torch before the page is painted
+    "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
+    "mlp": "MLP", "layer": "Layer", "answer": "Answer",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Look:
+    """A setting that stands in the address as layer.head.row.column."""
+
+    default: str = ""
+    options: tuple = ()
+
+    def read(self, text: str | None) -> str:
+        return text if text and re.fullmatch(r"\d{1,2}(\.\d{1,3}){3}", text, re.ASCII) else self.default
+
+
+SETTINGS = {"part": Setting.of("attention", PARTS), "look": Look()}
+
+
+def listing() -> None:
+    """The chosen part of vit.py, its formulas beside the lines."""
+    from playground.lessons.listing import PARTS as parts
+
+    st.pills("Part", PARTS, format_func=PARTS.get, key="part", label_visibility="collapsed", required=True)
+    st.markdown(parts[state.part].says)
+    _read(("parts", state.part))
+
+
+@cache
+def _parts(name: str) -> list[dict]:
+    from playground.lessons.listing import PARTS as parts
+
+    return [asdict(cut) for cut in parts[name].read()]
+
+
+def _read(key: tuple[str, str]) -> None:
+    component("read", "lessons/read.js", "lessons/read.css")(key="read", data={"parts": _parts(key[1])})
+
+
+def _layer(here: Session, seen) -> int:
+    return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else 2 * seen.layers // 3)
+
+
+def twins(here: Session) -> None:
+    """The largest difference on the person's picture, and both times on this machine."""
+    from playground.lessons.listing import listing as lines_of
+    from playground.vit import attention, attention_by_hand
+
+    columns = st.columns(2)
+    for column, thing in zip(columns, (attention_by_hand, attention), strict=True):
+        column.code("\n".join(line.text for line in lines_of(thing).lines), language="python", wrap_lines=True)
+    numbers = _on_the_picture(here)
+    some = f" (its first {MOST:,} tokens)" if numbers["tokens"] > MOST else ""
+    st.markdown(f"Their largest difference on your picture{some}, all layers and heads: **{numbers['apart']:.1e}**.")
+    if st.button("Measure both on this machine", icon=":material/timer:", key="measure"):
+        state.timed = True
+    if state.get("timed"):
+        _times(_measured())
+
+
+@st.cache_data(show_spinner="Measuring", max_entries=1, ttl=3600)
+def _measured() -> list[tuple[int, float, float, float]]:
+    from playground.lessons.fused import TOKENS, measure
+
+    with engine.turn():
+        found = [measure(tokens) for tokens in TOKENS]
+    return [(t.tokens, t.by_hand, t.fused, t.apart) for t in found]
+
+
+def _times(measured: list[tuple[int, float, float, float]]) -> None:
+    tokens = [f"{n:,} tokens" for n, *_ in measured]
+    figure = go.Figure()
+    for name, place, colour in (("by hand", 1, lesson.KEY), ("fused", 2, lesson.QUERY)):
+        times = [row[place] for row in measured]
+        figure.add_bar(
+            x=tokens, y=times, name=name, marker_color=colour, text=[f"{t:.3g} ms" for t in times],
+            hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
+        )  # fmt: skip
+    figure.update_yaxes(type="log", title="milliseconds")
+    figure.update_layout(title="12 heads of 64, medians of 7")
+    lesson.chart(figure, "times", height=300, name="attention-by-hand-and-fused")
+    n, hand, fused, apart = measured[-1]
+    st.markdown(
+        f"At {n:,} tokens the fused kernel takes **{fused / hand:.2f} ×** the time of the one by hand; "
+        f"their largest difference is {apart:.1e}."
+    )
+
+
+def _on_the_picture(here: Session) -> dict[str, float]:
+    """What is measured on the picture as a whole; kept until another picture or model is chosen."""
+    key = (here.picture.id, here.wish)
+    if state.get("counted", (None,))[0] != key:
+        from playground.analysis.contribution import differing
+        from playground.lessons.fused import apart, turned
+        from playground.vit import QKV
+
+        seen = engine.trace(here.picture, here.wish, here.own)
+        with engine.turn():
+            found = differing(seen)
+            some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+            state.counted = (
+                key,
+                {
+                    "apart": max(apart(layer, seen.scale) for layer in some),
+                    "turned": turned(some[len(some) // 2], seen.scale),
+                    "differs": found.overall,
+                    "rows": found.rows,
+                    "breadth": found.breadth,
+                    "tokens": seen.tokens,
+                },
+            )
+    return state.counted[1]
+
+
+def analogy(here: Session) -> None:
+    numbers = _on_the_picture(here)
+    st.markdown(
+        "A :blue[**query**] is what you ask at the desk, a :orange[**key**] the label on a spine, a :green[**value**] "
+        "what stands in the book.\n\n"
+        "Where it breaks:\n"
+        "- A library lends one book. Here everyone takes a little of each: on your picture a row listens as if to "
+        f"**{numbers['breadth']:.0f} of {numbers['tokens']}** tokens at once.\n"
+        "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
+        "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
+        f"layer change by at most **{numbers['turned']:.0e}**: only their products count."
+    )
+
+
+@st.fragment
+def carried(here: Session) -> None:
+    """Weight and weight × ‖value‖ under one cursor."""
+    component("carried", "lessons/carried.js", "lessons/carried.css")(
+        key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
+    )
+    numbers = _on_the_picture(here)
+    st.markdown(
+        f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
+        f"one that contributes most in **{100 * numbers['differs']:.0f} %**."
+    )
+
+
+def _on_look() -> None:
+    state.look = SETTINGS["look"].read(str(state.carried.look))
+    write_address()
+
+
+def _carried_bytes(here: Session) -> bytes:
+    seen = engine.trace(here.picture, here.wish, here.own)
+    layer, whole = _layer(here, seen), engine.look(here.picture, here.wish, here.own)
+    key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
+    if state.get("carrying", (None,))[0] != key:
+        rows, columns = seen.grid
+        start = (0, 0, *start_patch(here.picture.name, seen.grid))
+        _, head, row, column = map(int, state.look.split(".")) if state.look else start
+        view = {
+            "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
+            "query": min(row, rows - 1) * columns + min(column, columns - 1),
+        }  # fmt: skip
+        data = engine.pack(here.picture, here.wish, here.own, layer)
+        state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
+    return state.carrying[1]

@@ -1,0 +1,359 @@
+"""The lesson on the cost: the arithmetic of one case, what grows with the tokens, and the same measured here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.analysis import cost
+from playground.analysis.cost import PRESETS, Case
+from playground.errors import PlaygroundError
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Desk, Series
+from playground.ui import lesson
+from playground.ui.navigation import Setting
+
+SETTINGS = {
+    "image": Setting.of(
+        224, (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
+    ),
+    "patch": Setting.of(16, (8, 14, 16, 32, 48)),
+    "width": Setting.of(768, (192, 384, 512, 768, 1024, 1280)),
+    "heads": Setting.of(12, (1, 2, 3, 4, 6, 8, 12, 16)),
+    "layers": Setting.of(12, (1, 2, 4, 6, 12, 24, 32)),
+    "kernel": Setting.of(3, (1, 3, 5, 7)),
+}
+LABELS = {
+    "image": ("Image", "{:,} px"), "patch": ("Patch", "{} px"), "width": ("Width", "{}"), "heads": ("Heads", "{}"),
+    "layers": ("Layers", "{}"), "kernel": ("Convolution", "{0}×{0}"),
+}  # fmt: skip
+ATTENTION, QUIET = "#B63679", "#E8963A"  # of magma, as weights are; the fused kernel is the same with a break
+SECONDS, BYTES = [10.0**p for p in range(-4, 2)], [10.0**p for p in range(3, 13)]  # where axes have a line
+COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION}
+
+IDEA = (
+    "In attention every token asks every token: twice the image side is four times the tokens and *sixteen times* the "
+    "questions. A convolution asks a fixed number of neighbours, and grows with the tokens alone."
+)
+
+state = st.session_state
+
+# The case -------------------------------------------------------------------------------------------------------------
+
+
+def controls() -> Case | None:
+    """What the dials say; None, and a sentence in place, where that can't be."""
+    dialled = {name: state[name] for name in SETTINGS}
+    state.preset = next((name for name, case in PRESETS.items() if asdict(case) == dialled), None)
+    st.pills("The classic cases, as a ViT-B", PRESETS, key="preset", on_change=_on_preset)
+    with st.container(horizontal=True, key="cost_dials", gap="small"):
+        for name, setting in SETTINGS.items():
+            label, words = LABELS[name]
+            st.select_slider(label, setting.options, key=name, format_func=words.format, width=150)
+    try:
+        return Case(**dialled)
+    except PlaygroundError as error:
+        st.warning(str(error), icon=":material/error:")
+        return None
+
+
+def _on_preset() -> None:
+    if case := PRESETS.get(state.preset):
+        state.update(asdict(case))
+
+
+# The arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def arithmetic(case: Case) -> None:
+    picture, numbers = st.columns([1.1, 1.5], gap="large")
+    with picture:
+        lesson.chart(_square(case), "square", height=400, name="who asks whom")
+    with numbers:
+        _numbers(case)
+    flops, held = st.columns(2, gap="large")
+    with flops:
+        lesson.chart(_flops(case), "flops", height=340, name="FLOPs of a layer")
+    with held:
+        lesson.chart(_bytes(case), "bytes", height=340, name="bytes of a layer")
+
+
+def _square(case: Case) -> go.Figure:
+    """To scale: every token as a column, and what it reads stacked upon it."""
+    n, reads = case.tokens, min(case.kernel**2, case.tokens)
+    figure = go.Figure()
+    corners = {"fill": "toself", "mode": "lines", "hoveron": "fills", "showlegend": False}
+    figure.add_scatter(
+        x=[0, n, n, 0, 0], y=[0, 0, n, n, 0], fillcolor="rgba(182,54,121,0.28)", line={"color": ATTENTION, "width": 2},
+        name=f"attention: {n:,} tokens × {n:,} tokens<br>= {case.entries:,} scores in every head", **corners,
+    )  # fmt: skip
+    for name, other in PRESETS.items():
+        if other.tokens < n:
+            m = other.tokens
+            line = {"color": ATTENTION, "width": 1.5, "dash": "dot"}
+            figure.add_scatter(
+                x=[0, m, m, 0], y=[m, m, 0, 0], mode="lines", line=line, showlegend=False, hoverinfo="text",
+                text=f"{name}: {m:,} tokens, {m**2:,} scores",
+            )  # fmt: skip
+            if m > 0.04 * n:
+                figure.add_annotation(x=m, y=m, text=f"{m:,}", showarrow=False, xanchor="left", yanchor="bottom")
+    figure.add_scatter(
+        x=[0, n, n, 0, 0], y=[0, 0, reads, reads, 0], fillcolor=lesson.CONVOLUTION,
+        line={"color": lesson.CONVOLUTION, "width": 1.5}, name=f"{case.kernel}×{case.kernel} convolution: "
+        f"{n:,} tokens × {reads}<br>= {n * reads:,} neighbours read", **corners,
+    )  # fmt: skip
+    ends = {"showgrid": False, "zeroline": False, "tickvals": [0, n], "ticktext": ["0", f"{n:,}"]}
+    figure.update_layout(title={"text": f"One head: {case.entries:,} scores, to scale", "font": {"size": 15}})
+    figure.update_xaxes(title="who asks (token)", range=[-0.02 * n, 1.08 * n], constrain="domain", **ends)
+    figure.update_yaxes(title="whom", range=[-0.02 * n, 1.08 * n], scaleanchor="x", constrain="domain", **ends)
+    return figure
+
+
+def _numbers(case: Case) -> None:
+    cut = f" The last {case.rest} pixels make no whole patch and are cut off." if case.rest else ""
+    st.markdown(f"{case.image:,} ÷ {case.patch} = {case.side} patches a side.{cut}")
+    with st.container(horizontal=True, gap="medium"):
+        for label, value in (
+            (f"tokens, {case.side}²", f"{case.tokens:,}"),
+            ("scores in a head", f"{case.entries:,}"),
+            (f"in {case.heads} heads × {case.layers} layers", f"{case.all_entries:,}"),
+        ):
+            st.metric(label, value, width="content")
+    share = cost.pair_flops(case.tokens, case.width) / cost.attention_flops(case.tokens, case.width)
+    times = case.attention_flops / case.convolution_flops
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("FLOPs, attention", flops_text(case.attention_flops), width="content")
+        st.metric(
+            f"FLOPs, {case.kernel}×{case.kernel} convolution", flops_text(case.convolution_flops), width="content"
+        )
+        st.metric("attention ÷ convolution", f"{times:.2f} ×", width="content")
+    st.markdown(
+        f"Of attention's FLOPs {share:.0%} grow with the square of the tokens; the rest are its four matrices. "
+        + _crossing_words(case)
+    )
+    st.markdown(_kept_words(case))
+
+
+def _kept_words(case: Case) -> str:
+    ratio = case.matrices_bytes / case.kept_bytes
+    less = f"{ratio:.3g} times less" if ratio > 1 else f"{1 / ratio:.3g} times *more*, for so few tokens"
+    return (
+        f"**What this playground keeps.** All N × N weights of the {case.layers} layers are "
+        f"{bytes_text(case.matrices_bytes)}. Their queries and keys, from which it makes any row when the cursor asks, "
+        f"are **{bytes_text(case.kept_bytes)}**: {less}."
+    )
+
+
+def _crossing_words(case: Case) -> str:
+    first = cost.crossing(case.width, case.kernel)
+    if first == 1:
+        return f"It never costs less than a {case.kernel}×{case.kernel} convolution."
+    side = int(np.ceil(np.sqrt(first)))
+    return (
+        f"From **{first:,} tokens** on, {side} × {side} patches or {side * case.patch:,} px, it costs more than the "
+        "convolution."
+    )
+
+
+def _grid(case: Case) -> np.ndarray:
+    most = max(16_384, 2 * case.tokens, 2 * cost.crossing(case.width, case.kernel))
+    return np.unique(np.geomspace(16, most, 60).astype(int))
+
+
+def _flops(case: Case) -> go.Figure:
+    tokens = _grid(case).tolist()
+    title = f"FLOPs of a layer of width {case.width}"
+    figure = _growing(title)
+    lines = {
+        "attention": (lambda n: cost.attention_flops(n, case.width), ATTENTION, "solid"),
+        "only its pairs, N²": (lambda n: cost.pair_flops(n, case.width), ATTENTION, "dot"),
+        f"{case.kernel}×{case.kernel} convolution": (
+            lambda n: cost.convolution_flops(n, case.width, case.kernel), lesson.CONVOLUTION, "solid",
+        ),
+    }  # fmt: skip
+    for name, (of, colour, dash) in lines.items():
+        _line(figure, name, tokens, [of(n) for n in tokens], colour, dash, flops_text)
+    first = cost.crossing(case.width, case.kernel)
+    if first > 1:
+        height = cost.attention_flops(first, case.width)
+        _mark(figure, first, height, f"the crossing: from {first:,} tokens on attention costs more", "x")
+        figure.add_annotation(
+            x=np.log10(first), y=np.log10(height), text=f"{first:,} tokens", ax=-58, ay=-26, arrowhead=0,
+        )  # fmt: skip
+    _mark(figure, case.tokens, cost.attention_flops(case.tokens, case.width), f"your case: {case.tokens:,} tokens")
+    return figure
+
+
+def _bytes(case: Case) -> go.Figure:
+    tokens = _grid(case).tolist()
+    figure = _growing(f"Bytes that a layer holds, {case.heads} heads")
+    lines = {
+        "attention": (lambda n: cost.attention_bytes(n, case.width, case.heads), ATTENTION),
+        "fused, without the weights": (lambda n: cost.fused_bytes(n, case.width), QUIET),
+        f"{case.kernel}×{case.kernel} convolution": (
+            lambda n: cost.convolution_bytes(n, case.width), lesson.CONVOLUTION,
+        ),
+    }  # fmt: skip
+    for name, (of, colour) in lines.items():
+        _line(figure, name, tokens, [of(n) for n in tokens], colour, "solid", bytes_text)
+    here = cost.attention_bytes(case.tokens, case.width, case.heads)
+    _mark(figure, case.tokens, here, f"your case: {case.tokens:,} tokens, {bytes_text(here)}")
+    figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
+    return figure
+
+
+def _growing(title: str) -> go.Figure:
+    figure = go.Figure()
+    legend = {"x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
+    figure.update_layout(title={"text": title, "font": {"size": 15}}, legend=legend)
+    ticks = [16, 64, 256, 1024, 4096, 16384]
+    figure.update_xaxes(type="log", title="tokens", tickvals=ticks, ticktext=[f"{t:,}" for t in ticks], tickangle=0)
+    figure.update_yaxes(type="log", exponentformat="SI")
+    return figure
+
+
+def _line(figure: go.Figure, name: str, tokens: list, values: list, colour: str, dash: str, text) -> None:
+    figure.add_scatter(
+        x=tokens, y=values, name=name, mode="lines", line={"color": colour, "width": 3, "dash": dash},
+        text=[f"{name}, {n:,} tokens: {text(v)}" for n, v in zip(tokens, values, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _mark(figure: go.Figure, tokens: int, value: float, said: str, symbol: str = "diamond") -> None:
+    figure.add_scatter(
+        x=[tokens], y=[value], mode="markers", showlegend=False, hovertemplate=f"{said}<extra></extra>",
+        marker={"symbol": symbol, "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
+    )  # fmt: skip
+
+
+def exercises() -> None:
+    lesson.exercise(
+        "From 224 to 384 pixels at patch 16: by how much do the scores grow? Which patch takes the growth back?",
+        "196 tokens become 576, 2.94 times as many, and 38,416 scores become 331,776: 8.6 times, (384 / 224)⁴. With "
+        "patches of 48 pixels, 384 pixels make 64 tokens and 4,096 scores, fewer than at the start, but a patch then "
+        "has nine times the pixels to squeeze into one vector.",
+    )
+    lesson.exercise(
+        "More heads: what changes, and what doesn't?",
+        "The scores: every head has its own N × N. The FLOPs don't change at all, because each head is narrower by as "
+        "much as there are more of them.",
+    )
+
+
+# Measured -------------------------------------------------------------------------------------------------------------
+
+_desk = Desk()  # of this server: its visitors share it
+
+
+def measured(case: Case) -> None:
+    st.subheader("Measured on this machine", anchor=False)
+    busy = _desk.running() is not None
+    st.fragment(run_every=0.7 if busy else None)(_measured)(case, busy)
+
+
+def _measured(case: Case, was_busy: bool) -> None:
+    running = _desk.running()
+    if was_busy and running is None:
+        st.rerun()  # it has ended: no more looking every moment
+    what = (case.width, case.heads, case.kernel)
+    series = _desk.result(*what)
+    me = state.setdefault("measurer", object())
+    if running is None:
+        st.markdown(
+            f"One layer of width {case.width} with {case.heads} heads, one image, one core, in a process of its own: "
+            f"attention that makes its N × N weights, attention in a fused kernel, a {case.kernel}×{case.kernel} "
+            "convolution. Half a minute or so."
+        )
+        if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure"):
+            if not _desk.start(me, *what):
+                st.toast("Somebody else has just begun to measure: wait a moment.", icon=":material/hourglass_top:")
+            st.rerun()
+    else:
+        _progress(*running, me)
+    if series is not None and series.points:
+        _results(case, series)
+    elif series is not None and not series.running:
+        st.warning("The measurement found no room on this machine: try again later.", icon=":material/error:")
+
+
+def _progress(owner: object, series: Series, me: object) -> None:
+    last = series.points[-1] if series.points else None
+    done = f"{last.kind}, {last.tokens:,} tokens" if last else "starting"
+    if owner is me:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.progress(series.done, text=f"Measuring: {done}")
+            if st.button("Stop", icon=":material/stop:", key="stop"):
+                _desk.stop(me)
+    else:
+        st.progress(series.done, text=f"Somebody else is measuring ({done}). One at a time: wait for your turn.")
+
+
+def _results(case: Case, series: Series) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        figure = _growing("Time of a layer")
+        _points(figure, series, lambda p: p.seconds, seconds_text)
+        figure.update_yaxes(
+            tickvals=[10.0**p for p in range(-4, 2)], ticktext=["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"]
+        )
+        lesson.chart(figure, "measured_time", height=340, name="measured time")
+    with right:
+        figure = _growing("Peak memory of a layer")
+        _points(figure, series, lambda p: p.bytes, bytes_text)
+        figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
+        lesson.chart(figure, "measured_memory", height=340, name="measured peak memory")
+    st.caption(" ".join(_remarks(series)))
+
+
+def _points(figure: go.Figure, series: Series, value, text) -> None:
+    for kind in GROWTH:
+        points = [p for p in series.of(kind) if value(p)]
+        figure.add_scatter(
+            x=[p.tokens for p in points], y=[value(p) for p in points], name=kind, mode="lines+markers",
+            line={"color": COLOURS[kind], "width": 3}, marker={"size": 7},
+            text=[f"{kind}, {p.tokens:,} tokens: {text(value(p))}" for p in points],
+            hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+
+
+def _remarks(series: Series) -> list[str]:
+    remarks = ["Time is the quickest of up to five passes; memory the highest point above what was there before."]
+    for kind in GROWTH:
+        if skipped := series.of(kind, skipped=True):
+            first = skipped[0]
+            if first.skipped == "memory":
+                why = f"it would take about {bytes_text(first.bytes)}, and this page takes at most a gigabyte"
+            else:
+                why = f"it would take about {seconds_text(first.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
+            remarks.append(f"**{kind.capitalize()} was not run with {first.tokens:,} tokens:** {why}.")
+    if series.points and all(p.bytes is None for p in series.points):
+        remarks.append("This system does not tell a process its peak memory; Linux does.")
+    if series.stopped:
+        remarks.append("Stopped before its end.")
+    return remarks
+
+
+# Numbers in words -----------------------------------------------------------------------------------------------------
+
+
+def flops_text(n: float) -> str:
+    return _with_unit(n, 1000, ("", " K", " M", " G", " T", " P"))
+
+
+def bytes_text(n: float) -> str:
+    """In powers of ten, as disks and the README count."""
+    return _with_unit(n, 1000, (" B", " KB", " MB", " GB", " TB"))
+
+
+def seconds_text(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
+def _with_unit(n: float, step: int, units: tuple[str, ...]) -> str:
+    place = 0
+    while n >= step and place < len(units) - 1:
+        n, place = n / step, place + 1
+    return f"{n:.3g}{units[place]}" if n < 999.5 or place else f"{n:.0f}{units[place]}"

@@ -1,0 +1,318 @@
+"""The page of heads: their numbers for one picture or all samples, and what goes to the browser."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import partial
+from itertools import count
+from urllib.parse import urlencode
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from PIL import Image
+
+from playground.samples import SAMPLES
+from playground.serving import engine
+from playground.serving.cache import Shelf
+from playground.serving.session import Session
+from playground.ui.components import component
+from playground.ui.lesson import CONVOLUTION
+from playground.ui.navigation import Setting
+from playground.ui.plain import plain
+
+ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
+MEASURES = {
+    ENTROPY: "entropy",
+    DISTANCE: "distance",
+    SELF: "share to itself",
+    CLASS: "share to CLS",
+    REGISTERS: "share to registers",
+}
+SAYS = {
+    ENTROPY: "**Entropy**, in bits: 0 when one token gets all the weight, the most when all get the same.",
+    DISTANCE: "**Mean attention distance**: how many patches away, on average, what a patch listens to lies.",
+    SELF: "**Share to itself**: how much of its own value a patch keeps listening to.",
+    CLASS: "**Share to CLS**: what the class token, which sums the picture up, gets from the patches.",
+    REGISTERS: "**Share to registers**: what the spare tokens get, which have no place in the picture.",
+}
+PICTURE, SAMPLES_ALL = "picture", "samples"
+OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
+BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
+THUMB = 200  # pixels
+MOST_OFF = 40
+
+_habits = Shelf(24 * engine.MB, size=lambda habits: sum(getattr(habits, f.name).nbytes for f in fields(habits)))
+SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
+Spot = tuple[int, int]  # (layer, head)
+Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
+
+
+class Off(Setting):
+    """Heads that are switched off, as "3.0 4.2": layer and head of each."""
+
+    def read(self, text: str | None) -> str:
+        if not re.fullmatch(r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*", text or "", re.ASCII):
+            return self.default
+        return " ".join(text.split(" ")[:MOST_OFF])
+
+
+SETTINGS = {
+    "measure": Setting.of(ENTROPY, MEASURES),
+    "over": Setting.of(PICTURE, OVER),
+    "off": Off("", ()),
+}
+
+
+# Numbers
+
+
+def habits(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
+    """One picture's numbers; those of an upload stay in its session."""
+    own = st.session_state.setdefault("own_habits", Shelf(4 * engine.MB, _habits.size))
+    return (_habits if picture.sample else own).get((picture.id, wish), lambda: _look(here, picture, wish, report))
+
+
+def _look(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
+    from playground.analysis.heads import look
+
+    seen, layers = engine.trace(picture, wish, here.own), count(1)
+
+    @contextmanager
+    def turn():
+        layer = next(layers)
+        if seen.tokens > SLOW:
+            report((layer - 1) / seen.layers, f"{plain(picture.name)}: layer {layer} of {seen.layers}")
+        with engine.turn():
+            yield
+
+    return look(seen, turn)
+
+
+def over_samples(here: Session, report: Report):
+    """(mean, spread) over the samples."""
+    from playground.analysis.heads import average, spread
+
+    many = []
+    for n, sample in enumerate(SAMPLES):
+        words = f"{sample.title}: {n + 1} of {len(SAMPLES)}"
+        report(n / len(SAMPLES), words)
+        part = partial(_part, report, n, words)
+        many.append(habits(here, engine.sample(sample.name), here.wish, part))
+    return average(many), spread(many)
+
+
+def _part(report: Report, n: int, words: str, share: float, _: str) -> None:
+    report((n + share) / len(SAMPLES), words)
+
+
+def lost(here: Session, seen, off: list[Spot]):
+    """Remembered, for a page runs again whatever is chosen on it."""
+    from playground.analysis.ablation import without
+
+    def work():
+        with engine.turn():
+            return without(seen, off)
+
+    kept = st.session_state.setdefault("losses", Shelf(4 * engine.MB, lambda loss: loss.change.numel() * 4))
+    return kept.get((here.picture.id, here.wish, tuple(off)), work)
+
+
+# Choices
+
+
+def measures_of(seen) -> list[str]:
+    """Those that mean something for this model."""
+    registers = any(name.startswith("reg") for name in seen.prefix)
+    has = {CLASS: bool(set(seen.prefix) & {"cls", "dist"}), REGISTERS: registers}
+    return [key for key in MEASURES if has.get(key, True)]
+
+
+def absent(seen) -> str:
+    """In a word, why a column that others have is not there."""
+    there = measures_of(seen)
+    missing = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in there]
+    return f"This model has no {' and no '.join(missing)}." if missing else ""
+
+
+def switched_off(seen) -> list[Spot]:
+    """From the address; heads that this model does not have are passed over."""
+    spots = [tuple(int(n) for n in spot.split(".")) for spot in st.session_state.off.split()]
+    return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
+
+
+def write_off(spots: list[Spot]) -> None:
+    st.session_state.off = " ".join(f"{layer}.{head}" for layer, head in sorted(spots)[:MOST_OFF])
+
+
+# The atlas
+
+
+def atlas(here: Session, seen, mean, spread=None) -> None:
+    """A click opens a head in the microscope."""
+    state = st.session_state
+    view = here.view
+    shown = [min(int(view.get("layer", 2 * seen.layers // 3)), seen.layers - 1), int(view.get("head", 0)) % seen.heads]
+    data = {
+        "layers": seen.layers,
+        "heads": seen.heads,
+        "measure": state.measure,
+        "measures": [_measure(key, seen, mean, spread) for key in measures_of(seen)] + [_effect(mean, spread)],
+        "habits": [[{"long": name, "short": short(name)} for name in row] for row in mean.kinds()],
+        "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1), 4).tolist(),
+        "reach": mean.offsets.shape[-1] // 2,
+        "shown": shown,
+        "link": "./?" + urlencode(here.words(view=False)),
+    }
+    component("atlas", "lessons/atlas.js", "lessons/heads.css")(key="atlas", data=data, on_open_change=lambda: None)
+    if opened := state.atlas.get("open"):
+        here.view = here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))}
+        st.switch_page("pages/microscope.py", query_params=here.words())
+
+
+def _measure(key: str, seen, mean, spread) -> dict:
+    from playground.analysis.heads import even_distance
+
+    name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
+    high, unit, digits = BRIGHT_SHARE, "%", 1
+    if key == ENTROPY:
+        high, unit, digits = float(np.log2(seen.tokens)), "bits", 2
+    elif key == DISTANCE:
+        high, unit = even_distance(*seen.grid), "patches"
+    else:
+        factor = 100
+    return {
+        "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": high, "over": key != ENTROPY,
+        "values": (getattr(mean, name) * factor).tolist(),
+        "spread": (getattr(spread, name) * factor).tolist() if spread else None,
+    }  # fmt: skip
+
+
+def _effect(mean, spread) -> dict:
+    return {
+        "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
+        "over": True, "values": mean.effect.tolist(), "spread": spread.effect.tolist() if spread else None,
+    }  # fmt: skip
+
+
+def short(kind: str) -> str:
+    """A habit's name for a small cell."""
+    from playground.analysis import heads
+
+    if kind.startswith(heads.FIXED):
+        return kind.removeprefix(heads.FIXED)
+    return {
+        heads.ITSELF: "itself", heads.PREFIX: "CLS, reg", heads.LOCAL: "local", heads.EVERYWHERE: "all",
+        heads.CONTENT: "alike", heads.IDLE: "idle", heads.MIXED: "mixed",
+    }[kind]  # fmt: skip
+
+
+# Distance by depth
+
+SYMBOLS = {"looks": "square", "class": "diamond", "fixed": "triangle-left", "local": "circle", "same": "star",
+           "everywhere": "hexagon", "idle": "x-thin-open", "no": "circle-open"}  # fmt: skip
+
+
+def scatter(seen, mean, spread=None) -> go.Figure:
+    """Every head at its layer: the figure that the ViT paper prints."""
+    from playground.analysis.heads import even_distance
+
+    even = even_distance(*seen.grid)
+    figure, kinds = go.Figure(), mean.kinds()
+    groups: dict[str, list[Spot]] = {}
+    for layer, row in enumerate(kinds):
+        for head, name in enumerate(row):
+            groups.setdefault(name.split(":")[0], []).append((layer, head))
+    for name, spots in sorted(groups.items()):
+        layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
+        far = mean.distance[layers, heads]
+        spare = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
+        hover = [
+            f"layer {layer}, head {head}: {kinds[layer][head]}<br>listens {x:.1f} patches away, "
+            f"{x * seen.patch_size:.0f} pixels"
+            for (layer, head), x in zip(spots, far, strict=True)
+        ]
+        figure.add_scatter(
+            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=far, error_y=spare, name=name,
+            mode="markers", text=hover, hoverinfo="text",
+            marker={"size": 11, "symbol": SYMBOLS[name.split(" ")[0]], "color": INK, "line": {"width": 1.5}},
+        )  # fmt: skip
+    ends = [-0.5, seen.layers - 0.5]
+    for level, words, colour in ((even, "all patches alike", INK), (NEAR, "3 × 3 convolution", CONVOLUTION)):
+        line = {"color": colour, "width": 2, "dash": "dot"}
+        figure.add_scatter(x=ends, y=[level] * 2, name=words, mode="lines", line=line, hoverinfo="name")
+    figure.update_layout(
+        xaxis={"title": "layer", "dtick": 1 if seen.layers <= 14 else 2, "range": ends, "zeroline": False},
+        yaxis={"title": "mean attention distance, patches", "range": [0, max(even, mean.distance.max()) * 1.1]},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
+    )
+    return figure
+
+
+INK = "#83838F"  # on either theme; the colours of the roles are taken
+NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
+
+
+# Switches
+
+
+def board(here: Session, seen, mean) -> None:
+    """A click switches a head off; it is there with what that costs."""
+    off = switched_off(seen)
+    loss = lost(here, seen, off)
+    patches = loss.change[:, len(seen.prefix) :].numpy()
+    ceiling = _nice(float(np.quantile(patches, 0.98))) if off else 1.0
+    summary = (
+        {"name": seen.prefix[0].upper(), "values": loss.change[:, 0].tolist()} if seen.prefix[:1] == ("cls",) else None
+    )
+    data = {
+        "layers": seen.layers,
+        "heads": seen.heads,
+        "off": [list(spot) for spot in off],
+        "effect": mean.effect.tolist(),
+        "picture": _thumb(here.picture),
+        "grid": list(seen.grid),
+        "rows": loss.predictions(seen.vit.config.labels) or None,
+        "read": _read(seen, loss, off),
+        "maps": base64.b64encode((patches / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "ceiling": ceiling,
+        "means": patches.mean(axis=1).tolist(),
+        "summary": summary,
+    }
+    component("board", "lessons/board.js", "lessons/heads.css")(
+        key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: write_off([])
+    )
+
+
+def _toggle(seen) -> None:
+    said = st.session_state.board.toggle or {}
+    write_off(list(set(switched_off(seen)) ^ {(int(said["layer"]), int(said["head"]))}))
+
+
+def _read(seen, loss, off: list[Spot]) -> str:
+    missing = "names no classes" if seen.logits is not None else "has no classifier: it predicts nothing"
+    turned = f"The vector that sums the picture up has turned: its cosine with what it was is {1 - loss.turned:.3f}."
+    return f"This model {missing}. {turned if off else 'Switch a head off, and see how far its summary turns.'}"
+
+
+def _nice(x: float) -> float:
+    """The next of 5, 10, 20, 50, 100 … per cent, so that the colours mean a round number."""
+    return next((n for n in (0.05, 0.1, 0.2, 0.5, 1.0) if x <= n * 1.2), 2.0)
+
+
+@st.cache_data(max_entries=64, ttl=3600, show_spinner=False)
+def _small(jpeg: bytes) -> str:
+    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
+    image.thumbnail((THUMB, THUMB))
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=80)
+    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
+
+
+def _thumb(picture: engine.Picture) -> str:
+    return _small(picture.jpeg)

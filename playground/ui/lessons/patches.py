@@ -1,0 +1,240 @@
+"""The drawings of the page about patches, made of the person's picture and model."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import streamlit as st
+
+from playground.pack import pack, unpack
+from playground.serving import engine
+from playground.serving.session import Session
+from playground.ui.lessons.drawings import Written, as_jpeg, drawing, kept
+from playground.ui.navigation import Setting, write_address
+
+state = st.session_state
+
+PATCHES = (8, 14, 16, 20, 32, 48)
+_PLACE = r"\d{1,2},\d{1,2}"
+SETTINGS = {
+    "patch": Setting.of(16, PATCHES),
+    "at": Written("", pattern=_PLACE),
+    "number": Setting.of(0, range(2048)),
+    "pictures": Setting.of("filters", ("filters", "components")),
+    "filter": Setting.of(0, range(200)),
+    "table": Setting.of("learned", ("learned", "sinusoidal")),
+    "place": Written("", pattern=_PLACE),
+    "positions": Setting.of("off", ("off", "on")),
+    "order": Setting.of(1, range(1, 100)),
+    "after": Setting.of(1, range(64)),
+    "asker": Written("", pattern=_PLACE),
+}
+
+
+def _with(blob: bytes, **more) -> bytes:
+    header, arrays = unpack(blob)
+    return pack(header | more, arrays)
+
+
+# Falling apart --------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def apart(here: Session) -> None:
+    st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
+    write_address()
+    blob = kept(here, ("cut", state.patch), lambda: _cut(here, state.patch))
+    drawing("patches", "lessons/patches.css", _with(blob, at=state.at, number=state.number), ("at", "number"))
+    _same_numbers(unpack(blob)[0])
+
+
+def _cut(here: Session, patch: int) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+
+    vit = engine.model(here.wish.model)
+    with engine.turn():
+        found = patches.cut(vit, here.picture.image, patch)
+    own, c = vit.config.patch_size, vit.config
+    filters, bias = patches.projection(vit)
+    header = {
+        "id": f"{here.picture.id} {here.wish.model} {patch}",
+        "size": found.size,
+        "patch": patch,
+        "own": own,
+        "width": c.width,
+        "mean": c.mean,
+        "std": c.std,
+        "difference": found.difference,
+        "typical": found.typical,
+    }
+    arrays = {
+        "pixels": np.array(displayed(here.picture.image, found.size, c.interpolation)),
+        "filters": filters.half().numpy(),
+        "stretch": patches.stretching(own, patch).numpy(),
+        "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
+        "tokens": found.tokens.half().numpy(),
+    }
+    return pack(header, arrays)
+
+
+def _same_numbers(header: dict) -> None:
+    """Both ways, in the lines that have just run."""
+    from playground.lessons import patches
+
+    rows, columns = (side // header["patch"] for side in header["size"])
+    left, right = st.columns(2)
+    left.code(_body(patches.by_unfolding), language="python")
+    right.code(_body(patches.by_convolution), language="python")
+    st.markdown(
+        f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
+        f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
+        + ("" if header["own"] == header["patch"] else _stretched(header))
+    )
+
+
+def _stretched(header: dict) -> str:
+    own, patch = header["own"], header["patch"]
+    return (
+        f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
+        f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
+    )
+
+
+def _body(function) -> str:
+    return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def filters(here: Session) -> None:
+    titles = {"filters": "Filters", "components": "What they are mixed of"}
+    st.segmented_control("Show", list(titles), format_func=titles.get, key="pictures", required=True)
+    write_address()
+    blob = kept(here, ("filters", state.pictures), lambda: _filters(here, state.pictures))
+    drawing("filters", "lessons/patches.css", _with(blob, chosen=state.filter), ("filter",))
+
+
+def _filters(here: Session, pictures: str) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+
+    vit = engine.model(here.wish.model)
+    find = patches.principal_filters if pictures == "components" else patches.strongest_filters
+    with engine.turn():
+        found = find(vit, here.picture.image)
+    n, rows, columns = found.answers.shape
+    learned = f"{n} of the {vit.config.width} learned filters"
+    caption = f"The first {n} principal components" if pictures == "components" else learned
+    header = {
+        "id": f"{here.picture.id} {here.wish.model} {pictures}",
+        "patch": found.filters.shape[-1],
+        "grid": (rows, columns),
+        "size": found.size,
+        "titles": found.titles,
+        "caption": caption,
+    }
+    arrays = {
+        "pictures": patches.as_pictures(found.filters).numpy(),
+        "answers": found.answers.half().numpy(),
+        "image": as_jpeg(displayed(here.picture.image, found.size)),
+    }
+    return pack(header, arrays)
+
+
+# Positions ------------------------------------------------------------------------------------------------------------
+
+KINDS = {
+    "learned": "This model **learned** a vector for every place, from nothing but pictures.",
+    "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and column. The "
+    "table shows the sines and cosines of these angles.",
+    "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted along the "
+    "rows of the picture, the patch below is as far away as the row is long.",
+    "none": "This model is told nothing about places.",
+}
+
+
+@st.fragment
+def positions(here: Session) -> None:
+    titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal"}
+    st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
+    write_address()
+    blob = kept(here, ("places", state.table), lambda: _places(here, state.table))
+    kind = unpack(blob)[0]["kind"]
+    st.markdown(KINDS[kind])
+    if kind != "none":
+        drawing("positions", "lessons/patches.css", _with(blob, place=state.place), ("place",))
+
+
+def _places(here: Session, table: str) -> bytes:
+    from playground.lessons import patches
+
+    vit = engine.model(here.wish.model)
+    grid = vit.native_grid
+    found = patches.place_vectors(vit, grid, table)
+    if found is None:
+        return pack({"kind": "none"}, {})
+    places, kind = found
+    header = {"id": f"{here.wish.model} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind}
+    return pack(header, {"places": places.half().numpy()})
+
+
+# The shuffle ----------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def shuffle(here: Session) -> None:
+    depth = engine.model(here.wish.model).config.depth
+    state.after = min(state.after, depth - 1)
+    which, layer, again = st.columns([1.2, 2, 1.4], vertical_alignment="bottom")
+    which.segmented_control("Positions are", ("off", "on"), key="positions", required=True)
+    layer.select_slider("In layer", range(depth), key="after")
+    if again.button("Shuffle again", icon=":material/shuffle:"):
+        state.order = state.order % 99 + 1
+    write_address()
+    key = ("shuffle", state.after, state.order, state.positions)
+    blob = kept(here, key, lambda: _shuffle(here, *key[1:]))
+    drawing("shuffle", "lessons/patches.css", _with(blob, at=state.asker), ("asker",))
+    header = unpack(blob)[0]
+    same = "Attention did **not notice**." if state.positions == "off" else "Attention **did** notice."
+    st.markdown(
+        f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
+        f"**{header['difference']:.1e}**, of the largest weight {header['largest']:.2f}. {same}"
+    )
+
+
+def _shuffle(here: Session, layer: int, order: int, positions: str) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+    from playground.tracing import FORMAT
+
+    vit = engine.model(here.wish.model)
+    with engine.turn():
+        found = patches.shuffle(vit, here.picture.image, layer, order, positions == "on")
+    heads, tokens, dim = found.before.q.shape
+    height, width = found.size
+    header = {
+        "format": FORMAT,
+        "id": f"{here.picture.id} {here.wish.model} {layer} {order} {positions}",
+        "scale": found.scale,
+        "layers": 2,
+        "heads": heads,
+        "head_dim": dim,
+        "tokens": tokens,
+        "prefix": list(vit.config.prefix),
+        "grid": found.grid,
+        "size": found.size,
+        "held": [0, 1],
+        "order": found.order.tolist(),
+        "difference": found.difference,
+        "largest": found.largest,
+    }
+    arrays = {
+        "q": np.stack([found.before.q.half().numpy(), found.after.q.half().numpy()]),
+        "k": np.stack([found.before.k.half().numpy(), found.after.k.half().numpy()]),
+        "image": as_jpeg(displayed(here.picture.image, (2 * height, 2 * width))),
+    }
+    return pack(header, arrays)

@@ -1,0 +1,103 @@
+"""The walk through one layer: which layer, as the page's widgets say, and its steps as a component."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from playground.errors import PlaygroundError
+from playground.serving import engine
+from playground.serving.session import Session, model_title
+from playground.ui.components import component
+from playground.ui.navigation import Setting, write_address
+
+state = st.session_state
+
+STEPS = 9
+MOST_LAYERS = 64
+EXAMPLES = {  # as playground.walk.EXAMPLES, which would import torch before the page is painted
+    "picture": "Your picture",
+    "sentence": "4 tokens × 512, 8 heads",
+    "one-head": "13 × 100 × 49 → 64, 1 head",
+    "four-heads": "… with 4 heads",
+    "vit-b": "A ViT-B",
+    "own": "Your own numbers",
+}
+NUMBERS = {  # name: (label, most, default)
+    "batch": ("Batch", 64, 1),
+    "tokens": ("Tokens", 1024, 4),
+    "dim": ("Width in", 1536, 512),
+    "chan": ("Width out", 1536, 512),
+    "heads": ("Heads", 24, 8),
+}
+SETTINGS = {
+    "example": Setting.of("picture", EXAMPLES),
+    "at": Setting.of(-1, range(-1, MOST_LAYERS)),  # which layer of the model; -1: two thirds of the way up
+    "step": Setting.of(1, range(1, STEPS + 1)),
+    **{name: Setting.of(default, range(1, most + 1)) for name, (_, most, default) in NUMBERS.items()},
+}
+
+
+def choose(here: Session) -> None:
+    """The example, and under it the numbers that it has."""
+    st.pills("Example", EXAMPLES, format_func=EXAMPLES.get, key="example", label_visibility="collapsed", required=True)
+    if state.example == "picture":
+        layers = engine.model(here.wish.model).config.depth
+        if not 0 <= state["at"] < layers:
+            state["at"] = min(layers - 1, 2 * layers // 3)
+        column, words = st.columns([1, 4], vertical_alignment="bottom")
+        column.number_input("Layer", 0, layers - 1, key="at")
+        words.caption(f"The tokens of your picture in {model_title(here.wish.model)}, and its trained weights.")
+        return
+    if state.example != "own":
+        from playground.lessons.shapes import EXAMPLES as sizes
+
+        for name in NUMBERS:
+            state[name] = getattr(sizes[state.example], name)
+    for column, (name, (label, most, _)) in zip(st.columns(len(NUMBERS)), NUMBERS.items(), strict=True):
+        column.number_input(label, 1, most, key=name, on_change=_on_number)
+
+
+def _on_number() -> None:
+    state.example = "own"
+
+
+@st.fragment
+def walk(here: Session) -> None:
+    try:
+        data = _bytes(here)
+    except PlaygroundError as error:
+        st.warning(str(error), icon=":material/block:")
+        return
+    component("walk", "lessons/steps.js", "lessons/steps.css")(
+        key="walk", data=data, default={"step": state.step}, on_step_change=_on_step
+    )
+
+
+def _on_step() -> None:
+    state.step = SETTINGS["step"].read(str(state.walk.step))
+    write_address()
+
+
+def _bytes(here: Session) -> bytes:
+    """Kept until something else is chosen, so that the very same bytes are not sent again at every step."""
+    numbers = tuple(state[name] for name in NUMBERS)
+    chosen = (here.picture.id, here.wish.model, state["at"]) if state.example == "picture" else numbers
+    key = (chosen, here.view_id)
+    if state.get("walked", (None,))[0] != key:
+        state.walked = (key, _make(here, numbers))
+    return state.walked[1]
+
+
+def _make(here: Session, numbers: tuple[int, ...]) -> bytes:
+    from playground.lessons import shapes as walks
+    from playground.lessons.steps import steps_to_bytes
+
+    if state.example == "picture":
+        vit = engine.model(here.wish.model)
+        with engine.turn():
+            steps, names = walks.walk_picture(vit, here.picture.image, state["at"])
+    else:
+        sizes = walks.Sizes(*numbers)
+        with engine.turn():
+            steps, names = walks.walk(sizes), [f"token {i}" for i in range(sizes.tokens)]
+    return steps_to_bytes(steps, names, {"id": here.view_id, "step": state.step})

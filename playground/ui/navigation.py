@@ -1,0 +1,93 @@
+"""Where a person is: the page, what its address says, and the picture and model that go with them from page to page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
+
+from playground.errors import PlaygroundError
+from playground.serving import address, session
+from playground.serving.session import Session
+from playground.ui import tour
+from playground.ui.plain import plain
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A choice of a page that stands in its address: one of `options`, in session state under the address's name."""
+
+    default: object
+    options: tuple
+
+    @staticmethod
+    def of(default: object, options: Iterable) -> Setting:
+        return Setting(default, tuple(options))
+
+    def read(self, text: str | None) -> object:
+        """Addresses are hostile: what is not one of the options is the default."""
+        return {str(option): option for option in self.options}.get(text, self.default)
+
+
+def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
+    """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
+    one; what it leaves open stays as it was on the page before."""
+    state, settings = st.session_state, settings or {}
+    if PagesManager.uses_pages_directory:  # the first run on a fresh server finds pages/ by itself, without app.py
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+    tour.turn(page)
+    given = dict(st.query_params)
+    moved = state.get("page") != page
+    if moved or given != state.get("address"):
+        given = tour.read(page, given, moved)
+        words, view = address.read(given)
+        if "here" not in state:
+            state.here, trouble = session.start(words, view)
+        elif moved:
+            trouble = state.here.arrive(words, view)
+        else:
+            former = state.here
+            state.here, trouble = session.start(words, view)
+            state.here.view_id += former.view_id + 1
+            trouble = state.here.take_back(former, words) or trouble
+        for name, setting in settings.items():
+            state[name] = setting.read(given.get(name))
+        state.pop("errand", None)
+        state.page, state.settings, state.address = page, settings, given
+        if trouble:
+            st.toast(plain(trouble), icon=":material/error:", duration="long")
+        # An address that says less than it could is left alone: a step more in the history would hold people back.
+        if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
+            write_address()
+    return state.here
+
+
+def words_now() -> dict[str, str]:
+    """What a link to the page as it is now says."""
+    state = st.session_state
+    words = state.here.words(view=state.page == "microscope")
+    for name, setting in state.settings.items():
+        if name in state and state[name] != setting.default:
+            words[name] = str(state[name])
+    return words | tour.word(state.page)
+
+
+def write_address() -> None:
+    state, words = st.session_state, words_now()
+    if words != dict(st.query_params):
+        st.query_params.from_dict(words)
+    state.address = words
+
+
+def attempt(action: Callable, *arguments) -> bool:
+    """What can't be done is said in a sentence, and everything stays as it was."""
+    try:
+        action(*arguments)
+    except PlaygroundError as error:
+        st.toast(plain(str(error)), icon=":material/error:", duration="long")
+        return False
+    write_address()
+    return True

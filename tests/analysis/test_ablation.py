@@ -1,0 +1,120 @@
+"""A head that is switched off, against zeros in its columns of W_O."""
+
+import copy
+
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError
+from playground.analysis.ablation import without
+
+LABELS = tuple("abcdefghij")
+
+
+def zeroed(vit, off):
+    """The independent way: another network whose W_O has no columns for these heads."""
+    vit = copy.deepcopy(vit)
+    d = vit.config.width // vit.config.heads
+    for layer, head in off:
+        vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
+    return vit
+
+
+@pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
+def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(seen, off):
+    other = zeroed(seen.vit, off)
+    lost = without(seen, off)
+    torch.testing.assert_close(lost.after, other(seen.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(lost.before, seen.logits.softmax(-1), atol=1e-5, rtol=1e-4)
+    for layer in range(seen.layers):
+        x, silent = (vit.features(seen.input, layer)[0] for vit in (seen.vit, other))
+        expected = (silent - x).norm(dim=-1) / x.norm(dim=-1)
+        torch.testing.assert_close(lost.change[layer], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_layers_below_lose_nothing_and_those_above_do(seen):
+    change = without(seen, {(1, 0)}).change
+    assert change.shape == (seen.layers, seen.tokens)
+    assert change[0].max() == 0
+    assert change[1:].min() > 0
+
+
+def test_with_nothing_switched_off_nothing_changes(seen):
+    lost = without(seen, set())
+    assert lost.change.max() == 0
+    assert torch.equal(lost.before, lost.after)
+    assert lost.turned == 0
+
+
+def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(seen):
+    off = {(0, head) for head in range(seen.heads)}
+    vit, block = seen.vit, seen.vit.blocks[0]
+    x, _ = vit.embed(seen.input)
+    x = x + block.attn.proj.bias
+    x = x + block.mlp(block.norm2(x))
+    usual = vit.features(seen.input, 0)
+    expected = ((x - usual).norm(dim=-1) / usual.norm(dim=-1))[0]
+    torch.testing.assert_close(without(seen, off).change[0], expected, atol=1e-5, rtol=1e-4)
+
+
+def test_the_network_itself_is_left_as_it_was(seen):
+    before = {name: p.clone() for name, p in seen.vit.state_dict().items()}
+    mix = [block.attn.mix for block in seen.vit.blocks]
+    without(seen, {(0, 0), (2, 3)})
+    assert [block.attn.mix for block in seen.vit.blocks] == mix
+    assert all(torch.equal(p, before[name]) for name, p in seen.vit.state_dict().items())
+    assert torch.equal(seen.vit(seen.input)[0], seen.logits)
+
+
+def test_the_scale_of_the_pass_is_kept(small, picture):
+    seen = playground.trace(small, picture, scale="off")
+    off = {(1, 1)}
+    expected = zeroed(small, off)(seen.input, scale=1.0)[0].softmax(-1)
+    torch.testing.assert_close(without(seen, off).after, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_predictions_stand_side_by_side(seen):
+    lost = without(seen, {(1, 0)})
+    rows = lost.predictions(LABELS, top=3)
+    assert [label for label, *_ in rows][:1] == [LABELS[int(lost.before.argmax())]]
+    assert LABELS[int(lost.after.argmax())] in [label for label, *_ in rows]
+    for label, before, after in rows:
+        i = LABELS.index(label)
+        assert (before, after) == pytest.approx((lost.before[i].item(), lost.after[i].item()))
+    assert lost.predictions(()) == []
+
+
+def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(seen):
+    config = seen.vit.config.__class__(**{**seen.vit.config.__dict__, "multi_label": True})
+    seen.vit.config = config
+    torch.testing.assert_close(without(seen, {(1, 0)}).before, seen.logits.sigmoid(), atol=1e-5, rtol=1e-4)
+
+
+def test_without_a_classifier_what_is_read_out_turns(picture):
+    from conftest import scramble
+
+    from playground.vit import Config, VisionTransformer
+
+    c = Config(
+        image_size=(64, 64), patch_size=8, depth=2, width=48, mlp_width=96, heads=4, classes=0, cls_token=False,
+        pool="avg", positions="rotary",
+    )  # fmt: skip
+    vit = scramble(VisionTransformer(c))
+    seen = playground.trace(vit, picture)
+    lost = without(seen, {(0, 2)})
+    assert (lost.before, lost.after, lost.predictions(LABELS)) == (None, None, [])
+    a, b = (model(seen.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
+    assert lost.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
+    assert lost.turned > 1e-4
+
+
+@pytest.mark.parametrize("off", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)
+def test_a_head_that_is_not_there_is_said(seen, off):
+    with pytest.raises(PlaygroundError, match="There is no head"):
+        without(seen, off)
+
+
+def test_a_trace_from_bytes_says_that_it_has_no_network(seen):
+    with pytest.raises(PlaygroundError, match="trace the image again"):
+        without(playground.tracing.Trace.from_bytes(seen.to_bytes()), {(0, 0)})

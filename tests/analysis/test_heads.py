@@ -1,0 +1,231 @@
+"""Head statistics against cases that can be worked out by hand."""
+
+import dataclasses
+import math
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+
+from playground.analysis import heads
+from playground.analysis.heads import Habits, Head, average, direction, even_distance, kind, look, spread
+from playground.tracing import Trace
+from playground.vit import QKV
+
+ROWS, COLUMNS = 6, 8
+PATCHES = ROWS * COLUMNS
+Y, X = (torch.arange(PATCHES) // COLUMNS, torch.arange(PATCHES) % COLUMNS)
+
+
+def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
+    """A trace of one layer whose rows are these weights (heads, tokens, tokens): q picks a line of log weights."""
+    tokens = weights.shape[-1]
+    q = torch.eye(tokens).expand(len(weights), -1, -1)
+    k = weights.clamp(min=1e-12).log().mT
+    return Trace(
+        model="by hand", size=(ROWS * 8, COLUMNS * 8), patch_size=8, prefix=prefix, native_scale=1.0, scale=1.0,
+        record={0: QKV(q, k, None)}, layers=1, logits=None, predictions=(), input=picture, vit=None,
+    )  # fmt: skip
+
+
+def rows_of_patches(table, on_class=0.0, on_register=0.0):
+    """(patches, patches), each row summing to what prefix tokens leave -> (1, tokens, tokens)."""
+    left = 1 - on_class - on_register
+    whole = torch.zeros(PATCHES + 2, PATCHES + 2)
+    whole[:2, 0] = 1
+    whole[2:, 0], whole[2:, 1], whole[2:, 2:] = on_class, on_register, table * left
+    return whole[None]
+
+
+def only(table, **prefix) -> Head:
+    return look(traced(rows_of_patches(table, **prefix))).head(0, 0)
+
+
+def left_neighbour():
+    table = torch.zeros(PATCHES, PATCHES)
+    table[torch.arange(PATCHES), Y * COLUMNS + (X - 1).clamp(min=0)] = 1  # at the left edge: itself
+    return table
+
+
+def even(allowed):
+    return allowed / allowed.sum(-1, keepdim=True)
+
+
+EVERYWHERE = even(torch.ones(PATCHES, PATCHES))
+AROUND = even((((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float())
+HALVES = even(((X[:, None] < 4) == (X < 4)).float())
+
+
+def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
+    head = only(EVERYWHERE, on_class=1 / (PATCHES + 2), on_register=1 / (PATCHES + 2))
+    assert head.entropy == pytest.approx(math.log2(PATCHES + 2), abs=1e-4)
+    assert head.breadth == pytest.approx(1, abs=1e-4)
+    assert head.to_self == pytest.approx(1 / (PATCHES + 2), abs=1e-5)
+    distances = ((Y[:, None] - Y) ** 2 + (X[:, None] - X) ** 2).float().sqrt()
+    assert head.distance == pytest.approx(distances.mean().item(), abs=1e-4)
+    assert head.content == pytest.approx(0, abs=1e-4)
+
+
+def test_the_distance_of_even_rows_is_known_without_a_head():
+    assert even_distance(1, 2) == pytest.approx(0.5)
+    assert even_distance(2, 2) == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
+    assert even_distance(ROWS, COLUMNS) == pytest.approx(only(EVERYWHERE).distance, abs=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
+def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
+    patches = rows * columns
+    seen = traced(even(torch.ones(patches, patches))[None], prefix=())
+    seen = dataclasses.replace(seen, size=(rows * 8, columns * 8))
+    offsets = look(seen).offsets[0, 0]
+    for (down, right), share in np.ndenumerate(offsets):
+        queries = max(0, rows - abs(down - 3)) * max(0, columns - abs(right - 3))
+        assert share == pytest.approx(1 / patches if 2 * queries >= patches else 0, abs=1e-5)
+
+
+def test_a_row_on_one_token_has_no_entropy():
+    head = only(torch.eye(PATCHES))
+    assert head.entropy == pytest.approx(0, abs=1e-4)
+    assert (head.to_self, head.distance, head.near) == pytest.approx((1, 0, 0), abs=1e-4)
+
+
+def test_shares_of_class_token_and_registers_are_told_apart():
+    head = only(EVERYWHERE, on_class=0.5, on_register=0.2)
+    assert (head.to_class, head.to_registers) == pytest.approx((0.5, 0.2), abs=1e-5)
+    assert head.to_self == pytest.approx(0.3 / PATCHES, abs=1e-5)
+
+
+def test_the_left_neighbour_is_found_as_the_offset():
+    head = only(left_neighbour())
+    assert head.offset == (0, -1)
+    assert head.offset_share == pytest.approx(1, abs=1e-4)
+    assert head.to_self == pytest.approx(ROWS / PATCHES, abs=1e-4)
+    assert head.distance == pytest.approx(1 - ROWS / PATCHES, abs=1e-4)
+
+
+def test_offsets_that_few_patches_have_are_not_counted():
+    upwards = torch.eye(PATCHES)
+    for patch in torch.nonzero((Y >= 3) & (X >= 3))[:, 0]:  # 15 of 48
+        upwards[patch] = torch.eye(PATCHES)[patch - 3 * COLUMNS - 3]
+    assert look(traced(rows_of_patches(upwards))).offsets[0, 0, 0, 0] == 0
+
+
+def test_the_eight_neighbours_are_near():
+    head = only(AROUND)
+    assert head.near == pytest.approx(1, abs=1e-4)
+    assert head.to_self == pytest.approx(0, abs=1e-4)
+    inner = (4 + 4 * math.sqrt(2)) / 8
+    assert head.distance == pytest.approx(inner, abs=0.03)  # at the edges five or three neighbours, a little nearer
+
+
+def test_halves_of_a_picture_are_content_and_colour():
+    picture = torch.zeros(1, 3, ROWS * 8, COLUMNS * 8)
+    picture[..., COLUMNS * 4 :] = 1  # black beside white
+    habits = look(traced(rows_of_patches(HALVES), picture=picture))
+    assert habits.head(0, 0).colour == pytest.approx(1, abs=1e-4)
+    assert habits.head(0, 0).content > 0.2
+    blind = look(traced(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
+    assert (blind.colour, blind.content) == pytest.approx((0, 0), abs=1e-4)
+
+
+def test_others_have_their_turn_between_two_layers(seen):
+    turns = []
+
+    @contextmanager
+    def turn():
+        turns.append("begun")
+        yield
+        turns.append("done")
+
+    look(seen, turn)
+    assert turns == ["begun", "done"] * seen.layers
+
+
+def test_content_agrees_with_a_loop():
+    table = even(torch.rand(PATCHES, PATCHES, generator=torch.Generator().manual_seed(1)))
+    given = {}
+    for q, k in np.ndindex(PATCHES, PATCHES):
+        given.setdefault((int(Y[k] - Y[q]), int(X[k] - X[q])), []).append(table[q, k].item())
+    differences = []
+    for q in range(PATCHES):
+        own = torch.tensor([0.0 if k == q else table[q, k].item() for k in range(PATCHES)])
+        usual = torch.tensor(
+            [0.0 if k == q else np.mean(given[int(Y[k] - Y[q]), int(X[k] - X[q])]) for k in range(PATCHES)]
+        )
+        differences.append(((own / own.sum() - usual / usual.sum()).abs().sum() / 2).item())
+    assert only(table).content == pytest.approx(np.mean(differences), abs=1e-4)
+
+
+def test_the_effect_is_the_length_of_what_arrives(seen):
+    habits = look(seen)
+    lengths = []
+    for head in range(seen.heads):
+        columns = seen.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
+        added = seen.matrix(1, head)[3:] @ seen.record[1].v[head] @ columns.T
+        lengths.append(added.norm(dim=-1).mean().item())
+    assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
+
+
+def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(seen):
+    habits = look(seen)
+    assert habits.entropy.shape == (seen.layers, seen.heads)
+    weights = seen.matrix(2, 1)[len(seen.prefix) :]
+    assert habits.entropy[2, 1] == pytest.approx(-(weights * weights.log2()).sum(-1).mean().item(), abs=1e-3)
+    assert habits.to_registers[2, 1] == pytest.approx(weights[:, 1:3].sum(-1).mean().item(), abs=1e-5)
+    assert habits.to_self[2, 1] == pytest.approx(weights[:, 3:].diagonal().mean().item(), abs=1e-5)
+
+
+def test_a_trace_from_bytes_has_all_but_colour_and_effect(seen):
+    near, far = look(seen), look(Trace.from_bytes(seen.to_bytes()))
+    assert far.entropy == pytest.approx(near.entropy, abs=2e-2)
+    assert np.isnan(far.colour).all()
+    assert np.isnan(far.effect).all()
+    assert far.kinds()  # has names nevertheless
+
+
+def test_large_grids_are_sampled(monkeypatch, seen):
+    whole = look(seen)
+    monkeypatch.setattr(heads, "MOST_QUERIES", 20)
+    assert look(seen).entropy == pytest.approx(whole.entropy, rel=0.2)
+
+
+def test_averages_and_spreads_are_over_images(seen):
+    one = look(seen)
+    other = Habits(**{f.name: getattr(one, f.name) + 2 for f in dataclasses.fields(Habits)})
+    assert average([one, other]).entropy == pytest.approx(one.entropy + 1)
+    assert spread([one, other]).near == pytest.approx(np.ones_like(one.near))
+
+
+@pytest.mark.parametrize(
+    ("table", "prefix", "name"),
+    [
+        (torch.eye(PATCHES), {}, "looks at itself"),
+        (left_neighbour(), {}, "fixed offset: left"),
+        (AROUND, {}, "local"),
+        (EVERYWHERE, {}, "everywhere"),
+        (EVERYWHERE, {"on_register": 0.7}, "class token or registers"),
+        (EVERYWHERE, {"on_class": 0.3, "on_register": 0.3}, "class token or registers"),
+    ],
+)
+def test_a_habit_has_the_name_that_its_numbers_support(table, prefix, name):
+    assert kind(only(table, **prefix)) == name
+
+
+def test_content_idle_and_mixed_heads_have_names_too():
+    one = only(EVERYWHERE)
+    gathering = dataclasses.replace(one, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
+    assert kind(gathering) == "same object or colour"
+    assert kind(dataclasses.replace(gathering, near=0.6)) == "same object or colour"
+    blind = dataclasses.replace(gathering, colour=0.0)
+    assert kind(blind) == "no single habit"
+    assert kind(blind, own_object=0.8) == "same object or colour"  # where objects are known
+    assert kind(dataclasses.replace(gathering, effect=0.05)) == "idle"
+
+
+@pytest.mark.parametrize(
+    ("offset", "words"),
+    [((0, -1), "left"), ((0, 1), "right"), ((-1, 0), "up"), ((2, 1), "2 down, right"), ((-1, -3), "up, 3 left")],
+)
+def test_offsets_have_words(offset, words):
+    assert direction(offset) == words

@@ -1,0 +1,108 @@
+"""What the scale does to a row: against the theory, autograd, hand-computed rows and a loop over a real trace."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, scramble
+
+import playground
+from playground.analysis import scale as rows
+from playground.vit import VisionTransformer
+
+
+def test_a_row_can_be_computed_by_hand():
+    weights = rows.softmax(np.log([4.0, 2.0, 1.0, 1.0]))
+    assert weights == pytest.approx([1 / 2, 1 / 4, 1 / 8, 1 / 8])
+    assert rows.entropy(weights) == pytest.approx(0.5 * 1 + 0.25 * 2 + 2 * 0.125 * 3)  # 1.75 bits
+    assert rows.peak(weights) == pytest.approx(1 / 2)
+    squares, cubes = 1 / 4 + 1 / 16 + 2 / 64, 1 / 8 + 1 / 64 + 2 / 512
+    assert rows.gradient(weights) == pytest.approx(math.sqrt(squares - 2 * cubes + squares**2))
+
+
+def test_the_ends_of_a_row():
+    even, one = np.full(64, 1 / 64), np.eye(64)[0]
+    assert rows.entropy(even) == pytest.approx(6)
+    assert rows.gradient(even) == pytest.approx(math.sqrt(63) / 64)
+    assert (rows.entropy(one), rows.peak(one), rows.gradient(one)) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("spread", [0.1, 1, 4, 32])
+def test_the_gradient_is_autograd_s(spread):
+    scores = torch.randn(64, dtype=torch.float64, generator=torch.Generator().manual_seed(3)) * spread
+    jacobian = torch.autograd.functional.jacobian(lambda s: s.softmax(-1), scores)
+    assert rows.gradient(rows.softmax(scores.numpy())) == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-12)
+
+
+def test_scores_lie_the_root_of_d_k_apart_and_1_with_the_scale():
+    for power in (0.0, 0.5):
+        curve = rows.curve("deviation", power)
+        assert (curve.low <= rows.theory(power)).all()
+        assert (rows.theory(power) <= curve.high).all()
+    assert rows.theory(0.0) == pytest.approx([math.sqrt(d) for d in rows.WIDTHS])
+    assert rows.theory(0.5) == pytest.approx(np.ones(len(rows.WIDTHS)))
+
+
+def test_rows_drawn_without_short_cuts_fall_into_the_bands():
+    """Every width with vectors of its own, one product after the other."""
+    random = torch.Generator().manual_seed(11)
+    for width in (4, 64, 1024):
+        at = rows.WIDTHS.index(width)
+        for power in (0.0, 0.5):
+            q = torch.randn(300, 1, width, generator=random)
+            k = torch.randn(300, rows.KEYS, width, generator=random)
+            scores = (q * k).sum(-1).numpy().astype(float) * width**-power
+            for name, quantity in rows.QUANTITIES.items():
+                curve = rows.curve(name, power)
+                assert curve.low[at] <= np.median(quantity(scores)) <= curve.high[at], (name, width, power)
+
+
+def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
+    off, on = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
+    assert off["entropy"][-1] < 0.5 < 4 < on["entropy"][-1]
+    assert off["peak"][-1] > 0.9 > 0.3 > on["peak"][-1]
+    assert off["gradient"][-1] < 0.02 < 0.1 < on["gradient"][-1]
+    assert max(on["entropy"]) - min(on["entropy"]) < 0.5  # the width no longer matters
+
+
+def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
+    assert (rows.experiment(3, 5) == rows.experiment.__wrapped__(3, 5)).all()
+    assert rows.experiment() is rows.experiment()
+    with pytest.raises(ValueError, match="read-only"):
+        rows.experiment()[0, 0, 0] = 1
+
+
+@pytest.mark.parametrize("scale", ["on", "off"])
+def test_sharpness_is_the_mean_over_the_patches_rows(seen, scale):
+    number = 1.0 if scale == "off" else seen.native_scale
+    bits, peaks = rows.sharpness(seen, number)
+    assert bits.shape == peaks.shape == (seen.layers, seen.heads)
+    for layer, head in ((0, 0), (2, 3)):
+        weights = seen.matrix(layer, head, scale)[len(seen.prefix) :].double()
+        expected = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
+        assert bits[layer, head] == pytest.approx(expected.item(), abs=1e-4)
+        assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
+
+
+def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
+    on, off = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
+    p, without = on.logits.softmax(-1), off.logits.softmax(-1)
+    given = rows.verdicts(on, off, top=3)
+    best = set(p.topk(3).indices.tolist()) | set(without.topk(3).indices.tolist())
+    assert [v.label for v in given] == [f"class {i}" for i in sorted(best, key=lambda i: -p[i])]
+    for verdict in given:
+        number = int(verdict.label.split()[1])
+        assert (verdict.on, verdict.off) == pytest.approx((p[number].item(), without[number].item()))
+
+
+def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
+    vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
+    on = playground.trace(vit, picture)
+    assert [(v.label, v.on) for v in rows.verdicts(on, on)] == [(n, pytest.approx(p)) for n, p in on.predictions]
+
+
+def test_a_model_without_a_classifier_has_no_verdicts(picture):
+    seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
+    assert rows.verdicts(seen, seen) == []

@@ -1,0 +1,311 @@
+"""The files that put the app on a server agree with each other and with the app; a real proxy is in test_proxy.py, and
+a real build of the image needs an engine for containers."""
+
+import configparser
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent.parent
+DEPLOY = ROOT / "deploy"
+PORT = 8501
+HEALTH = "/_stcore/health"
+SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
+MB = 2**20
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The Dockerfile's, each as its word and the rest."""
+    lines = [line for line in read("Dockerfile").splitlines() if not line.startswith("#")]
+    joined = "\n".join(lines).replace("\\\n", " ").splitlines()
+    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in joined if line.strip())]
+
+
+def told(word: str) -> list[str]:
+    return [rest for said, rest in instructions() if said == word]
+
+
+def kubernetes(kind: str) -> dict:
+    documents = [d for file in sorted((DEPLOY / "kubernetes").glob("*.yaml")) for d in yaml.safe_load_all(file.open())]
+    (found,) = (document for document in documents if document["kind"] == kind)
+    return found
+
+
+def container() -> dict:
+    (found,) = kubernetes("Deployment")["spec"]["template"]["spec"]["containers"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def audit():
+    spec = importlib.util.spec_from_file_location("audit", DEPLOY / "audit.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# The image ------------------------------------------------------------------------------------------------------------
+
+
+def in_the_image() -> list[Path]:
+    """The files of this repository that .dockerignore lets through; of all lines that fit, the last one decides."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    files = [Path(name) for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+    rules = [line for line in read(".dockerignore").splitlines() if line and not line.startswith("#")]
+
+    def passes(file: Path) -> bool:
+        kept = True
+        for rule in rules:
+            parts = rule.lstrip("!").replace("**/", "\0").replace("*", "[^/]*").replace("\0", "(.*/)?")
+            if any(re.fullmatch(parts, str(path)) for path in (file, *file.parents)):
+                kept = rule.startswith("!")
+        return kept
+
+    return [file for file in files if passes(file)]
+
+
+def test_the_image_holds_the_app_and_nothing_else():
+    assert {file.parts[0] for file in in_the_image()} == {
+        ".streamlit", "LICENSE", "app.py", "assets", "pages", "playground", "requirements.txt",
+    }  # fmt: skip
+    assert not any("readme" in file.parts or "__pycache__" in file.parts for file in in_the_image())
+
+
+VISIT = """
+import json, sys
+from streamlit.testing.v1 import AppTest
+from playground.ui.pages import ROOMS
+for room in ROOMS.values():
+    page = AppTest.from_file("app.py", default_timeout=200).run().switch_page(room.file).run()
+    print(json.dumps([room.name, [e.value for e in page.exception]]))
+assert not any("tests" in name.split(".") for name in sys.modules if name.startswith("playground"))
+"""
+
+
+def test_every_page_works_with_what_the_image_holds(tmp_path):
+    for file in in_the_image():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+    done = subprocess.run([sys.executable, "-c", VISIT], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pages = dict(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+    assert len(pages) == len(list((ROOT / "pages").glob("*.py")))
+    assert not any(pages.values()), pages
+
+
+def test_the_image_is_nobody_special_and_probes_what_it_serves():
+    (base,) = told("FROM")
+    assert re.fullmatch(r"python:3\.\d+-slim", base)
+    assert told("USER") == ["1000"]
+    assert told("EXPOSE") == [str(PORT)]
+    (command,) = map(json.loads, told("CMD"))  # a list: nothing stands between SIGTERM and the server
+    assert command[:3] == ["streamlit", "run", "app.py"]
+    assert f"--server.port={PORT}" in command
+    (probe,) = told("HEALTHCHECK")
+    assert f"http://127.0.0.1:{PORT}{HEALTH}" in probe
+    assert json.loads(probe.partition("CMD")[2])[0] == "python"
+    assert not any("XSRF" in rest.upper() for _, rest in instructions())
+
+
+def test_torch_comes_from_the_index_that_is_given_within_the_bounds_of_the_app(tmp_path):
+    """The Dockerfile's own line, with a pip that writes down what it was asked for."""
+    (run,) = (rest for rest in told("RUN") if "pip install" in rest)
+    line = run.partition("&& find")[0]
+    assert line != run
+    pip = tmp_path / "pip"
+    pip.write_text('#!/bin/sh\necho "$@"\n')
+    pip.chmod(0o755)
+
+    def asked(index: str) -> list[str]:
+        env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TORCH_INDEX": index}
+        done = subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+        return done.stdout.splitlines()
+
+    bounds = [text for text in read("requirements.txt").splitlines() if text.startswith("torch")]
+    assert asked("") == ["install -r requirements.txt"]
+    assert asked("file:///there") == [
+        f"install --index-url file:///there {' '.join(bounds)}",
+        "install -r requirements.txt",
+    ]
+    (default,) = (rest.partition("=")[2] for rest in told("ARG") if rest.startswith("TORCH_INDEX="))
+    assert default.endswith("/cpu")
+
+
+# More than one machine ------------------------------------------------------------------------------------------------
+
+
+def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
+    services = yaml.safe_load(read("compose.yaml"))["services"]
+    app, proxy = services["app"], services["proxy"]
+    assert "ports" not in app  # a fixed port would allow one replica only
+    assert "container_name" not in app
+    assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
+    assert app["read_only"]
+    assert app["tmpfs"] == "/tmp"
+    (hub,) = (shlex.split(rest) for rest in told("ENV"))
+    assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
+    assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
+    assert any(HEALTH in word for word in proxy["healthcheck"]["test"])
+    (folder,) = (volume.split(":")[0] for volume in proxy["volumes"])
+    assert (ROOT / folder / Path(proxy["command"][2]).name).is_file()
+    (published,) = proxy["ports"]
+    assert f"listen {published.partition(':')[2]};" in read("deploy/nginx/playground.conf")
+    assert re.search(rf"^server app:{PORT} resolve", read("deploy/nginx/replicas.conf"), re.MULTILINE)
+
+
+def test_proxies_let_through_what_the_app_takes():
+    limit = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
+    pings = 30  # seconds between two of Streamlit's, as long as the settings name no other number
+    assert "websocketPingInterval" not in read(".streamlit/config.toml")
+    nginx = dict(re.findall(r"^\s*(\w+) ([^;]+);", read("deploy/nginx/playground.conf"), re.MULTILINE))
+    ingress = kubernetes("Ingress")["metadata"]["annotations"]
+    ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
+    for size in (nginx["client_max_body_size"], ingress["proxy_body_size"]):
+        assert int(size.removesuffix("m")) == limit + 1
+    for said in (nginx, ingress):
+        assert said["proxy_request_buffering"] == "off"
+        assert int(said["proxy_read_timeout"].removesuffix("s")) > 3 * pings
+    assert ingress["affinity"] == "cookie"
+
+
+def test_kubernetes_knows_the_image():
+    pod, app = kubernetes("Deployment")["spec"]["template"], container()
+    assert app["ports"] == [{"name": "http", "containerPort": PORT}]
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert app[probe]["httpGet"] == {"path": HEALTH, "port": "http"}
+    assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in told("USER")]
+    assert app["securityContext"]["readOnlyRootFilesystem"]
+    assert app["volumeMounts"] == [{"name": "tmp", "mountPath": "/tmp"}]
+    assert set(app["resources"]) == {"requests", "limits"}
+    customised = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
+    assert [image["name"] for image in customised["images"]] == [app["image"]] == ["playground"]
+    (made,) = customised["secretGenerator"]
+    (secret,) = (e["valueFrom"]["secretKeyRef"] for e in app["env"] if e["name"] == SECRET)
+    assert secret == {"name": made["name"], "key": "secret"}
+    assert sorted(customised["resources"]) == sorted(
+        file.name for file in (DEPLOY / "kubernetes").glob("*.yaml") if file.name != "kustomization.yaml"
+    )
+
+
+def test_kubernetes_parts_find_each_other():
+    labels = kubernetes("Deployment")["spec"]["template"]["metadata"]["labels"]
+    service = kubernetes("Service")
+    assert service["spec"]["selector"] == labels
+    assert kubernetes("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    (rule,) = kubernetes("Ingress")["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
+    scaled = kubernetes("HorizontalPodAutoscaler")["spec"]
+    assert scaled["scaleTargetRef"]["name"] == kubernetes("Deployment")["metadata"]["name"]
+    assert 1 < scaled["minReplicas"] < scaled["maxReplicas"]
+
+
+def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():
+    names = {
+        *re.findall(r'"(\w+)=\$seat;', read("deploy/nginx/playground.conf")),
+        *re.findall(r"\$cookie_(\w+)", read("deploy/nginx/playground.conf")),
+        kubernetes("Ingress")["metadata"]["annotations"]["nginx.ingress.kubernetes.io/session-cookie-name"],
+        kubernetes("Service")["metadata"]["annotations"]["traefik.ingress.kubernetes.io/service.sticky.cookie.name"],
+    }
+    assert names == {"playground_seat"}
+
+
+def test_the_unit_starts_the_same_command_as_the_image():
+    unit = configparser.RawConfigParser(strict=False)
+    unit.optionxform = str
+    unit.read_string(read("deploy/playground@.service"))
+    command = shlex.split(unit["Service"]["ExecStart"])
+    (ours,) = map(json.loads, told("CMD"))
+    assert Path(command[0]).name == ours[0]
+    assert [word.partition("=")[0] for word in command[1:]] == [word.partition("=")[0] for word in ours[1:]]
+    assert int(unit["Service"]["TimeoutStopSec"]) == 5
+
+
+def test_no_file_brings_a_secret_along():
+    ignored = ["git", "check-ignore", "-q", "--no-index"]
+    for name in (".env", "deploy/kubernetes/cookie.env"):
+        assert subprocess.run([*ignored, name], cwd=ROOT).returncode == 0
+    for file in DEPLOY.rglob("*"):
+        assert not file.is_file() or not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
+
+
+def test_every_setting_that_is_named_exists():
+    settings = ROOT / "playground" / "ui" / "settings.py"
+    known = set(re.findall(r"PLAYGROUND_[A-Z_]+", settings.read_text())) if settings.exists() else set()
+    files = [ROOT / "Dockerfile", ROOT / "compose.yaml", *(f for f in DEPLOY.rglob("*") if f.is_file())]
+    assert set(re.findall(r"PLAYGROUND_[A-Z_]+", "".join(f.read_text(encoding="utf-8") for f in files))) <= known
+
+
+# What it is built on --------------------------------------------------------------------------------------------------
+
+
+def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
+    wanted = audit.requirements(ROOT / "requirements.txt")
+    assert audit.unlisted(wanted) == []
+    for requirement in [*wanted, *audit.requirements(ROOT / "requirements-dev.txt")]:
+        assert {s.operator for s in requirement.specifier} & {"<", "=="}, f"{requirement.name} has no upper bound"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "installed", "complaint"),
+    [
+        ("torch>=2.12,<2.16", "2.15.0", None),
+        ("torch>=2.12,<2.16", "2.15.0+cpu", None),
+        ("tqdm>=4.67,<5", "4.70.1", None),
+        ("ruff==0.17.5", "0.17.5", None),
+        ("torch>=2.12,<2.16", "2.13.0", "torch <2.16 lets in"),
+        ("torch>=2.12,<2.16", "2.16.0", "outside"),
+        ("torch>=2.12,<2.16", "2.11.0", "outside"),
+        ("torch>=2.12", "2.15.0", "no upper bound"),
+    ],
+)
+def test_a_bound_ends_where_nothing_was_tried(audit, wanted, installed, complaint):
+    said = audit.bound_trouble(Requirement(wanted), installed)
+    assert said is None if complaint is None else complaint in said
+
+
+@pytest.mark.parametrize(
+    ("licence", "fine"),
+    [
+        ("Apache-2.0 OR BSD-2-Clause", True),
+        ("MPL-2.0 AND MIT", True),
+        ("BSD License", True),
+        ("not stated", False),
+        ("GPL-3.0-only", False),
+        ("MIT AND AGPL-3.0-or-later", False),
+        ("GNU Lesser General Public License v3 (LGPLv3)", False),
+        ("CC-BY-NC-4.0 non-commercial", False),
+    ],
+)
+def test_a_licence_that_binds_others_is_pointed_at(audit, licence, fine):
+    assert (audit.licence_trouble("some-package", licence) is None) == fine
+
+
+def test_the_audit_looks_through_everything_that_is_needed(audit):
+    names = {package.metadata["Name"].lower() for package in audit.closure([Requirement("streamlit")])}
+    assert {"streamlit", "starlette", "uvicorn", "click"} <= names
+    assert "torch" not in names
+
+
+def test_the_audit_says_when_vulnerabilities_were_not_looked_up(audit, monkeypatch):
+    monkeypatch.setattr(audit.importlib.util, "find_spec", lambda name: None)
+    assert audit.vulnerabilities() == ("known vulnerabilities: not looked up, for pip-audit is not installed", False)

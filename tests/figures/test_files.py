@@ -1,0 +1,198 @@
+"""Figures as files: parsed by pypdf, Pillow and an XML parser, which know nothing of us."""
+
+import re
+import shlex
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import pytest
+from figure_files import (
+    pdf_drawn,
+    pdf_fonts,
+    pdf_images,
+    read_pdf,
+    read_svg,
+    svg_images,
+    svg_texts,
+    svg_uses,
+)  # fmt: skip
+from PIL import Image
+
+from playground import PlaygroundError, figures
+from playground.__main__ import _parser
+from playground.figures import Spec, request
+from playground.figures.animation import frames, walk
+from playground.figures.files import pixels
+
+TRIO = Spec(
+    image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True
+)
+
+
+@pytest.fixture(scope="module")
+def photo():
+    """A picture of many colours, as photographs are."""
+    from playground.samples import SAMPLES
+
+    return Image.open(SAMPLES[0].path).convert("RGB").resize((300, 300))
+
+
+@pytest.fixture
+def trio(seen, photo):
+    return figures.draw(TRIO, seen, photo)
+
+
+def test_a_png_has_its_size_its_dots_and_its_provenance(trio, tmp_path):
+    image = Image.open(figures.write(trio, tmp_path / "a.png"))
+    assert image.width == 7 * 300
+    assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
+    assert image.text["Software"].startswith("Attention Playground")
+    for part in ("model: untrained", "weights: sha256:", "image: meadow", "pixels: sha256:", "layer: 1", "head: 2"):
+        assert part in image.text["Description"]
+    assert "patch: 3,4" in image.text["Description"]
+    assert "scale: 1/√12" in image.text["Description"]
+
+
+def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
+    reader = read_pdf(figures.write(trio, tmp_path / "a.pdf"))
+    (page,) = reader.pages
+    assert float(page.mediabox.width) == pytest.approx(7 * 72)
+    assert pdf_images(page).count((300, 300)) == 1
+    assert pdf_drawn(page) == 3 + 2 + 1  # the photograph in three panels, two maps, the colour bar
+    assert pdf_fonts(page)
+    assert all(pdf_fonts(page).values())
+    assert all("DejaVuSans" in name for name in pdf_fonts(page))
+    text = page.extract_text()
+    assert "3×3 convolution" in text
+    assert "reads 9 of 64 patches" in text
+    assert "layer: 1" in reader.metadata.subject
+    assert reader.metadata["/Keywords"].startswith("python -m playground figure meadow")
+
+
+def test_an_svg_holds_the_photograph_once_and_its_text_as_text(trio, tmp_path):
+    root = read_svg(figures.write(trio, tmp_path / "a.svg"))
+    assert svg_images(root).count("image/jpeg") == 1
+    uses = svg_uses(root)
+    photo = next(use for use in uses if uses.count(use) == 3)
+    assert len(set(uses)) == len(svg_images(root)) == 4
+    assert photo == "#image0"
+    texts = svg_texts(root)
+    assert "3×3 convolution" in texts
+    assert any("sha256:" in text for text in texts)  # the footer
+    described = [e.text for e in root.iter("{http://purl.org/dc/elements/1.1/}description")]
+    assert "layer: 1" in described[0]
+    assert "sans-serif" in next(e.get("style") for e in root.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_all_heads_in_a_vector_file_share_one_photograph(seen, photo, tmp_path):
+    figure = figures.draw(replace(TRIO, layout="heads"), seen, photo)
+    (page,) = read_pdf(figures.write(figure, tmp_path / "a.pdf")).pages
+    assert pdf_images(page).count((300, 300)) == 1
+    uses = svg_uses(read_svg(figures.write(figure, tmp_path / "a.svg")))
+    assert max(map(uses.count, uses)) == 4
+
+
+def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
+    for suffix in figures.SUFFIXES:
+        one, two = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / f"{n}{suffix}") for n in "ab")
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
+    with pytest.raises(PlaygroundError, match=r"Figures are written as \.png"):
+        figures.write(trio, tmp_path / "a.docx")
+    (tmp_path / "file").touch()
+    with pytest.raises(PlaygroundError, match="can't be written"):
+        figures.write(trio, tmp_path / "file" / "a.png")
+    assert figures.write(trio, tmp_path / "new" / "folder" / "a.svg").exists()
+
+
+def parsed(line: str) -> Spec:
+    """What the command line makes of a line, but for the picture."""
+    words = shlex.split(line)
+    assert words[:4] == ["python", "-m", "playground", "figure"]
+    options = _parser().parse_args(words[3:])
+    layer = None if options.layer is None else int(options.layer)
+    image = options.images[0] if options.images else ""
+    return replace(request._spec(options), image=image, layer=layer, head=int(options.head))
+
+
+OTHERS = {
+    "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
+    "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
+    "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half", "theme": "dark",
+    "transparent": True, "colours": "own", "ceiling": 0.05, "colour_map": "viridis", "smooth": True, "caption": False,
+    "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
+}  # fmt: skip
+
+
+def test_the_command_says_every_field_again():
+    assert OTHERS.keys() == {field.name for field in fields(Spec)}
+    for spec in (
+        Spec(**OTHERS),
+        Spec(image="a.jpg"),
+        *(Spec(image="a", **{k: v}) for k, v in OTHERS.items() if k != "image"),
+    ):
+        assert parsed(figures.command(spec)) == spec
+
+
+def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):
+    import playground
+    from playground.__main__ import main
+
+    monkeypatch.chdir(tmp_path)
+    spec = Spec(image="flock", model="untrained", layout="scale", query=(2, 5), purpose="column", scale="0.7", dpi=80)
+    image = request.open_picture("flock")
+    figure = figures.draw(spec, playground.trace(playground.load("untrained"), image), image)
+    assert main(shlex.split(figures.command(figure.spec, "again.png"))[3:]) == 0
+    assert Image.open("again.png").convert("RGBA").tobytes() == pixels(figure).tobytes()
+
+
+# Motion ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_walk_goes_from_corner_to_corner_one_patch_at_a_time():
+    assert walk("0,0-2,4") == [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4)]
+    assert walk("3,3-3,1-3,3") == [(3, 3), (3, 2), (3, 1), (3, 2), (3, 3)]
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".webp", ".png"])
+def test_a_sweep_through_the_layers_has_a_picture_of_each(seen, photo, tmp_path, suffix):
+    spec = replace(TRIO, layout="head", purpose="column", sweep="layers", footer=False)
+    image = Image.open(figures.animate(tmp_path / f"a{suffix}", spec, seen, photo))
+    assert image.n_frames == 3
+    sizes, shown = set(), []
+    for frame in range(3):
+        image.seek(frame)
+        sizes.add(image.size)
+        shown.append(image.convert("RGB").tobytes())
+    assert sizes == {(int(3.35 * 96), image.height)}
+    assert len(set(shown)) == 3
+    kept = image.info.get("comment") or image.info.get("xmp") or image.info["Command"].encode()
+    assert b"--sweep layers" in kept
+
+
+def test_the_scale_is_turned_off_and_back(seen):
+    scales = [one.scale for one, _ in frames(replace(TRIO, sweep="scale"), seen)]
+    assert (scales[0], scales[12], len(scales)) == ("on", "off", 24)
+    numbers = [float(s) for s in scales[1:12]]
+    ratios = [b / a for a, b in pairwise(numbers)]
+    assert ratios == pytest.approx([ratios[0]] * 10, rel=1e-2)
+    assert numbers[0] / seen.native_scale == pytest.approx(ratios[0], rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("change", "suffix", "sentence"),
+    [
+        ({"sweep": "heads"}, ".gif", "A sweep is layers, scale"),
+        ({"sweep": "patches:0-1"}, ".gif", "A path is patches"),
+        ({"sweep": "patches:0,0-9,9"}, ".gif", r"There is no patch \(8, 8\)"),
+        ({"sweep": "layers"}, ".mp4", "A sweep is written as"),
+        ({"sweep": "layers", "transparent": True}, ".gif", "GIF's edges"),
+        ({"sweep": "layers", "layout": "wall"}, ".gif", "nothing moves"),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_a_sentence(seen, photo, tmp_path, change, suffix, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        figures.animate(tmp_path / f"a{suffix}", replace(TRIO, **change), seen, photo)
+    assert not re.search("a", " ".join(p.name for p in tmp_path.iterdir()))

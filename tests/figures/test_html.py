@@ -1,0 +1,233 @@
+"""The interactive figure as a file: what is in it and what is not, its size, and that no name breaks out of it."""
+
+import base64
+import json
+import re
+import shlex
+from hashlib import sha256
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from playground import PlaygroundError
+from playground.__main__ import main
+from playground.analysis import fingerprints
+from playground.figures import html
+from playground.pack import unpack
+from playground.tracing import Trace
+from playground.vit import Config, VisionTransformer
+
+HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->.jpg'
+
+
+class Reader(HTMLParser):
+    """What a parser that isn't ours finds in a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.metas, self.texts, self.tags, self._open = {}, {}, [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags.append((tag, given))
+        self._open = given.get("id", given.get("type", tag))
+        if tag == "meta":
+            self.metas[given.get("name", given.get("http-equiv", ""))] = given.get("content")
+
+    def handle_data(self, data):
+        self.texts[self._open] = self.texts.get(self._open, "") + data
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    def pack(self) -> bytes:
+        return base64.b64decode(self.texts["pack"])
+
+    def image(self) -> Image.Image:
+        source = next(given["src"] for tag, given in self.tags if tag == "img")
+        return Image.open(BytesIO(base64.b64decode(source.removeprefix("data:image/jpeg;base64,"))))
+
+
+def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(seen, picture):
+    read = Reader(html.page(seen, picture, layers=[2, 1], heads=[3, 1]))
+    header, arrays = unpack(read.pack())
+    assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
+    for name in ("q", "k"):
+        assert arrays[name].dtype == np.float16
+        for place, layer in enumerate((1, 2)):
+            truth = getattr(seen.record[layer], name)[[1, 3]].half().numpy()
+            assert np.array_equal(arrays[name][place], truth)
+    assert np.allclose(arrays["value_norms"][1], seen.value_norms(2)[[1, 3]])
+
+
+def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
+    again = Trace.from_bytes(seen.to_bytes([2], [1, 3]))
+    assert torch.allclose(again.row(2, 1, (3, 4)), seen.row(2, 3, (3, 4)), atol=1e-3)
+    with pytest.raises(PlaygroundError, match="There is no head 4"):
+        seen.to_bytes([2], [4])
+
+
+@pytest.mark.parametrize("choice", [{}, {"layers": [1]}, {"layers": [0, 2], "heads": [2]}, {"name": HOSTILE}])
+def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, choice):
+    written = html.write(tmp_path / "a.html", seen, picture, **choice)
+    assert written == (tmp_path / "a.html").stat().st_size
+    assert abs(html.size(seen, picture, **choice) - written) < 500
+
+
+def test_one_layer_of_a_vit_s_stays_under_a_megabyte_even_on_a_picture_of_noise():
+    config = Config(width=384, heads=6, depth=2, mlp_width=8)
+    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8))
+    blurred = noise.resize((400, 400)).resize((1500, 1500))  # more detail than a photograph has
+    seen = playground.trace(VisionTransformer(config), blurred)
+    assert (seen.tokens, seen.heads, seen.size) == (197, 6, (224, 224))
+    assert len(html.page(seen, blurred, layers=[1]).encode()) < 1e6
+
+
+def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
+    page = html.page(seen, picture)
+    read = Reader(page)
+    rules = dict(rule.strip().split(" ", 1) for rule in read.metas["Content-Security-Policy"].split(";"))
+    assert rules["default-src"] == "'none'"
+    for kind, tag in (("script-src", '<script type="module">'), ("style-src", "<style>")):
+        text = page.split(tag)[1].split("</script>" if "script" in tag else "</style>")[0]
+        digest = base64.b64encode(sha256(text.encode()).digest()).decode()
+        assert rules[kind] == f"'sha256-{digest}'"
+    assert rules["img-src"] == "data:"
+    assert set(rules) == {"default-src", "img-src", "style-src", "script-src", "base-uri", "form-action"}
+    for _, given in read.tags:
+        assert given.get("href", "data:").startswith("data:")
+        assert given.get("src", "data:").startswith("data:")
+    assert not re.search(
+        r"https?://|@import|\bimport\(|fetch\(|XMLHttpRequest|WebSocket", page.replace("https://…", "")
+    )
+
+
+def test_where_it_comes_from_is_written_in_it(seen, picture):
+    view = {"layer": 2, "head": 3, "query": "cls", "scale": "off"}
+    metas = Reader(html.page(seen, picture, name="disc.png", view=view)).metas
+    facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
+    assert facts.pop("weights") == f"sha256:{fingerprints.of_weights(seen.vit)}"
+    assert facts.pop("pixels") == f"sha256:{fingerprints.of_image(picture)}"
+    assert shlex.split(facts.pop("command"))[3:-2] == [
+        *("figure", "disc.png", "--model", "untrained", "--layer", "all"),
+        *("--head", "3", "--patch", "cls", "--scale", "off"),
+    ]
+    assert facts == {
+        "version": playground.__version__, "model": "untrained", "image": "disc.png", "input": "64x64",
+        "layer": "2", "head": "3", "patch": "cls", "scale": "off", "layers": "0 1 2", "heads": "0 1 2 3",
+    }  # fmt: skip
+
+
+def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
+    other = VisionTransformer(seen.vit.config)
+    assert fingerprints.of_weights(other) != fingerprints.of_weights(seen.vit)
+    assert fingerprints.of_image(picture.rotate(90)) != fingerprints.of_image(picture)
+
+
+@pytest.mark.parametrize(
+    ("layers", "heads", "layer", "head", "said"),
+    [
+        (None, None, 2, 1, ("all", "1")),
+        (None, None, 0, 1, ("0,1-2", "1")),
+        ([1], None, 1, 0, ("1", "0")),
+        ([0, 2], [0, 2, 3], 2, 3, ("2,0", "3,0,2")),
+        ([0], [3], 0, 3, ("0", "3-3")),
+    ],
+)
+def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(
+    seen, picture, layers, heads, layer, head, said
+):
+    view = {"layer": layer, "head": head}
+    words = shlex.split(
+        Reader(html.page(seen, picture, layers=layers, heads=heads, view=view)).metas["playground:command"]
+    )
+    assert (words[words.index("--layer") + 1], words[words.index("--head") + 1]) == said
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "-o", "{title}", "'; rm -rf ~ #.png"])
+def test_no_name_breaks_out(seen, picture, name):
+    plain, read = Reader(html.page(seen, picture)), Reader(html.page(seen, picture, name=name))
+    assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
+    said = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    assert json.loads(read.texts["start"])["title"] == read.metas["playground:image"] == said
+    words = shlex.split(read.metas["playground:command"])
+    assert words[4] == (f"./{said}" if said.startswith("-") else said)
+    assert "\n" not in read.metas["playground:command"]
+
+
+def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
+    large = Image.new("RGB", (2000, 1000), "green")
+    large.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
+    shown = Reader(html.page(seen, large)).image()
+    assert shown.size == (html.SIDE, html.SIDE // 2)
+    assert not {"comment", "exif"} & set(shown.info)
+
+
+def test_without_a_picture_it_shows_what_the_model_saw(seen):
+    assert Reader(html.page(seen)).image().size == (64, 64)
+    with pytest.raises(PlaygroundError, match="has no picture"):
+        html.page(Trace.from_bytes(seen.to_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("choice", "sentence"),
+    [
+        ({"layers": [3]}, "There is no layer 3"),
+        ({"layers": []}, "at least one layer"),
+        ({"layers": [0, 1], "view": {"layer": 2}}, "begins at layer 2"),
+        ({"heads": [0, 1], "view": {"head": 3}}, "begins at head 3"),
+        ({"view": {"query": (9, 9)}}, "There is no patch"),
+        ({"view": {"query": "9,x"}}, "A query is a patch"),
+        ({"view": {"scale": 2}}, "dial of an interactive figure goes from 0 to 1"),
+        ({"view": {"scale": "big"}}, 'A scale is "on"'),
+        ({"view": {"layer": "high"}}, "are numbers"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(seen, picture, choice, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        html.page(seen, picture, **choice)
+
+
+def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_written(small, seen, picture):
+    with pytest.raises(PlaygroundError, match="shows the trained pass"):
+        html.page(playground.trace(small, picture, scale="off"), picture)
+    with pytest.raises(PlaygroundError, match="can't be written"):
+        html.write("/dev/null/a.html", seen, picture)
+
+
+def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monkeypatch):
+    assert html.light(seen) == [0, 1, 2]
+    monkeypatch.setattr(html, "LIGHT", 1000)
+    assert (html.light(seen), html.light(seen, layer=0)) == ([2], [0])
+
+
+def test_a_view_that_needs_the_network_begins_with_weights_instead(seen, picture):
+    start = json.loads(Reader(html.page(seen, picture, view={"what": "rollout", "layer": "1"})).texts["start"])
+    assert (start["view"]["what"], start["view"]["layer"]) == ("weight", 1)
+
+
+def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
+    picture.save(tmp_path / "disc.png")
+    out = tmp_path / "disc.html"
+    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(out)]
+    assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
+    said = capsys.readouterr()
+    assert said.out.strip() == str(out)
+    assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in said.err
+    command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
+    assert command[3:-1] == ["figure", "disc.png", *options[:-1]]
+
+
+def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):
+    tag, given = Reader(seen.show(layer=1, head=3, query=(3, 4), image=picture)._repr_html_()).tags[0]
+    assert tag == "iframe"
+    assert given["sandbox"].split() == ["allow-scripts", "allow-downloads"]
+    assert "src" not in given
+    metas = Reader(given["srcdoc"]).metas
+    assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "on"]

@@ -1,0 +1,100 @@
+"""Measured time and memory: true, bounded, one at a time, and stoppable."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from playground.lessons import benchmark
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Desk, Point, Series
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
+FAR = 1e18  # seconds
+
+
+@linux
+def test_a_peak_is_seen_after_it_has_gone():
+    assert benchmark._peak_of(lambda: torch.ones(2**23).sum()) == pytest.approx(2**25, rel=0.1)
+    assert benchmark._peak_of(lambda: None) < 2**20
+
+
+@linux
+def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
+    monkeypatch.setattr(benchmark, "SIDES", (8, 24))
+    with torch.no_grad():
+        points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
+    assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}
+    matrices = 4 * 8 * 576**2
+    assert 2 * matrices < points[MATERIALISED, 576].bytes < 4.5 * matrices  # scores, scaled scores, weights
+    assert points[FUSED, 576].bytes < matrices
+    assert all(p.seconds > 0 and not p.skipped for p in points.values())
+
+
+def test_a_step_that_would_take_too_much_is_not_run():
+    last = Point(MATERIALISED, 1024, 1.0, 100)
+    four = benchmark._expected(MATERIALISED, 2048, last, 1000, FAR)
+    assert (four.seconds, four.bytes, four.skipped) == (4.0, 400, "")
+    assert benchmark._expected(MATERIALISED, 2048, last, 399, FAR).skipped == "memory"
+    assert benchmark._expected(MATERIALISED, 4096, last, 10**9, FAR).skipped == "time"
+    assert benchmark._expected(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, FAR).skipped == ""
+    assert benchmark._expected(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skipped == "time"
+    assert benchmark._expected(FUSED, 4096, four.__class__(FUSED, 2048, 0, 0, "memory"), 1, FAR).skipped == "memory"
+
+
+@linux
+def test_memory_has_a_hard_end():
+    program = (
+        "import torch, playground.lessons.benchmark as m\n"
+        "m._be_humble(100 * 2**20)\n"
+        "torch.zeros(2**23)\n"
+        "try:\n    torch.zeros(2**27)\nexcept RuntimeError:\n    print('refused')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout.strip() == "refused", run.stderr
+
+
+def test_one_series_at_a_time_and_only_its_owner_stops_it():
+    desk, mine, yours = Desk(), object(), object()
+    assert desk.start(mine, 64, 1, 1)
+    assert not desk.start(yours, 64, 1, 1)
+    owner, series = desk.running()
+    assert owner is mine
+    desk.stop(yours)
+    assert series.running
+    wait(lambda: series.points)
+    assert desk.result(64, 1, 1) is series
+    desk.stop(mine)
+    wait(lambda: not series.running)
+    assert desk.running() is None
+    assert series.stopped
+    assert desk.result(64, 1, 1) is series  # what it had found is kept
+    assert series._process.returncode is not None
+    assert desk.start(yours, 64, 1, 1)
+    desk.stop(yours)
+
+
+def test_a_series_goes_through_all_its_steps(monkeypatch):
+    program = (
+        "import json\n"
+        f"for n in range({STEPS}): print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)))"
+    )
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", program], **how))
+    series = Series(64, 1, 1)
+    wait(lambda: not series.running)
+    assert series.complete
+    assert series.done == 1
+    assert [p.tokens for p in series.of(CONVOLUTION)] == list(range(STEPS))
+
+
+def test_a_quarter_of_the_free_memory_at_most():
+    assert 0 <= benchmark.memory_to_spare() <= benchmark.MOST_BYTES
+
+
+def wait(until) -> None:
+    end = time.monotonic() + 120
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.05)

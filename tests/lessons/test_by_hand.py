@@ -1,0 +1,126 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.images import displayed
+from playground.lessons.by_hand import (
+    ALIKE,
+    causal,
+    colour_trace,
+    hide,
+    mean_colours,
+    read,
+    ring,
+    scores,
+    to_bytes,
+    weights,
+    written,
+)
+from playground.pack import unpack
+
+ARROWS = torch.randn(9, 2, generator=torch.Generator().manual_seed(0)), torch.randn(9, 2)
+
+
+def softmax(row: list[float]) -> list[float]:
+    total = sum(math.exp(score) for score in row)
+    return [math.exp(score) / total for score in row]
+
+
+def test_nine_tokens_attend_as_the_formula_says():
+    q, k = ARROWS
+    found = weights(scores(q, k))
+    for i in range(9):
+        row = softmax([sum((q[i] * k[j]).tolist()) / math.sqrt(2) for j in range(9)])
+        assert found[i].tolist() == pytest.approx(row, abs=1e-6)
+
+
+def test_a_key_that_matches_spikes_its_column():
+    q = k = ring()
+    before = weights(scores(q, k))[4]
+    least = int(before.argmin())
+    matching = k.clone()
+    matching[least] = q[4] * 2
+    after = weights(scores(q, matching))[4]
+    assert before[least] < 0.01
+    assert after[least] > 0.8
+
+
+def test_a_hidden_token_gets_exactly_zero_and_the_others_share_the_rest():
+    q, k = ARROWS
+    found = weights(scores(q, k), hide(9, [2, 7]))
+    assert (found[:, [2, 7]] == 0).all()
+    assert found.sum(dim=1).tolist() == pytest.approx([1] * 9, abs=1e-6)
+    free = weights(scores(q, k))
+    rest = free[:, [0, 1, 3, 4, 5, 6, 8]]
+    shared = rest / rest.sum(dim=1, keepdim=True)
+    assert (found[:, [0, 1, 3, 4, 5, 6, 8]] - shared).abs().max() < 1e-6
+
+
+def test_the_causal_mask_hides_what_comes_after():
+    q, k = ARROWS
+    found = weights(scores(q, k), causal(9))
+    for i in range(9):
+        assert (found[i, i + 1 :] == 0).all()
+        assert (found[i, : i + 1] > 0).all()
+    assert found[0, 0] == 1
+
+
+def test_a_row_that_sees_nothing_is_refused_in_a_sentence():
+    with pytest.raises(PlaygroundError, match="leave it at least one"):
+        weights(scores(*ARROWS), hide(9, list(range(9))))
+
+
+def test_arrows_come_back_from_an_address():
+    assert torch.equal(read(written(ring())), ring())
+    for text in ("", "1_2", "_".join(["1"] * 19), "_".join(["99"] * 18), "_".join(["x"] * 18), "_".join(["٣"] * 18)):
+        assert read(text) is None
+
+
+@pytest.mark.parametrize("patch", [4, 16])
+def test_mean_colours_are_a_loop_s(patch):
+    pixels = torch.randint(0, 256, (32, 48, 3), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+    found = mean_colours(pixels, patch)
+    assert found.shape == (32 // patch, 48 // patch, 3)
+    for row in range(found.shape[0]):
+        for column in range(found.shape[1]):
+            for channel in range(3):
+                total = 0
+                for y in range(patch):
+                    for x in range(patch):
+                        total += int(pixels[row * patch + y, column * patch + x, channel])
+                assert found[row, column, channel].item() == pytest.approx(total / patch**2 / 255, abs=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [1, 0.05, 0.002])
+def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
+    seen = colour_trace(picture, 32)
+    assert seen.grid == (7, 7)
+    pixels = np.array(displayed(picture, seen.size)).astype(float)
+    colours = []
+    for row in range(7):
+        for column in range(7):
+            mean = pixels[row * 32 : row * 32 + 32, column * 32 : column * 32 + 32].reshape(-1, 3).mean(0) / 255 + 1e-6
+            colours.append(mean / math.sqrt(sum(mean**2)))
+    for query in (0, 24, 48):
+        row = softmax([sum(colours[query] * other) / temperature for other in colours])
+        found = seen.row(0, 0, query, scale=1 / temperature)
+        assert found.tolist() == pytest.approx(row, abs=1e-4)
+
+
+def test_a_black_picture_has_no_favourites():
+    row = colour_trace(Image.new("RGB", (90, 60)), 16).row(0, 0, (1, 1))
+    assert row.isfinite().all()
+    assert row.max().item() == pytest.approx(1 / len(row), rel=1e-3)
+
+
+def test_the_browser_gets_the_very_numbers(picture):
+    seen = colour_trace(picture, 16)
+    header, arrays = unpack(to_bytes(seen, b"jpeg"))
+    assert header["scale"] == ALIKE
+    assert header["grid"] == [14, 14]
+    assert np.array_equal(arrays["q"][0, 0], seen.record[0].q[0].numpy())
+    assert arrays["image"].tobytes() == b"jpeg"

@@ -1,0 +1,45 @@
+"""What is read beside a formula is the source itself."""
+
+from pathlib import Path
+
+import pytest
+
+from playground import vit
+from playground.errors import PlaygroundError
+from playground.lessons import listing
+
+ROOT = Path(__file__).parent.parent.parent
+PARTS = pytest.mark.parametrize("part", listing.PARTS.values(), ids=listing.PARTS)
+
+
+def in_the_file(file: str, line: listing.Line) -> bool:
+    there = (ROOT / file).read_text(encoding="utf-8").split("\n")[line.number - 1]
+    return line.text == there or line.text.strip() == there.strip()
+
+
+@PARTS
+def test_every_line_stands_so_in_its_file(part):
+    for cut in part.read():
+        assert all(in_the_file(cut.file, line) for line in cut.lines)
+
+
+@PARTS
+def test_every_formula_stands_beside_the_line_that_it_names(part):
+    noted = {(line.mark, line.formula) for cut in part.read() for line in cut.lines if line.formula}
+    assert noted == set(part.formulas)
+    assert all(line.mark in line.text for cut in part.read() for line in cut.lines)
+
+
+def test_a_piece_that_the_source_no_longer_holds_is_said():
+    with pytest.raises(PlaygroundError, match="0 lines"):
+        listing.find(vit.attention_by_hand, "scores = k @ q")
+
+
+def test_a_piece_that_two_lines_hold_is_said():
+    with pytest.raises(PlaygroundError, match="lines"):
+        listing.find(vit.Block, "x = x + ")
+
+
+def test_the_whole_way_from_pixels_to_classes_is_read():
+    things = {thing for part in listing.PARTS.values() for thing in part.things}
+    assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= things

@@ -1,0 +1,233 @@
+"""The source of pictures: repeatable, labelled truthfully, and not to be solved by colour alone."""
+
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.samples import SAMPLES, draw_sample
+from playground.scenes.backdrops import BACKDROPS, GROUNDS, Backdrop
+from playground.scenes.drawing import Description, Thing, draw
+from playground.scenes.generate import HELD_OUT, close_up, describe, scene
+from playground.scenes.labels import (
+    FAMILIES,
+    LABELS,
+    area_rows,
+    colour_rows,
+    gaussian_rows,
+    own_mass,
+    patch_targets,
+    presence,
+)
+from playground.scenes.silhouettes import SHAPES, silhouette
+from playground.scenes.textures import MATERIALS, Material, bank
+
+ROOT = Path(__file__).parent.parent.parent
+GREY, RED = Material("solid", ((120, 120, 120),)), Material("solid", ((200, 40, 40),))
+PLAIN = Backdrop("empty", (GREY,))
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return [scene(HELD_OUT + number) for number in range(200)]
+
+
+def flat(shape="disc", x=0.5, y=0.5, size=0.4, **more):
+    return Thing(shape, x, y, size, (RED,), relief=0.0, shadow="none", **more)
+
+
+def test_the_same_seed_gives_the_same_bytes_in_every_process():
+    code = (
+        "from hashlib import sha256; from playground.scenes.generate import scene; "
+        "print(*(sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)))"
+    )
+    elsewhere = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
+    here = [sha256(part).hexdigest() for i in (3, 4) for part in (scene(i).image, scene(i).objects)]
+    assert elsewhere == here
+
+
+def test_different_seeds_give_different_pictures(held_out):
+    assert len({one.image.tobytes() for one in held_out}) == len(held_out)
+
+
+def test_training_and_held_out_seeds_give_different_pictures():
+    assert scene(7).image.tobytes() != scene(HELD_OUT + 7).image.tobytes()
+
+
+def test_object_numbers_have_no_gaps_and_every_label_is_in_range(held_out):
+    for one in held_out:
+        count = len(one.shapes)
+        assert set(np.unique(one.objects)) - {0} == set(range(1, count + 1))
+        assert len(one.materials) == len(one.kinds) == len(one.visible) == len(one.boxes) == count
+        assert ((one.shapes >= 0) & (one.shapes < len(SHAPES))).all()
+        assert ((one.materials >= 0) & (one.materials < len(MATERIALS))).all()
+        assert (one.grounds < len(GROUNDS)).all()
+        assert one.regions.max() < len(one.grounds)
+        assert ((one.visible > 0) & (one.visible <= 1)).all()
+
+
+def test_every_shape_material_and_backdrop_occurs(held_out):
+    shapes, materials = (np.concatenate([getattr(one, of) for one in held_out]) for of in ("shapes", "materials"))
+    assert set(shapes) == set(range(len(SHAPES)))
+    assert set(materials) == set(range(len(MATERIALS)))
+    assert {one.backdrop for one in held_out} == set(range(len(BACKDROPS)))
+
+
+def test_every_label_is_given_to_some_pictures_and_not_to_others(held_out):
+    share = np.mean([presence(one) for one in held_out], axis=0)
+    assert len(share) == len(set(LABELS)) == len(LABELS)
+    assert ((share > 0.02) & (share < 0.9)).all()
+
+
+def test_every_shape_has_one_family_and_every_material_one_at_most():
+    members = [member for family in FAMILIES.values() for member in family]
+    assert len(members) == len(set(members))
+    assert set(SHAPES) <= set(members) <= set(SHAPES) | set(MATERIALS)
+
+
+def test_a_close_up_shows_one_or_two_things_as_large_as_a_whole_scene_does():
+    near = [close_up(HELD_OUT + i) for i in range(40)]
+    assert {len(one.shapes) for one in near} <= {0, 1, 2}
+    far = [scene(HELD_OUT + i) for i in range(40)]
+    pixels = [np.median([n for one in many for n in np.bincount(one.objects.ravel())[1:]]) for many in (near, far)]
+    assert 0.5 < pixels[0] / pixels[1] < 2
+
+
+def test_the_mask_is_where_the_object_is_painted():
+    one = draw(Description(PLAIN, (flat("star"),), ambience=0.0), 112)
+    inside = one.objects == 1
+    painted = (np.abs(one.image.astype(int) - 120).sum(-1)) > 100
+    assert inside.sum() > 300
+    assert (inside == painted).mean() > 0.99
+    assert (one.image[inside] == (200, 40, 40)).all(-1).mean() > 0.85  # the rest is the softened edge
+
+
+def test_a_box_encloses_what_is_seen(held_out):
+    for one in held_out[:40]:
+        for number, (left, top, right, low) in enumerate(one.boxes * 112, 1):
+            rows, columns = np.nonzero(one.objects == number)
+            assert (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1) == pytest.approx(
+                (left, top, right, low)
+            )
+
+
+def test_a_hidden_thing_is_no_object():
+    covered = Description(PLAIN, (flat(size=0.2), flat("square", size=0.7), flat("star", x=0.1, y=0.1, size=0.15)))
+    one = draw(covered)
+    assert [SHAPES[shape] for shape in one.shapes] == ["square", "star"]
+    assert set(np.unique(one.objects)) == {0, 1, 2}
+
+
+def test_hardly_visible_objects_are_not_present():
+    mostly = Description(PLAIN, (flat("heart", x=0.5, size=0.4), flat("pear", x=0.53, size=0.8)))
+    one = draw(mostly)
+    labels = dict(zip(LABELS, presence(one), strict=True))
+    assert 0 < one.visible[0] < 0.35
+    assert (labels["plain shape"], labels["plant"], labels["empty"], labels["landscape"]) == (0, 1, 1, 0)
+
+
+def test_look_alikes_are_two_objects_of_one_kind():
+    pair = Description(PLAIN, (flat(x=0.2, kind=5), flat(x=0.8, kind=5), flat("star", y=0.1, size=0.2)))
+    assert draw(pair).kinds.tolist() == [0, 0, 1]
+
+
+def test_a_larger_drawing_shows_the_same_scene():
+    for seed in range(12):
+        small, large = scene(seed, 112), scene(seed, 448)
+        same = small.objects == large.objects[2::4, 2::4]
+        assert same.mean() > 0.97
+        reduced = np.asarray(Image.fromarray(large.image).reduce(4), int)
+        assert np.abs(reduced - small.image).mean() < 12
+
+
+def test_an_outline_fills_its_frame():
+    for name in SHAPES:
+        points = np.concatenate([part.points for part in silhouette(name, 1)])
+        assert np.abs(points).max() == pytest.approx(1)
+
+
+def test_natural_textures_have_every_grey_alike():
+    for fields in bank().values():
+        for levels in fields:
+            assert np.asarray(levels[0]).mean() == pytest.approx(128, abs=4)
+
+
+# Targets.
+
+
+def test_patch_targets_agree_with_a_loop_over_patches():
+    one = scene(HELD_OUT + 11)
+    targets = patch_targets(one, 8)
+    for row, column in np.ndindex(14, 14):
+        cut = np.s_[8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+        numbers, counts = np.unique(one.objects[cut], return_counts=True)
+        winner = int(numbers[counts.argmax()])
+        assert targets.objects[row, column] == winner
+        assert targets.coverage[row, column] == pytest.approx(counts.max() / 64)
+        assert targets.shapes[row, column] == (one.shapes[winner - 1] if winner else -1)
+        assert targets.kinds[row, column] == (one.kinds[winner - 1] if winner else -1)
+        x, y = (column + 0.5) / 14, (row + 0.5) / 14
+        left, top, right, low = one.boxes[winner - 1]
+        wanted = (x - left, y - top, right - x, low - y) if winner else (0, 0, 0, 0)
+        assert targets.boxes[row, column] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_size_that_patches_do_not_divide_is_refused_with_advice():
+    with pytest.raises(PlaygroundError, match="choose a multiple"):
+        patch_targets(scene(1, 100), 8)
+
+
+def test_rows_sum_to_one_and_leave_the_patch_itself_out(held_out):
+    for rows in (area_rows(196), gaussian_rows(14, 14), colour_rows(held_out[0].image, 1e-3)):
+        assert rows.sum(1) == pytest.approx(np.ones(196), abs=1e-4)
+        assert (np.diag(rows) == 0).all()
+
+
+def test_own_mass_of_perfect_attention_is_one():
+    objects = patch_targets(scene(HELD_OUT)).objects.ravel()
+    perfect = (objects[:, None] == objects[None]) & ~np.eye(len(objects), dtype=bool)
+    assert own_mass(perfect / np.maximum(perfect.sum(1, keepdims=True), 1), objects) == pytest.approx(1)
+
+
+def test_neither_colour_nor_nearness_finds_the_objects(held_out):
+    grids = [patch_targets(one).objects for one in held_out]
+
+    def average(rows_of):
+        return np.concatenate([own_mass(rows_of(one), grid) for one, grid in zip(held_out, grids, strict=True)]).mean()
+
+    best = max(average(lambda one, t=t: colour_rows(one.image, t)) for t in (1e-5, 1e-4, 1e-3, 1e-2))
+    area, near = area_rows(196), gaussian_rows(14, 14)
+    assert 0.3 < best < 0.6
+    assert average(lambda one: area) < 0.15
+    assert average(lambda one: near) < 0.55
+
+
+# Samples.
+
+
+def test_the_names_of_samples_come_without_the_painter():
+    lines = "import sys, playground.samples as s; print(len(s.SAMPLES), 'playground.scenes.drawing' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(SAMPLES)), "False"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_on_disk_is_what_the_code_draws(sample):
+    stored = np.asarray(Image.open(sample.path), int)
+    fresh = draw_sample(sample.name).image
+    assert stored.shape == fresh.shape
+    assert np.abs(stored - fresh).mean() < 3  # JPEG
+
+
+def test_samples_are_small_enough_to_ship():
+    assert sum(sample.path.stat().st_size for sample in SAMPLES) < 2_000_000
+    assert any(draw_sample(sample.name, 64).image.shape == (64, 96, 3) for sample in SAMPLES)
+
+
+def test_a_description_is_plain_data_that_compares_equal():
+    assert describe(5) == describe(5)

@@ -1,0 +1,50 @@
+import pytest
+
+from playground.serving import address
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"sample": "nobody"},
+        {"sample": "meadow\n"},
+        {"sample": "../../etc/passwd"},
+        {"model": "<script>alert(1)</script>"},
+        {"model": "a" * 81},
+        {"model": "ünï"},
+        {"model": ""},
+        {"detail": "5"},
+        {"detail": "²"},
+        {"detail": "1e3"},
+        {"layer": "-1"},
+        {"layer": "٣"},
+        {"layer": "9999"},
+        {"query": "1,2,3"},
+        {"query": "cls;drop"},
+        {"scale": "nan"},
+        {"scale": "inf"},
+        {"scale": "1e400"},
+        {"opacity": "7"},
+        {"k": "4"},
+        {"beside": "__proto__"},
+        {"locked": "maybe"},
+        {"view_id": "1"},
+        {"": ""},
+    ],
+    ids=str,
+)
+def test_what_is_not_expected_in_an_address_is_dropped(hostile):
+    assert address.read(hostile) == ({}, {})
+    assert address.view_of("&".join(f"{key}={value}" for key, value in hostile.items())) == {}
+    assert address.readable(hostile) == {}
+
+
+def test_what_the_microscope_writes_is_read_again():
+    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&opacity=0.35&depth=12&ceiling=0.05&beside=wall&k=7"
+    view = address.view_of(text)
+    assert len(view) == text.count("=")
+    assert address.read(view)[1] == view
+
+
+def test_an_endless_view_is_cut_short():
+    assert address.view_of("layer=1&" + "x=1&" * 10**5 + "head=1") == {"layer": "1"}

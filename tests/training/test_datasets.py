@@ -1,0 +1,134 @@
+"""Folders of labelled pictures, in files that the tests write."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.training.datasets import PAGE, browse, count, read
+
+COLOURS = {"red": (220, 30, 30), "green": (30, 220, 30), "blue": (30, 30, 220)}
+
+
+def cifar(folder, batches=2, each=10, test=5, names="red\ngreen\nblue\n\n"):
+    """CIFAR-10's binary format, with three classes of noisy colours. Returns the labels in the files' order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng, labels = np.random.default_rng(0), []
+    for file, size in [*((f"data_batch_{n + 1}.bin", each) for n in range(batches)), ("test_batch.bin", test)]:
+        if not size:
+            continue
+        chosen = rng.integers(0, 3, size)
+        pixels = rng.integers(0, 60, (size, 3, 32, 32))
+        pixels[np.arange(size), chosen] += 180
+        np.concatenate([chosen[:, None], pixels.reshape(size, -1)], 1).astype(np.uint8).tofile(folder / file)
+        labels += chosen.tolist()
+    if names:
+        (folder / "batches.meta.txt").write_text(names)
+    return labels
+
+
+def class_folders(folder, each=4, size=(40, 30)):
+    for name, colour in COLOURS.items():
+        (folder / name).mkdir(parents=True)
+        for number in range(each):
+            Image.new("RGB", size, colour).save(folder / name / f"{number}.png")
+
+
+def test_cifar_files_are_read_with_their_labels(tmp_path):
+    labels = cifar(tmp_path)
+    found = read(tmp_path)
+    assert found.labels == ("red", "green", "blue")
+    assert (len(found.training), len(found.validation), found.tiny) == (20, 5, True)
+    assert [place.label for place in found.places] == labels
+
+
+def test_cifar_pictures_are_browsed_by_index_with_the_right_colours(tmp_path):
+    labels = cifar(tmp_path)
+    assert count(tmp_path) == 25
+    for index in (0, 9, 10, 24):
+        image, label = browse(tmp_path, index)
+        assert image.size == (32, 32)
+        assert image.mode == "RGB"
+        assert label == list(COLOURS)[labels[index]]
+        assert np.asarray(image).mean((0, 1)).argmax() == labels[index]
+
+
+def test_planes_become_pixels(tmp_path):
+    record = np.concatenate([[0], np.arange(3072) % 251]).astype(np.uint8)
+    np.stack([record, record]).tofile(tmp_path / "data_batch_1.bin")
+    image = np.asarray(browse(tmp_path, 1)[0])
+    assert image[3, 5].tolist() == [(plane * 1024 + 3 * 32 + 5) % 251 for plane in range(3)]
+
+
+def test_the_folder_above_cifar_will_do_and_so_will_files_without_names(tmp_path):
+    cifar(tmp_path / "cifar-10-batches-bin", names=None)
+    assert read(tmp_path).labels[:2] == ("airplane", "automobile")
+
+
+def test_without_a_test_batch_a_tenth_is_held_out_by_the_seed(tmp_path):
+    cifar(tmp_path, test=0)
+    one, same, other = read(tmp_path, seed=1), read(tmp_path, seed=1), read(tmp_path, seed=2)
+    assert (len(one.training), len(one.validation)) == (18, 2)
+    assert one == same
+    assert one.validation != other.validation
+    assert not set(one.training) & set(one.validation)
+
+
+def test_class_folders_are_read_and_browsed(tmp_path):
+    class_folders(tmp_path)
+    (tmp_path / "red" / "notes.txt").write_text("not a picture")
+    (tmp_path / "empty").mkdir()
+    found = read(tmp_path)
+    assert found.labels == ("blue", "green", "red")
+    assert (len(found.places), len(found.validation), found.tiny) == (12, 1, False)
+    image, label = browse(tmp_path, 4)
+    assert (label, image.getpixel((0, 0)), count(tmp_path)) == ("green", COLOURS["green"], 12)
+
+
+@pytest.mark.parametrize("name", ["val", "test"])
+def test_train_and_val_folders_are_kept_apart(tmp_path, name):
+    class_folders(tmp_path / "train", each=3)
+    class_folders(tmp_path / name, each=2)
+    found = read(tmp_path)
+    assert (len(found.training), len(found.validation)) == (9, 6)
+    assert all(name in place.file.parts for place in found.validation)
+
+
+def test_a_missing_folder_says_where_to_get_cifar_and_what_it_should_hold(tmp_path):
+    with pytest.raises(PlaygroundError) as error:
+        read(tmp_path / "nowhere")
+    said = str(error.value)
+    assert said.startswith(f"There is no folder {tmp_path / 'nowhere'}")
+    assert PAGE in said
+    assert "data_batch_1.bin" in said
+    assert "one folder of pictures per class" in said
+
+
+def test_wrong_folders_say_what_is_wrong(tmp_path):
+    with pytest.raises(PlaygroundError, match="no folders with pictures"):
+        read(tmp_path)
+    (tmp_path / "data_batch_1").write_bytes(b"pickle")
+    with pytest.raises(PlaygroundError, match="Python version"):
+        read(tmp_path)
+    (tmp_path / "data_batch_1.bin").write_bytes(b"\0" * 3000)
+    with pytest.raises(PlaygroundError, match="no multiple of"):
+        read(tmp_path)
+    (tmp_path / "data_batch_1.bin").write_bytes(b"\x0c" + b"\0" * 3072)
+    with pytest.raises(PlaygroundError, match="label 12"):
+        read(tmp_path)
+
+
+def test_one_class_is_not_enough(tmp_path):
+    (tmp_path / "cats").mkdir()
+    Image.new("RGB", (32, 32)).save(tmp_path / "cats" / "a.png")
+    with pytest.raises(PlaygroundError, match="only one folder with pictures, cats"):
+        read(tmp_path)
+
+
+def test_an_index_outside_and_a_damaged_picture_are_told(tmp_path):
+    class_folders(tmp_path, each=1)
+    (tmp_path / "blue" / "0.png").write_bytes(b"\x89PNG\r\n\x1a\n broken")
+    with pytest.raises(PlaygroundError, match="count from 0 to 2"):
+        browse(tmp_path, 3)
+    with pytest.raises(PlaygroundError, match=r"0\.png: "):
+        browse(tmp_path, 0)

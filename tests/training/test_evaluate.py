@@ -1,0 +1,84 @@
+"""The yardstick itself, against rows for which the answer is known."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from playground.scenes import generate
+from playground.scenes.labels import own_mass, patch_targets
+from playground.training import evaluate
+from playground.training.evaluate import Asked, f1, measure
+from playground.training.recipe import BUNDLED
+from playground.vit import VisionTransformer
+
+TINY = dataclasses.replace(BUNDLED, depth=2, width=24, mlp_width=48, heads=2)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return [generate.scene(generate.HELD_OUT + i) for i in range(6)]
+
+
+@pytest.fixture(scope="module")
+def vit():
+    return VisionTransformer(TINY).eval()
+
+
+def perfect(asked):
+    return asked.same / asked.same.sum(-1, keepdim=True)
+
+
+def test_the_patches_asked_are_those_of_objects_and_their_own_is_their_object(pictures):
+    grid = patch_targets(pictures[0]).objects.ravel()
+    asked = Asked.of(pictures[0], 8)
+    assert set(grid[asked.queries]) == {n for n in set(grid) - {0} if (grid == n).sum() >= 3}
+    for query, same in zip(asked.queries.tolist(), asked.same, strict=True):
+        assert same.tolist() == [(n == grid[query]) and i != query for i, n in enumerate(grid)]
+
+
+def test_perfect_rows_have_all_the_mass_with_and_without_neighbours(pictures):
+    asked = Asked.of(pictures[0], 8)
+    tables, count = evaluate._near(perfect(asked)[None, None], [], asked)
+    assert tables[0].item() / count == pytest.approx(1)
+    far, few = evaluate._far(perfect(asked)[None, None], [], asked)
+    assert far[0].item() / few == pytest.approx(1)
+    assert few <= count
+
+
+def test_overlap_of_a_row_on_two_of_three_is_two_thirds():
+    same = torch.tensor([[False, True, True, True, False, False]])
+    row = torch.tensor([[0.0, 0.4, 0.3, 0.1, 0.1, 0.1]])
+    assert evaluate._overlap(row, same).item() == pytest.approx(2 / 3)
+    assert evaluate._overlap(torch.tensor([[0.0, 0.0, 0.0, 0.0, 0.5, 0.5]]), same).item() == 0
+    assert evaluate._overlap(torch.tensor([[0.0, 0.34, 0.33, 0.33, 0.0, 0.0]]), same).item() == pytest.approx(2 / 3)
+
+
+def test_f1_agrees_with_precision_and_recall():
+    said = torch.tensor([[1, 0], [1, 0], [0, 1], [1, 1]]).bool()
+    true = torch.tensor([[1, 0], [0, 0], [1, 1], [1, 0]]).bool()
+    assert f1(said, true).tolist() == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_the_mass_agrees_with_whole_matrices(vit, pictures):
+    measured = measure(vit, pictures[:3], pictures[3:])
+    layer, head = measured["best head"]
+    masses = []
+    for scene in pictures[:3]:
+        weights = playground.trace(vit, Image.fromarray(scene.image)).matrix(layer, head)[5:, 5:].numpy().copy()
+        np.fill_diagonal(weights, 0)
+        masses.append(own_mass(weights / weights.sum(-1, keepdims=True), patch_targets(scene).objects))
+    assert measured["mass"] == pytest.approx(np.concatenate(masses).mean(), abs=1e-4)
+    assert measured["mass, prefix counted"] < measured["mass"]
+
+
+def test_an_untrained_model_sees_no_objects(vit, pictures):
+    measured = measure(vit, pictures[:3], pictures[3:])
+    assert measured["mass"] == pytest.approx(measured["area"], abs=0.05)
+    assert measured["f1"] <= measured["f1 of yes"] < 0.6
+    assert measured["class token on objects"] == pytest.approx(measured["area of objects"], abs=0.05)
+    assert {kind for layer in measured["kinds"] for kind in layer} <= {"everywhere", "idle"}
+    assert measured["area"] < measured["colour"] < measured["gaussian"]

@@ -1,0 +1,142 @@
+"""What the bundled model is taught, against loops written by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from tiny_runs import RECIPE, TINY
+
+import playground
+from playground.scenes import generate
+from playground.scenes.labels import patch_targets, presence
+from playground.training.losses import (
+    LOSSES,
+    Scenes,
+    Teachers,
+    affinity,
+    astray,
+    example,
+    misplaced,
+    neighbours,
+    pixels,
+    scattered,
+    uneven,
+    unstretched,
+)
+from playground.vit import VisionTransformer
+
+
+def test_an_example_says_of_every_patch_what_the_targets_say():
+    scene = generate.scene(generate.HELD_OUT + 3, 64)
+    targets, told = patch_targets(scene, 8), example(scene, 8)
+    inside = targets.objects.ravel() > 0
+    assert told["shape"][inside].tolist() == targets.shapes.ravel()[inside].tolist()
+    assert set(told["shape"][~inside]) <= {Teachers(RECIPE).says["shape"].out_features - 1}
+    assert (told["ground"][inside] == -100).all()
+    assert np.array_equal(told["present"], presence(scene))
+    objects, parts = told["segment"][inside], told["segment"][~inside]
+    assert objects.min() > 0
+    assert parts.max() < 0
+
+
+def test_pixels_are_what_a_trace_gives_the_model():
+    image = generate.scene(5, 64).image
+    seen = playground.trace(VisionTransformer(TINY).eval(), Image.fromarray(image))
+    assert torch.allclose(pixels(torch.from_numpy(image)[None], TINY), seen.input, atol=1e-6)
+
+
+def by_hand(scores, segment, cost):
+    """The mean over patches of segments with three patches or more, each weighing size^−¾."""
+    total = weight = 0.0
+    for b, i in np.ndindex(segment.shape):
+        mates = [j for j in range(segment.shape[1]) if j != i and segment[b, j] == segment[b, i]]
+        if len(mates) < 2:
+            continue
+        w = (len(mates) + 1) ** -0.75
+        total, weight = total + w * cost(scores[b, i].tolist(), i, mates), weight + w
+    return total / weight
+
+
+def test_neighbours_are_one_patch_away():
+    left, ring = neighbours((3, 4))
+    for i, j in np.ndindex(12, 12):
+        down, right = j // 4 - i // 4, j % 4 - i % 4
+        assert left[i, j] == (down == 0 and right == -1)
+        assert (ring[i, j] > 0) == (max(abs(down), abs(right)) == 1)
+    assert ring.sum(1).tolist() == pytest.approx([1.0] * 12)
+
+
+def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
+    vit = VisionTransformer(TINY)
+    with torch.no_grad():
+        vit.pos_embed.normal_()
+        native = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
+        for step in range(3):
+            part = (unstretched(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
+            places = [
+                (y, x)
+                for y in range(3)
+                for x in range(3)
+                if torch.allclose(part, native[y : y + 6, x : x + 6], atol=1e-5)
+            ]
+            assert len(places) == 1
+        assert unstretched(vit, (8, 8), 0).abs().max() == 0
+
+
+def test_misplaced_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
+    scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
+    left, _ = neighbours((2, 3))
+    costs = [-scores[b, i].softmax(-1)[1 + i - 1].log() for b in range(2) for i in (1, 2, 4, 5)]
+    assert misplaced(scores, left).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
+
+
+@pytest.fixture
+def scores():
+    return torch.randn(2, 9, 9, generator=torch.Generator().manual_seed(0))
+
+
+SEGMENT = torch.tensor([[1, 1, 1, 2, 2, -1, -1, -1, -1], [1, 1, 1, 1, -1, -1, -1, 2, -2]])
+
+
+def test_scattered_agrees_with_a_loop(scores):
+    def cost(row, i, mates):
+        whole = sum(math.exp(s) for j, s in enumerate(row) if j != i)
+        return -math.log(sum(math.exp(row[j]) for j in mates) / whole)
+
+    assert scattered(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-5)
+
+
+def test_uneven_agrees_with_a_loop(scores):
+    def cost(row, i, mates):
+        own = sum(math.exp(row[j]) for j in mates)
+        return sum(math.log(1 / len(mates) / (math.exp(row[j]) / own)) for j in mates) / len(mates)
+
+    assert uneven(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
+
+
+def test_affinity_is_lowest_where_patches_of_one_segment_are_alike():
+    own = torch.nn.functional.one_hot(SEGMENT + 2, 5).float()
+    noise = torch.randn(own.shape, generator=torch.Generator().manual_seed(2))
+    assert affinity(own, SEGMENT, 0.1) < 0.01 < affinity(noise, SEGMENT, 0.1)
+    cosines = torch.nn.functional.normalize(noise, dim=-1)
+    assert affinity(noise, SEGMENT, 0.1) == pytest.approx(scattered(cosines @ cosines.mT / 0.1, SEGMENT).item(), 1e-5)
+
+
+def test_heads_are_asked_to_gather_only_after_their_time():
+    batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
+    torch.manual_seed(0)
+    teachers, vit = Teachers(RECIPE), VisionTransformer(TINY)
+    early, middle, late, polish = (teachers(vit, batch, step) for step in (0, 4, 7, 8))
+    assert tuple(early) == LOSSES
+    assert (early["gathered"], early["uneven"], middle["uneven"]) == (0, 0, 0)
+    assert min(middle["gathered"], late["gathered"], late["uneven"], polish["looked"]) > 0
+    assert late["looked"] == 0
+    assert polish["uneven"] > late["uneven"]  # one head is asked more
+
+
+def test_astray_is_what_falls_beside_objects():
+    rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest goes to the prefix
+    segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
+    assert astray(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)

@@ -1,0 +1,54 @@
+"""Watching a run, and its time-lapse."""
+
+import numpy as np
+import pytest
+import torch
+from tiny_runs import RECIPE
+
+import playground
+from playground.errors import PlaygroundError
+from playground.training import preview, timelapse
+from playground.training.loop import train
+from playground.training.recipe import snapshot_steps
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A whole run, and its folder."""
+    folder = tmp_path_factory.mktemp("run")
+    return train(RECIPE, folder, device="cpu"), folder
+
+
+def test_the_wall_shows_every_head_and_outlines_the_query(small, picture):
+    wall = preview.wall(small, picture, (2, 3))
+    maps = np.asarray(wall)[:, -4 * (80 + 4) :]
+    assert wall.height == 3 * 84 - 4
+    assert len(np.unique(maps.reshape(-1, 3), axis=0)) > 20
+    black = preview.wall(small, picture, "cls")
+    assert np.asarray(wall).shape == np.asarray(black).shape
+
+
+def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
+    file = tmp_path / "lapse.bin"
+    assert timelapse.main([str(run[1]), "-o", str(file)]) == 0
+    lapse = timelapse.read(file)
+    assert [moment.step for moment in lapse.moments] == sorted({*snapshot_steps(8), RECIPE.total})
+    last = lapse.moments[-1]
+    assert last.mass.shape == last.habits.entropy.shape == (2, 2)
+    seen = playground.Trace.from_bytes(last.trace)
+    vit = playground.load(str(run[1] / f"snapshot-{last.step:06}.safetensors"), device="cpu")
+    fresh = playground.trace(vit, playground.open_image(timelapse.SAMPLE.path))
+    assert torch.allclose(seen.row(1, 0, (2, 3)), fresh.row(1, 0, (2, 3)), atol=1e-3)
+
+
+def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():
+    history = [[20 * (i + 1), 1.0, *([2.0] if i > 1 else [])] for i in range(4)]
+    assert timelapse.smoothed(history).tolist() == [[20, 1, 0], [40, 1, 0], [60, 1, 2], [80, 1, 2]]
+    assert len(timelapse.smoothed([[i, 1.0] for i in range(5000)])) == timelapse.POINTS
+
+
+def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys):
+    assert timelapse.main([str(tmp_path)]) == 2
+    assert "no snapshots" in capsys.readouterr().err
+    with pytest.raises(PlaygroundError, match=r"playground\.timelapse"):
+        timelapse.read(tmp_path / "none.bin")

@@ -1,0 +1,74 @@
+"""The page of heads with models that lack what others have."""
+
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, scramble
+from streamlit.testing.v1 import AppTest
+
+from playground.serving import engine
+from playground.serving.cache import Shelf
+from playground.ui.lessons import heads
+from playground.vit import Config, VisionTransformer
+
+ROOT = Path(__file__).parent.parent.parent.parent
+WIDE = {"image_size": (32, 64), "patch_size": 8, "depth": 2, "width": 32, "mlp_width": 64, "heads": 4}
+BARE = Config(**WIDE, classes=0, cls_token=False, pool="avg", positions="rotary")
+ONLY_CLASS = Config(**WIDE, classes=3, labels=("cat", "dog", "eel"))
+
+
+@pytest.fixture
+def open_page(monkeypatch):
+    def open_(config: Config, **words: str) -> AppTest:
+        vit = scramble(VisionTransformer(config))
+        monkeypatch.setattr(engine, "model", lambda name: vit)
+        monkeypatch.setattr(engine, "prepared_pack", lambda name: None)
+        monkeypatch.setattr(engine, "_sample_traces", Shelf(600 * engine.MB, size=engine.trace_bytes))
+        monkeypatch.setattr(heads, "_habits", Shelf(24 * engine.MB, heads._habits.size))
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        for key, value in words.items():
+            app.query_params[key] = value
+        app.switch_page("pages/heads.py").run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def offered(app) -> list[str]:
+    return list(app.button_group(key="measure").options)
+
+
+def captions(app) -> str:
+    return " ".join(caption.value for caption in app.caption)
+
+
+def test_all_columns_are_there_where_the_model_has_all(open_page):
+    app = open_page(SMALL)
+    assert len(offered(app)) == len(heads.MEASURES)
+    assert "has no" not in captions(app)
+
+
+def test_columns_that_do_not_apply_are_absent_and_said_in_a_word(open_page):
+    app = open_page(BARE, measure="class", off="0.1 1.3 9.9")
+    assert len(offered(app)) == 3
+    assert app.session_state.measure == "entropy"
+    assert "This model has no class token and no registers." in captions(app)
+    app = open_page(ONLY_CLASS)
+    assert len(offered(app)) == 4
+    assert "This model has no registers." in captions(app)
+
+
+def test_heads_that_the_model_does_not_have_are_passed_over(open_page):
+    app = open_page(ONLY_CLASS, off="0.1 9.9", over="samples", measure="distance")
+    assert app.session_state.off == "0.1 9.9"  # the address is the person's
+    assert not app.exception
+
+
+@pytest.mark.parametrize("text", [None, "", "x", "1", "1.2,3.4", "1.2  3.4", "١.٢", "1.2\n", "-1.2", "1234.1"])
+def test_what_is_no_list_of_heads_switches_none_off(text):
+    assert heads.SETTINGS["off"].read(text) == ""
+
+
+def test_an_endless_list_of_heads_is_cut_short():
+    assert len(heads.SETTINGS["off"].read(" ".join(["1.2"] * 1000)).split()) == heads.MOST_OFF

@@ -1,0 +1,72 @@
+"""The page's figures are the command's, pixel for pixel."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from playground.__main__ import main
+from playground.figures import command
+from playground.serving import engine, session
+from playground.ui import export_panel
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def here():
+    return session.start({"sample": "flock"}, {"layer": "3", "head": "2", "query": "4,9", "what": "value"})[0]
+
+
+@pytest.mark.parametrize(
+    ("layout", "look"),
+    [
+        ("convolution", {}),
+        ("head", {"purpose": "half", "theme": "dark", "footer": True}),
+        ("scale", {"caption": False}),
+    ],
+    ids=str,
+)
+def test_a_figure_of_the_page_equals_the_commands(here, tmp_path, capsys, layout, look):
+    spec = export_panel.description(here, layout, dpi=40, **look)
+    ours = np.asarray(Image.open(io.BytesIO(export_panel.picture(here, spec, "png"))))
+    words = command(spec, tmp_path / "again.png").split()
+    assert main(words[3:]) == 0
+    assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))
+
+
+def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
+    here.compare(engine.sample("meadow"), "bundled")
+    spec = export_panel.description(here, "compare", dpi=40)
+    ours = np.asarray(Image.open(io.BytesIO(export_panel.picture(here, spec, "png"))))
+    assert main(command(spec, tmp_path / "again.png").split()[3:]) == 0
+    assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))
+
+
+def test_every_kind_of_file_is_what_it_says(here):
+    spec = export_panel.description(here, "head", dpi=30)
+    assert export_panel.picture(here, spec, "pdf").startswith(b"%PDF")
+    assert b"<svg" in export_panel.picture(here, spec, "svg")[:500]
+    moving = export_panel.description(here, "head", dpi=30, sweep="layers")
+    assert Image.open(io.BytesIO(export_panel.picture(here, moving, "webp"))).n_frames > 1
+
+
+@pytest.mark.parametrize(("page", "layout"), [("heads", "atlas"), ("scale", "curves")])
+def test_a_lesson_exports_its_own_figure_and_link(page, layout, tmp_path):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.query_params["what"] = "similarity"  # of the microscope, which has no part in this figure
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    app.session_state.exporting = True
+    app.run()
+    assert not app.exception
+    words, link = (code.value for code in app.code[:2])
+    assert f"--layout {layout}" in words
+    assert "sample=flock" in link
+    out = tmp_path / "made.svg"
+    assert main([*words.split()[3:-2], "-o", str(out)]) == 0
+    assert "<svg" in out.read_text()[:500]
