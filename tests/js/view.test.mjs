@@ -1,8 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answerCell, answerLayer, createAnswers, prepareColumns, sharedDomain } from "../../playground/microscope/core/answers.js";
-import { colourIndex, heatPixels, niceNumber, ownDomain, paintInto, sharedCeiling } from "../../playground/microscope/core/colours.js";
+import {
+  answerCell,
+  answerLayer,
+  createAnswers,
+  prepareColumns,
+  sharedDomain,
+} from "../../playground/microscope/core/answers.js";
+import {
+  colourIndex,
+  heatPixels,
+  niceNumber,
+  ownDomain,
+  paintInto,
+  sharedCeiling,
+} from "../../playground/microscope/core/colours.js";
 import { unpack } from "../../playground/microscope/core/core.js";
 import { MAGMA } from "../../playground/microscope/core/magma.js";
 import * as view from "../../playground/microscope/core/view.js";
@@ -17,7 +30,8 @@ test("a query is a patch or a prefix token, and nothing off the grid", () => {
   assert.equal(view.tokenOf("reg0", pack), 1);
   assert.equal(view.tokenOf("0,0", pack), 2);
   assert.equal(view.tokenOf("2,3", pack), 13);
-  for (const query of ["3,0", "0,4", "-1,0", "dist", "", null, undefined, "1,2,3", "a,b"]) assert.equal(view.tokenOf(query, pack), -1);
+  for (const query of ["3,0", "0,4", "-1,0", "dist", "", null, undefined, "1,2,3", "a,b"])
+    assert.equal(view.tokenOf(query, pack), -1);
   for (let token = 0; token < pack.tokens; token++) assert.equal(view.tokenOf(view.queryOf(token, pack), pack), token);
 });
 
@@ -30,7 +44,20 @@ test("the same place in a finer picture", () => {
 });
 
 test("whatever a link says becomes a view that fits the pack", () => {
-  const tidy = view.tidyView({ layer: "99", head: "-3", query: "9,9", locked: "true", scale: "banana", opacity: "7", k: "4", what: "<b>", evil: 1 }, pack);
+  const tidy = view.tidyView(
+    {
+      layer: "99",
+      head: "-3",
+      query: "9,9",
+      locked: "true",
+      scale: "banana",
+      opacity: "7",
+      k: "4",
+      what: "<b>",
+      evil: 1,
+    },
+    pack,
+  );
   assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2", opacity: 1 });
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
@@ -40,7 +67,21 @@ test("whatever a link says becomes a view that fits the pack", () => {
 });
 
 test("a view travels through a link and comes back", () => {
-  const chosen = view.tidyView({ layer: 1, head: 2, query: "cls", locked: true, scale: 0.25, log: true, k: 5, depth: 4, beside: "wall", ceiling: 0.5 }, pack);
+  const chosen = view.tidyView(
+    {
+      layer: 1,
+      head: 2,
+      query: "cls",
+      locked: true,
+      scale: 0.25,
+      log: true,
+      k: 5,
+      depth: 4,
+      beside: "wall",
+      ceiling: 0.5,
+    },
+    pack,
+  );
   assert.deepEqual(view.tidyView(view.viewFromQuery(`#${view.viewToQuery(chosen)}`), pack), chosen);
   assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
 });
@@ -96,7 +137,10 @@ test("shared colours depend on the number of tokens alone", () => {
   assert.equal(sharedCeiling(10), 1);
   assert.deepEqual([0.013, 0.02, 0.04, 0.9, 7].map(niceNumber), [0.01, 0.02, 0.05, 1, 5]);
   const answers = createAnswers(pack);
-  assert.deepEqual(sharedDomain(answers, 1, 0.3, "weight", "auto", false), sharedDomain(answers, 3, 1, "weight", "auto", false));
+  assert.deepEqual(
+    sharedDomain(answers, 1, 0.3, "weight", "auto", false),
+    sharedDomain(answers, 3, 1, "weight", "auto", false),
+  );
   assert.ok(sharedDomain(answers, 1, 0, "score", "auto", false).high > 0);
 });
 
@@ -117,6 +161,9 @@ test("painting puts each value's colour in its place", () => {
   assert.equal(palette[0] >>> 24, 255); // at full opacity nothing of the image is left
   assert.equal(heatPixels(0)[255] >>> 24, 0);
   const log = { low: 0.001, high: 1, log: true };
-  assert.deepEqual([0, 0.001, 0.0316228, 1, 5].map((x) => colourIndex(x, log)), [0, 0, 128, 255, 255]);
+  assert.deepEqual(
+    [0, 0.001, 0.0316228, 1, 5].map((x) => colourIndex(x, log)),
+    [0, 0, 128, 255, 255],
+  );
   assert.deepEqual(ownDomain(Float32Array.from([9, -1, 0.25]), 1, 3, false, false), { low: 0, high: 0.25, log: false });
 });

@@ -1,8 +1,18 @@
 // What one pack answers to one question (layer, query, scale, what, direction), for all heads at once, in buffers that are
 // made once: moving the cursor allocates nothing. No DOM in here.
 
-import { columnInto, columnScoresInto, holds, layerOf, normalisersInto, rowInto, scoresInto, softmaxInPlace, weighInto } from "./core.js";
 import { niceNumber, ownDomain, sharedCeiling } from "./colours.js";
+import {
+  columnInto,
+  columnScoresInto,
+  holds,
+  layerOf,
+  normalisersInto,
+  rowInto,
+  scoresInto,
+  softmaxInPlace,
+  weighInto,
+} from "./core.js";
 
 export function createAnswers(pack) {
   const size = pack.heads * pack.tokens;
@@ -103,7 +113,8 @@ export function prepareColumns(answers, layers, first, scale, milliseconds) {
   const { pack, scratch } = answers;
   const until = performance.now() + milliseconds;
   const step = Math.max(1, Math.round(40000 / pack.tokens));
-  let done = 0, all = 0;
+  let done = 0,
+    all = 0;
   for (const layer of layers) {
     if (!holds(pack, layer)) continue;
     const known = normalisersOf(answers, layer, scale);
@@ -128,7 +139,8 @@ export function prepareColumns(answers, layers, first, scale, milliseconds) {
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
   const { pack, scratch } = answers;
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   const stride = Math.max(1, Math.floor(pack.tokens / 24));
   for (let head = 0; head < pack.heads; head++) {
     for (let token = 0; token < pack.tokens; token += stride) {

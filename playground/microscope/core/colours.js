@@ -9,7 +9,7 @@ export function niceNumber(x) {
   if (!(x > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(x));
   const rest = x / power;
-  return (rest < 1.4142 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
+  return (rest < Math.SQRT2 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
 }
 
 // Where the shared colours end: twenty times what a uniform row would give each token, made round. It depends on the number
@@ -42,7 +42,8 @@ export function paintInto(pixels, to, stride, values, at, rows, columns, palette
   const { low, high, log } = domain;
   const span = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
   for (let r = 0; r < rows; r++) {
-    let p = to + r * stride, v = at + r * columns;
+    let p = to + r * stride,
+      v = at + r * columns;
     for (let c = 0; c < columns; c++, p++, v++) {
       const x = log ? Math.log(Math.max(values[v], 1e-30) / low) * span : (values[v] - low) * span;
       pixels[p] = palette[x <= 0 || x !== x ? 0 : x >= 255 ? 255 : (x + 0.5) | 0];
@@ -52,7 +53,8 @@ export function paintInto(pixels, to, stride, values, at, rows, columns, palette
 
 // The domain of one map alone, for per-head contrast.
 export function ownDomain(values, from, to, log, signed) {
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (let j = from; j < to; j++) {
     if (values[j] < low) low = values[j];
     if (values[j] > high) high = values[j];

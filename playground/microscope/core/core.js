@@ -68,16 +68,22 @@ export function unpack(bytes) {
     throw new Error("The queries and keys in this file do not have the shape that its header tells.");
   }
   const half = header.sections.q.dtype === "float16";
-  const stored = new Map(held.map((layer, place) => {
-    const part = (name) => {
-      const values = raw[name].subarray(place * size, (place + 1) * size);
-      return half ? decodeHalves(values) : values;
-    };
-    const norms = valueNorms ? valueNorms.subarray(place * heads * tokens, (place + 1) * heads * tokens) : null;
-    return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms }), ready: null }];
-  }));
+  const stored = new Map(
+    held.map((layer, place) => {
+      const part = (name) => {
+        const values = raw[name].subarray(place * size, (place + 1) * size);
+        return half ? decodeHalves(values) : values;
+      };
+      const norms = valueNorms ? valueNorms.subarray(place * heads * tokens, (place + 1) * heads * tokens) : null;
+      return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms }), ready: null }];
+    }),
+  );
   return {
-    header, heads, tokens, dim, stored,
+    header,
+    heads,
+    tokens,
+    dim,
+    stored,
     layers: header.layers,
     prefix: header.prefix,
     prefixCount: header.prefix.length,
@@ -117,7 +123,11 @@ export function scoresInto(out, at, pack, layer, head, token, scale) {
   let largest = -Infinity;
   for (let j = 0; j < tokens; j++) {
     // Four sums side by side keep the processor's pipeline full; one alone waits for itself.
-    let a = 0, b = 0, c = 0, d = 0, x = 0;
+    let a = 0,
+      b = 0,
+      c = 0,
+      d = 0,
+      x = 0;
     for (; x + 3 < dim; x += 4) {
       a += q[qAt + x] * k[kAt + x];
       b += q[qAt + x + 1] * k[kAt + x + 1];
@@ -136,7 +146,8 @@ export function scoresInto(out, at, pack, layer, head, token, scale) {
 // The softmax of out[at … at + count], in place. Returns its entropy in bits, which falls out of the same sums:
 // H = ln Z − Σ p·(s − max), so that not a single logarithm per weight is needed.
 export function softmaxInPlace(out, at, count, largest) {
-  let total = 0, moment = 0;
+  let total = 0,
+    moment = 0;
   for (let j = at; j < at + count; j++) {
     const below = out[j] - largest;
     const e = Math.exp(below);
@@ -172,7 +183,11 @@ export function columnScoresInto(out, at, pack, layer, head, token, scale) {
   const kAt = (head * tokens + token) * dim;
   let qAt = head * tokens * dim;
   for (let i = 0; i < tokens; i++) {
-    let a = 0, b = 0, c = 0, d = 0, x = 0;
+    let a = 0,
+      b = 0,
+      c = 0,
+      d = 0,
+      x = 0;
     for (; x + 3 < dim; x += 4) {
       a += q[qAt + x] * k[kAt + x];
       b += q[qAt + x + 1] * k[kAt + x + 1];
@@ -242,8 +257,10 @@ export function meanInto(out, rows, heads, tokens) {
 // What `depth` stacked k×k convolutions can see of a picture from one cell: L·(k−1)/2 cells to each side, cut at the borders.
 export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   const reach = (depth * (k - 1)) / 2;
-  const top = Math.max(0, row - reach), bottom = Math.min(rows - 1, row + reach);
-  const left = Math.max(0, column - reach), right = Math.min(columns - 1, column + reach);
+  const top = Math.max(0, row - reach),
+    bottom = Math.min(rows - 1, row + reach);
+  const left = Math.max(0, column - reach),
+    right = Math.min(columns - 1, column + reach);
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 

@@ -14,7 +14,8 @@ export const inReach = (number) => Math.min(MOST, Math.max(-MOST, Math.round(num
 // 81 scores, scaled: query i with key j.
 export function scoresOf(arrows) {
   return Float64Array.from({ length: TOKENS * TOKENS }, (_, at) => {
-    const i = Math.floor(at / TOKENS), j = TOKENS + (at % TOKENS);
+    const i = Math.floor(at / TOKENS),
+      j = TOKENS + (at % TOKENS);
     return (arrows[2 * i] * arrows[2 * j] + arrows[2 * i + 1] * arrows[2 * j + 1]) * SCALE;
   });
 }
@@ -24,7 +25,8 @@ export function hides(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }
 
-export const maskedOf = (scores, mask) => scores.map((score, at) => (hides(mask, Math.floor(at / TOKENS), at % TOKENS) ? -Infinity : score));
+export const maskedOf = (scores, mask) =>
+  scores.map((score, at) => (hides(mask, Math.floor(at / TOKENS), at % TOKENS) ? -Infinity : score));
 
 export function weightsOf(scores) {
   const weights = Float64Array.from(scores);

@@ -37,7 +37,8 @@ export function tokenOf(query, pack) {
   if (named >= 0) return named;
   const match = /^(\d+),(\d+)$/.exec(query ?? "");
   if (!match) return -1;
-  const row = Number(match[1]), column = Number(match[2]);
+  const row = Number(match[1]),
+    column = Number(match[2]);
   if (row >= pack.rows || column >= pack.columns) return -1;
   return pack.prefixCount + row * pack.columns + column;
 }
@@ -57,7 +58,8 @@ export function startQuery(pack, [y, x] = [0.5, 0.5]) {
 export function sameToken(token, pack, other) {
   if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
-  const row = Math.floor(patch / pack.columns), column = patch % pack.columns;
+  const row = Math.floor(patch / pack.columns),
+    column = patch % pack.columns;
   const r = Math.min(other.rows - 1, Math.floor(((row + 0.5) / pack.rows) * other.rows));
   const c = Math.min(other.columns - 1, Math.floor(((column + 0.5) / pack.columns) * other.columns));
   return other.prefixCount + r * other.columns + c;
@@ -82,7 +84,8 @@ export function tidyView(view, pack, at) {
     tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, 1) : "on";
   }
   if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
-  if (tidy.depth !== "follow") tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
+  if (tidy.depth !== "follow")
+    tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
   if (!pack) return tidy;
   const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
   const start = Math.floor((2 * pack.layers) / 3);

@@ -7,11 +7,28 @@ import { makeCanvas } from "./draw.js";
 export const UNDER = [30, 28, 34];
 
 export const percent = (x) =>
-  x >= 0.0995 ? `${Math.round(100 * x)} %` : x >= 0.00995 ? `${(100 * x).toFixed(1)} %` : x >= 0.00005 ? `${(100 * x).toFixed(2)} %` : x > 0 ? "< 0.01 %" : "0 %";
+  x >= 0.0995
+    ? `${Math.round(100 * x)} %`
+    : x >= 0.00995
+      ? `${(100 * x).toFixed(1)} %`
+      : x >= 0.00005
+        ? `${(100 * x).toFixed(2)} %`
+        : x > 0
+          ? "< 0.01 %"
+          : "0 %";
 
 export const shortNumber = (x) => {
   const size = Math.abs(x);
-  const text = size === 0 ? "0" : size >= 100 ? x.toFixed(0) : size >= 10 ? x.toFixed(1) : size >= 0.1 ? x.toFixed(2) : x.toPrecision(1);
+  const text =
+    size === 0
+      ? "0"
+      : size >= 100
+        ? x.toFixed(0)
+        : size >= 10
+          ? x.toFixed(1)
+          : size >= 0.1
+            ? x.toFixed(2)
+            : x.toPrecision(1);
   return text.replace("-", "\u2212");
 };
 
@@ -29,11 +46,16 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.textBaseline = "top";
   const share = domain.unit === "percent";
   // The last one carries the unit for all.
-  const label = (value, t) => (share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value));
+  const label = (value, t) =>
+    share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value);
   const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
   for (const t of ticks) {
     const even = domain.low + t * (domain.high - domain.low);
-    const value = domain.log ? domain.low * (domain.high / domain.low) ** t : Math.abs(even) < 1e-4 * (domain.high - domain.low) ? 0 : even;
+    const value = domain.log
+      ? domain.low * (domain.high / domain.low) ** t
+      : Math.abs(even) < 1e-4 * (domain.high - domain.low)
+        ? 0
+        : even;
     const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(open + label(value, t), t * w, bar + 4 * unit);
@@ -44,7 +66,10 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
 // colour that its patch has in the picture. The convolution's weights are there for comparison: nine, and then none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
-  const left = 44 * unit, bottom = h - 17 * unit, top = 6 * unit, right = w - 2 * unit;
+  const left = 44 * unit,
+    bottom = h - 17 * unit,
+    top = 6 * unit,
+    right = w - 2 * unit;
   const most = Math.max(sorted[0], kernel[0]);
   const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
   const reach = Math.log(count + 0.5) - Math.log(0.5);
@@ -80,7 +105,8 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   // Magma begins in black, which a dark page swallows: a thin line along the top keeps the tail in sight.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
-    const x = xOf(rank), y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
+    const x = xOf(rank),
+      y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
     let next = rank + 1;
     while (next < count && xOf(next) - x < unit) next++;
     context.lineTo(x, y);
@@ -113,12 +139,15 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
 // k × k weights with their numbers. values(i): the i-th weight, or NaN where the picture ends.
 export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
-  const cw = w / k, ch = h / k;
+  const cw = w / k,
+    ch = h / k;
   context.font = `${11 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   for (let i = 0; i < k * k; i++) {
-    const x = (i % k) * cw, y = Math.floor(i / k) * ch, value = values(i);
+    const x = (i % k) * cw,
+      y = Math.floor(i / k) * ch,
+      value = values(i);
     const outside = Number.isNaN(value);
     const index = outside ? 0 : colourIndex(value, domain);
     context.fillStyle = outside ? "transparent" : ramp[index];
@@ -140,13 +169,16 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 // Pictures side by side with a line of text below, `factor` times as fine as `width` CSS pixels each. Gives a canvas.
 // pictures: [{draw(context, w, h, unit), title}], all of one shape.
 export function composePicture(pictures, width, height, caption, bar, factor) {
-  const gap = 16, head = 30, foot = 58;
+  const gap = 16,
+    head = 30,
+    foot = 58;
   const canvas = makeCanvas((pictures.length * (width + gap) - gap) * factor, (head + height + foot) * factor);
   const context = canvas.getContext("2d");
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);
   const font = "system-ui, -apple-system, 'Segoe UI', sans-serif";
-  const w = Math.round(width * factor), h = Math.round(height * factor);
+  const w = Math.round(width * factor),
+    h = Math.round(height * factor);
   const sheet = makeCanvas(w, h);
   pictures.forEach(({ draw, title }, place) => {
     const x = Math.round(place * (width + gap) * factor);

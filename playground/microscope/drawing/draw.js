@@ -1,8 +1,8 @@
 // Pictures on canvas: the heat layer over the dimmed image, its convolution twin, the thumbnails and the wall. Every function
 // draws into the rectangle it is given, in device pixels, so that the screen and an exported file come from the same lines.
 
+import { paintInto, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
-import { ROLES, paintInto } from "../core/colours.js";
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -13,7 +13,8 @@ export function makeCanvas(width, height) {
 
 // Makes a canvas on the page as fine as the screen is. True when it changed, and with it was wiped.
 export function fitCanvas(canvas, width, height, ratio) {
-  const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+  const w = Math.max(1, Math.round(width * ratio)),
+    h = Math.max(1, Math.round(height * ratio));
   if (canvas.width === w && canvas.height === h) return false;
   canvas.width = w;
   canvas.height = h;
@@ -32,7 +33,15 @@ export function makeBackdrops(image, width, height) {
     context.fillStyle = "#3a3a3f";
     context.fillRect(0, 0, clear.width, clear.height);
   }
-  return { image, width: clear.width, height: clear.height, clear, dim: shade(clear, 0.5, 0.46), dusk: shade(clear, 0.45, 0.68), dark: shade(clear, 0.35, 0.82) };
+  return {
+    image,
+    width: clear.width,
+    height: clear.height,
+    clear,
+    dim: shade(clear, 0.5, 0.46),
+    dusk: shade(clear, 0.45, 0.68),
+    dark: shade(clear, 0.35, 0.82),
+  };
 }
 
 function shade(source, grey, black) {
@@ -100,13 +109,16 @@ function drawGrid(context, w, h, rows, columns, unit) {
 
 // A small sign at a cell: which one it is and how much it weighs.
 function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
-  const cw = w / columns, ch = h / rows;
-  const x = (patch % columns) * cw, y = Math.floor(patch / columns) * ch;
+  const cw = w / columns,
+    ch = h / rows;
+  const x = (patch % columns) * cw,
+    y = Math.floor(patch / columns) * ch;
   context.strokeStyle = colour;
   context.lineWidth = 2 * unit;
   context.strokeRect(x, y, cw, ch);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
-  const width = context.measureText(text).width + 10 * unit, height = 19 * unit;
+  const width = context.measureText(text).width + 10 * unit,
+    height = 19 * unit;
   const left = x + cw + width + 2 * unit > w ? x - width - unit : x + cw + unit;
   const top = Math.min(h - height, Math.max(0, y + ch / 2 - height / 2));
   context.fillStyle = colour;
@@ -128,9 +140,11 @@ export function drawPicture(context, w, h, backdrops, heat, shown, unit) {
     context.imageSmoothingEnabled = true;
   }
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
-  if (shown.tag) tagCell(context, w, h, shown.rows, shown.columns, shown.tag.patch, shown.tag.text, shown.tag.colour, unit);
+  if (shown.tag)
+    tagCell(context, w, h, shown.rows, shown.columns, shown.tag.patch, shown.tag.text, shown.tag.colour, unit);
   if (shown.mark >= 0) {
-    const cw = w / shown.columns, ch = h / shown.rows;
+    const cw = w / shown.columns,
+      ch = h / shown.rows;
     outlineCell(context, (shown.mark % shown.columns) * cw, Math.floor(shown.mark / shown.columns) * ch, cw, ch, unit);
   }
 }
@@ -143,13 +157,18 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
   context.drawImage(backdrops.dark, 0, 0, w, h);
   if (shown.mark < 0) return;
   const { rows, columns, k, depth } = shown;
-  const cw = w / columns, ch = h / rows;
-  const row = Math.floor(shown.mark / columns), column = shown.mark % columns;
+  const cw = w / columns,
+    ch = h / rows;
+  const row = Math.floor(shown.mark / columns),
+    column = shown.mark % columns;
   const lift = (layer, canvas) => {
     const area = neighbourhood(rows, columns, row, column, k, layer);
-    const x = area.left * cw, y = area.top * ch;
-    const width = (area.right - area.left + 1) * cw, height = (area.bottom - area.top + 1) * ch;
-    const sx = backdrops.width / w, sy = backdrops.height / h;
+    const x = area.left * cw,
+      y = area.top * ch;
+    const width = (area.right - area.left + 1) * cw,
+      height = (area.bottom - area.top + 1) * ch;
+    const sx = backdrops.width / w,
+      sy = backdrops.height / h;
     context.drawImage(canvas, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
     return { x, y, width, height };
   };
@@ -184,11 +203,13 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
 // Layers downwards, heads to the right; where each thumbnail lies in a picture of w × h.
 // layers: the numbers of those that are shown, from top to bottom.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
-  const left = 24 * unit, top = 18 * unit;
+  const left = 24 * unit,
+    top = 18 * unit;
   const gap = Math.max(1, Math.round(2 * unit));
   const aspect = columns / rows;
   const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
-  const ch = Math.max(2, Math.floor(height)), cw = Math.max(2, Math.floor(height * aspect));
+  const ch = Math.max(2, Math.floor(height)),
+    cw = Math.max(2, Math.floor(height * aspect));
   // Few heads would cling to the left edge; the middle suits them better.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
   return { x, y: Math.round(top), cw, ch, gap, layers, heads };
@@ -210,7 +231,11 @@ export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
   context.textBaseline = "middle";
   const every = Math.ceil((22 * unit) / (cells.cw + cells.gap));
   for (let head = 0; head < cells.heads; head += every) {
-    context.fillText(String(shown.headNumbers[head]), cells.x + head * (cells.cw + cells.gap) + cells.cw / 2, cells.y - 9 * unit);
+    context.fillText(
+      String(shown.headNumbers[head]),
+      cells.x + head * (cells.cw + cells.gap) + cells.cw / 2,
+      cells.y - 9 * unit,
+    );
   }
   context.textAlign = "right";
   context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
@@ -230,7 +255,8 @@ export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
     }
   }
   context.imageSmoothingEnabled = true;
-  const x = cells.x + shown.head * (cells.cw + cells.gap), y = cells.y + cells.layers.indexOf(shown.layer) * (cells.ch + cells.gap);
+  const x = cells.x + shown.head * (cells.cw + cells.gap),
+    y = cells.y + cells.layers.indexOf(shown.layer) * (cells.ch + cells.gap);
   context.strokeStyle = colours.accent;
   context.lineWidth = 2.5 * unit;
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);

@@ -17,7 +17,10 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) 
   const grid = document.createElement("div");
   grid.className = "headgrid";
   grid.style.setProperty("--heads", heads);
-  grid.append(corner, ...Array.from({ length: heads }, (_, head) => named("div", "over", head === 0 ? "head 0" : head)));
+  grid.append(
+    corner,
+    ...Array.from({ length: heads }, (_, head) => named("div", "over", head === 0 ? "head 0" : head)),
+  );
   for (let layer = 0; layer < layers; layer++) {
     grid.append(named("div", "side", layer));
     for (let head = 0; head < heads; head++) {
@@ -56,7 +59,10 @@ function walk(event, from, at, layers, heads) {
   const step = STEPS[event.key];
   if (!from || !step) return;
   event.preventDefault();
-  const to = [Math.min(layers - 1, Math.max(0, from[0] + step[0])), Math.min(heads - 1, Math.max(0, from[1] + step[1]))];
+  const to = [
+    Math.min(layers - 1, Math.max(0, from[0] + step[0])),
+    Math.min(heads - 1, Math.max(0, from[1] + step[1])),
+  ];
   at(...from).tabIndex = -1;
   Object.assign(at(...to), { tabIndex: 0 }).focus();
 }

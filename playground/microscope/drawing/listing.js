@@ -7,7 +7,9 @@ const ROLE_OF = { Q: "query", K: "key", V: "value" };
 
 export function formulaHtml(text) {
   return escaped(text)
-    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, whole, inner) => (way === "_" ? `<sub>${inner ?? whole}</sub>` : `<sup>${inner ?? whole}</sup>`))
+    .replace(/([_^])(\{([^}]*)\}|[^\s{}])/g, (_, way, whole, inner) =>
+      way === "_" ? `<sub>${inner ?? whole}</sub>` : `<sup>${inner ?? whole}</sup>`,
+    )
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 

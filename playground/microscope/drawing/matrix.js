@@ -14,7 +14,8 @@ const cellSize = (size, count) => (size - EDGE) / count;
 
 export function cellUnder(x, y, size, count) {
   const cell = cellSize(size, count);
-  const column = Math.floor((x - EDGE) / cell), row = Math.floor((y - EDGE) / cell);
+  const column = Math.floor((x - EDGE) / cell),
+    row = Math.floor((y - EDGE) / cell);
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
@@ -34,7 +35,15 @@ export function drawMatrix(context, size, count, matrix, marked, theme, colours)
   }
   for (let row = 0; row < count; row++) {
     for (let column = 0; column < count; column++) {
-      drawCell(context, EDGE + column * cell, EDGE + row * cell, cell, matrix.values[row * count + column], matrix, theme);
+      drawCell(
+        context,
+        EDGE + column * cell,
+        EDGE + row * cell,
+        cell,
+        matrix.values[row * count + column],
+        matrix,
+        theme,
+      );
     }
   }
   if (!marked) return;

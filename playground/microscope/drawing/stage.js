@@ -22,7 +22,8 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
   const kept = { data: null, frame: 0, alive: true };
-  const told = new Map(), timers = new Map();
+  const told = new Map(),
+    timers = new Map();
   const paint = () => {
     kept.frame = 0;
     if (kept.alive && kept.data && root.clientWidth) kept.drawing.paint(themeOf(root));
@@ -34,7 +35,10 @@ function openStage(parentElement, create) {
     tell: (key, value) => {
       told.set(key, value);
       clearTimeout(timers.get(key));
-      timers.set(key, setTimeout(() => kept.setStateValue(key, value), PATIENCE));
+      timers.set(
+        key,
+        setTimeout(() => kept.setStateValue(key, value), PATIENCE),
+      );
     },
     // Whether a value that comes with the data is to be taken. Not while the page has yet to hear of a newer one.
     heeds: (key, value) => {
@@ -85,7 +89,8 @@ const between = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
 
 function themeOf(root) {
   const style = getComputedStyle(root);
-  const ink = rgbOf(style.color), paper = rgbOf(style.backgroundColor);
+  const ink = rgbOf(style.color),
+    paper = rgbOf(style.backgroundColor);
   return {
     ink: cssOf(ink),
     paper: cssOf(paper),
@@ -119,9 +124,18 @@ export function spotOf(event, element) {
 // ------------------------------------------------------------------------------------------------------- signed numbers
 
 // Brown below zero, the page's own grey at zero, teal above: none of them means a query, a key or a weight.
-const BELOW = [[140, 81, 10], [222, 165, 80]];
-const ABOVE = [[1, 102, 94], [62, 190, 172]];
-const ZERO = [[246, 246, 246], [38, 38, 45]];
+const BELOW = [
+  [140, 81, 10],
+  [222, 165, 80],
+];
+const ABOVE = [
+  [1, 102, 94],
+  [62, 190, 172],
+];
+const ZERO = [
+  [246, 246, 246],
+  [38, 38, 45],
+];
 
 export function signedColour(t, dark) {
   const side = dark ? 1 : 0;

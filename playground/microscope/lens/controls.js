@@ -1,11 +1,20 @@
 // From hands to choices: pointer, keys, buttons. Everything ends in lens.choose({…}) or lens.point(token).
 
-import { composePicture, drawColourBar } from "../drawing/charts.js";
-import { drawConvolution, drawPicture, drawWall, makeBackdrops, makeCanvas, makeHeat, wallCellAt, wallCells } from "../drawing/draw.js";
-import { say, show } from "./markup.js";
-import { depthOf, layersAtHand } from "./shown.js";
-import { captionOf, layerRange, prefixName, tokenName } from "./readouts.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
+import { composePicture, drawColourBar } from "../drawing/charts.js";
+import {
+  drawConvolution,
+  drawPicture,
+  drawWall,
+  makeBackdrops,
+  makeCanvas,
+  makeHeat,
+  wallCellAt,
+  wallCells,
+} from "../drawing/draw.js";
+import { say, show } from "./markup.js";
+import { captionOf, layerRange, prefixName, tokenName } from "./readouts.js";
+import { depthOf, layersAtHand } from "./shown.js";
 
 // ---------------------------------------------------------------------------------------------------------- pointing
 
@@ -13,7 +22,8 @@ import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 export function tokenUnder(lens) {
   const { pointer, main, other, view, refs } = lens;
   const box = pointer.target.getBoundingClientRect();
-  let x = (pointer.x - box.left) / box.width, y = (pointer.y - box.top) / box.height;
+  let x = (pointer.x - box.left) / box.width,
+    y = (pointer.y - box.top) / box.height;
   let { pack } = main;
   if (pointer.target === refs.twin && view.beside === "compare" && other && lens.otherBox) {
     const inner = lens.otherBox;
@@ -44,7 +54,8 @@ export function bindPointer(lens) {
     canvas.addEventListener("click", (event) => {
       if (!lens.main) return;
       Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
-      const token = tokenUnder(lens), query = queryOf(token, lens.main.pack);
+      const token = tokenUnder(lens),
+        query = queryOf(token, lens.main.pack);
       if (lens.hover >= 0) lens.hover = token; // a click in the same frame as the move before it: no frame has seen that
       lens.choose({ query, locked: !(lens.view.locked && lens.view.query === query) });
     });
@@ -53,7 +64,11 @@ export function bindPointer(lens) {
   wall.addEventListener("click", (event) => {
     if (!lens.wallCells) return;
     const box = wall.getBoundingClientRect();
-    const found = wallCellAt(lens.wallCells, ((event.clientX - box.left) / box.width) * wall.width, ((event.clientY - box.top) / box.height) * wall.height);
+    const found = wallCellAt(
+      lens.wallCells,
+      ((event.clientX - box.left) / box.width) * wall.width,
+      ((event.clientY - box.top) / box.height) * wall.height,
+    );
     if (found) lens.choose(found);
   });
 }
@@ -82,9 +97,11 @@ export function bindKeys(lens) {
       // A browser leaves its own full screen by itself; the stand-in for it has to be told.
       if (lens.presenting && !document.fullscreenElement) lens.present();
       else lens.choose({ locked: false });
-    } else if (event.key === "[" || event.key === "]") lens.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
+    } else if (event.key === "[" || event.key === "]")
+      lens.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
     else if (event.key === "," || event.key === ".") lens.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-    else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key))) lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
+    else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
+      lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
     else if (event.key === "s") flip(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
     else return;
@@ -96,7 +113,8 @@ const flip = (lens) => lens.choose({ scale: lens.view.scale === "on" ? "off" : "
 
 // ----------------------------------------------------------------------------------------------------------- buttons
 
-const meaning = (text) => (text === "true" ? true : text === "false" ? false : text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text);
+const meaning = (text) =>
+  text === "true" ? true : text === "false" ? false : text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 
 export function bindButtons(lens) {
   const { root, refs } = lens;
@@ -163,7 +181,8 @@ export function showChoices(lens, from = "") {
     }
   }
   show(refs.link, lens.host.link !== null);
-  for (const element of root.querySelectorAll("[data-ask]")) show(element, lens.asks(element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
+  for (const element of root.querySelectorAll("[data-ask]"))
+    show(element, lens.asks(element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
   show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
   show(refs.wallTab, main.pack.stored.size > 1 || lens.asks("layers")); // one layer is in the strip already
   show(refs.compareTab, Boolean(lens.other) || lens.asks("compare"));
@@ -188,7 +207,8 @@ export function showChoices(lens, from = "") {
   if (view.beside === "wall") {
     show(refs.twinBadge, false);
     say(refs.otherFoot, "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.");
-  } else if (view.beside === "compare" && !lens.other) say(refs.otherFoot, "Choose a second image or model to compare with.");
+  } else if (view.beside === "compare" && !lens.other)
+    say(refs.otherFoot, "Choose a second image or model to compare with.");
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   say(refs.curveCount, String(view.k * view.k));
 }
@@ -204,7 +224,9 @@ export function buildHeads(lens) {
     button.setAttribute("aria-label", `head ${number}`);
     button.title = `head ${number}; below: how many tokens it listens to`;
     const canvas = makeCanvas(pack.columns, pack.rows);
-    const label = document.createElement("span"), name = document.createElement("b"), reach = document.createElement("i");
+    const label = document.createElement("span"),
+      name = document.createElement("b"),
+      reach = document.createElement("i");
     name.textContent = String(number);
     label.append(name, reach);
     button.append(canvas, label);
@@ -213,19 +235,26 @@ export function buildHeads(lens) {
   refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
   const words = document.createElement("span");
   words.textContent = pack.prefixCount ? "ask as" : "";
-  refs.tokens.replaceChildren(words, ...pack.prefix.map((name) => {
-    const button = document.createElement("button");
-    button.dataset.token = name;
-    button.textContent = prefixName(name);
-    button.title = `Ask as ${prefixName(name)}`;
-    return button;
-  }));
-  refs.shares.replaceChildren(...pack.prefix.map((name) => {
-    const cell = document.createElement("div"), label = document.createElement("dt"), value = document.createElement("dd");
-    label.textContent = prefixName(name);
-    cell.append(label, value);
-    return cell;
-  }));
+  refs.tokens.replaceChildren(
+    words,
+    ...pack.prefix.map((name) => {
+      const button = document.createElement("button");
+      button.dataset.token = name;
+      button.textContent = prefixName(name);
+      button.title = `Ask as ${prefixName(name)}`;
+      return button;
+    }),
+  );
+  refs.shares.replaceChildren(
+    ...pack.prefix.map((name) => {
+      const cell = document.createElement("div"),
+        label = document.createElement("dt"),
+        value = document.createElement("dd");
+      label.textContent = prefixName(name);
+      cell.append(label, value);
+      return cell;
+    }),
+  );
   lens.shares = [...refs.shares.querySelectorAll("dd")];
 }
 
@@ -239,17 +268,48 @@ export function pictureCanvas(lens, factor, both) {
   const image = lens.images[main.image]?.bitmap ?? null;
   const backdrops = makeBackdrops(image, width * factor, height * factor);
   const question = `${lens.refs.ask1.textContent} ${tokenName(shown.token, shown.pack)} ${lens.refs.ask2.textContent}`;
-  const pictures = [{ title: question.replace(" ?", "?"), draw: (context, w, h, unit) => drawPicture(context, w, h, backdrops, lens.heat, lens.picture, unit) }];
+  const pictures = [
+    {
+      title: question.replace(" ?", "?"),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, backdrops, lens.heat, lens.picture, unit),
+    },
+  ];
   if (both && view.beside === "convolution") {
-    pictures.push({ title: `A ${view.k}×${view.k} convolution reads`, draw: (context, w, h, unit) => drawConvolution(context, w, h, backdrops, lens.twin, unit) });
+    pictures.push({
+      title: `A ${view.k}×${view.k} convolution reads`,
+      draw: (context, w, h, unit) => drawConvolution(context, w, h, backdrops, lens.twin, unit),
+    });
   } else if (both && view.beside === "wall") {
     const { pack } = shown;
-    const picture = { rows: pack.rows, columns: pack.columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers: pack.headNumbers, missing: (layer) => !pack.stored.has(layer) };
+    const picture = {
+      rows: pack.rows,
+      columns: pack.columns,
+      smooth: view.smooth,
+      layer: view.layer,
+      head: view.head,
+      headNumbers: pack.headNumbers,
+      missing: (layer) => !pack.stored.has(layer),
+    };
     const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
-    pictures.push({ title: "Every layer and head", draw: (context, w, h, unit) =>
-      drawWall(context, w, h, wallCells(w, h, layersAtHand(lens), pack.heads, pack.rows, pack.columns, unit), lens.atlas.canvas, picture, colours, unit) });
+    pictures.push({
+      title: "Every layer and head",
+      draw: (context, w, h, unit) =>
+        drawWall(
+          context,
+          w,
+          h,
+          wallCells(w, h, layersAtHand(lens), pack.heads, pack.rows, pack.columns, unit),
+          lens.atlas.canvas,
+          picture,
+          colours,
+          unit,
+        ),
+    });
   } else if (both && lens.other) {
-    pictures.push({ title: lens.refs.twinBadge.textContent, draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h) });
+    pictures.push({
+      title: lens.refs.twinBadge.textContent,
+      draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h),
+    });
   }
   const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, lens.ramp, lens.bar, unit, colours);
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
@@ -267,4 +327,3 @@ export function savePicture(lens, factor, both) {
   }, "image/png");
   closeSheets(lens);
 }
-

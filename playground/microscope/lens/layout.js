@@ -1,7 +1,7 @@
 // How large things are and which colours they have here: the two facts that the surrounding page decides.
 
-import { UNDER } from "../drawing/charts.js";
 import { cssColours, heatPixels, ROLES } from "../core/colours.js";
+import { UNDER } from "../drawing/charts.js";
 import { fitCanvas, makeBackdrops } from "../drawing/draw.js";
 
 // Canvas cannot inherit; it is told the colours that the stylesheet worked out.
@@ -36,12 +36,19 @@ export function layOut(lens) {
   const vertical = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
   const size = width >= 72.5 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
   root.dataset.size = size;
-  const aspect = main.pack.header.size ? main.pack.header.size[1] / main.pack.header.size[0] : main.pack.columns / main.pack.rows;
+  const aspect = main.pack.header.size
+    ? main.pack.header.size[1] / main.pack.header.size[0]
+    : main.pack.columns / main.pack.rows;
   const gap = 1.5 * em;
   let pw;
   if (size === "wide") {
     const { height: wished } = lens.ui;
-    const height = lens.presenting || wished === "window" ? window.innerHeight : wished > 0 ? wished : Math.max(480, window.innerHeight + wished);
+    const height =
+      lens.presenting || wished === "window"
+        ? window.innerHeight
+        : wished > 0
+          ? wished
+          : Math.max(480, window.innerHeight + wished);
     const row = refs.stage.querySelector(".row");
     const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop; // its own height may be stretched by its neighbour
     const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
@@ -76,7 +83,10 @@ function sizeCanvases(lens) {
 // Made when first needed at this size, and again when the image arrives.
 export function backdropsFor(lens, entry, key) {
   const image = lens.images[entry.image]?.bitmap ?? null;
-  const canvas = key === "otherBackdrops" ? otherSize(lens, entry) : { width: lens.refs.picture.width, height: lens.refs.picture.height };
+  const canvas =
+    key === "otherBackdrops"
+      ? otherSize(lens, entry)
+      : { width: lens.refs.picture.width, height: lens.refs.picture.height };
   const made = lens[key];
   if (made && made.image === image && made.width === canvas.width && made.height === canvas.height) return made;
   lens[key] = makeBackdrops(image, canvas.width, canvas.height);

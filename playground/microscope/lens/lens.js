@@ -22,13 +22,23 @@
 import { createAnswers } from "../core/answers.js";
 import { heatPixels } from "../core/colours.js";
 import { effectiveNumber, holds, mergePack, unpack } from "../core/core.js";
+import {
+  DEFAULT_VIEW,
+  queryOf,
+  sameLayer,
+  sameToken,
+  scaleOf,
+  scaleToDial,
+  tidyView,
+  tokenOf,
+  viewToQuery,
+} from "../core/view.js";
 import { bindButtons, bindKeys, bindPointer, buildHeads, pictureCanvas, showChoices, tokenUnder } from "./controls.js";
 import { layOut, readTheme } from "./layout.js";
 import { collectRefs, MARKUP, say } from "./markup.js";
 import { cellReader, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { isMap, overlayNow, passScale, resolve } from "./shown.js";
-import { DEFAULT_VIEW, queryOf, sameLayer, sameToken, scaleOf, scaleToDial, tidyView, tokenOf, viewToQuery } from "../core/view.js";
 
 const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
 const KEPT_IMAGES = 12;
@@ -39,16 +49,44 @@ export function createLens(parent, options = {}) {
   root.innerHTML = MARKUP;
   parent.append(root);
   const lens = {
-    root, refs: collectRefs(root), view: { ...DEFAULT_VIEW }, ui: { height: 600, uploaded: false, asks: null },
-    packs: new Map(), main: null, other: null, whole: null, images: [], kept: new Map(), overlay: null,
-    hover: -1, pointer: { target: null, x: 0, y: 0, fresh: false }, shown: {}, thumbs: [], shares: [],
-    picture: {}, twin: {}, tag: {}, nineDomain: { low: 0, high: 0.25, log: false }, columnsDone: 0,
-    touch: matchMedia("(hover: none)").matches, thumbPalette: heatPixels(0.97), solidPalette: heatPixels(1), barKey: "", presenting: false, asked: new Map(),
-    samples: new Float64Array(600), sampled: 0, handlerTime: 0, frame: 0, alive: true, host: options,
+    root,
+    refs: collectRefs(root),
+    view: { ...DEFAULT_VIEW },
+    ui: { height: 600, uploaded: false, asks: null },
+    packs: new Map(),
+    main: null,
+    other: null,
+    whole: null,
+    images: [],
+    kept: new Map(),
+    overlay: null,
+    hover: -1,
+    pointer: { target: null, x: 0, y: 0, fresh: false },
+    shown: {},
+    thumbs: [],
+    shares: [],
+    picture: {},
+    twin: {},
+    tag: {},
+    nineDomain: { low: 0, high: 0.25, log: false },
+    columnsDone: 0,
+    touch: matchMedia("(hover: none)").matches,
+    thumbPalette: heatPixels(0.97),
+    solidPalette: heatPixels(1),
+    barKey: "",
+    presenting: false,
+    asked: new Map(),
+    samples: new Float64Array(600),
+    sampled: 0,
+    handlerTime: 0,
+    frame: 0,
+    alive: true,
+    host: options,
   };
   lens.cellAt = cellReader(lens);
 
-  lens.asks = (what) => Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
+  lens.asks = (what) =>
+    Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
   lens.dial = () => scaleToDial(scaleOf(lens.view, lens.main.pack), lens.main.pack.scale);
   lens.schedule = (pointed) => {
     if (pointed) lens.pointed = true;
@@ -57,7 +95,8 @@ export function createLens(parent, options = {}) {
   };
   lens.choose = (change, from) => {
     if (!lens.main) return;
-    if (!("query" in change) && !lens.view.locked && lens.hover >= 0) change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
+    if (!("query" in change) && !lens.view.locked && lens.hover >= 0)
+      change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
     lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
     showChoices(lens, from);
     lens.schedule();
@@ -126,7 +165,9 @@ export function createLens(parent, options = {}) {
 
 function update(lens, { packs, images, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
-  const before = lens.main, start = startOf(lens), picture = lens.images[before?.image];
+  const before = lens.main,
+    start = startOf(lens),
+    picture = lens.images[before?.image];
   const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
   if (missing.length) ask(lens, { what: "packs", ids: missing });
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
@@ -138,8 +179,13 @@ function update(lens, { packs, images, view, ui, overlay }) {
     lens.atlas = lens.heat = null;
     buildHeads(lens);
   }
-  const { rows, columns } = lens.main.pack, token = before ? tokenOf(lens.view.query, before.pack) : -1;
-  if (token >= 0 && lens.images[lens.main.image] === picture && (rows !== before.pack.rows || columns !== before.pack.columns)) {
+  const { rows, columns } = lens.main.pack,
+    token = before ? tokenOf(lens.view.query, before.pack) : -1;
+  if (
+    token >= 0 &&
+    lens.images[lens.main.image] === picture &&
+    (rows !== before.pack.rows || columns !== before.pack.columns)
+  ) {
     const there = sameToken(token, before.pack, lens.main.pack); // a finer grid: the same place of the picture
     if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, lens.main.pack) };
   }
@@ -180,7 +226,8 @@ function takePacks(lens, packs) {
     lens.packs.delete(id); // to the end of the queue: the least recently shown goes first
     lens.packs.set(id, Object.assign(entry, { id, title: given.title ?? "", image: given.image ?? 0 }));
     if (entry.pack.forwardScale !== null) roles.whole = entry;
-    else if (!roles.main && !missing.includes(packs[0].id)) roles.main = entry; // nobody steps in for a missing first one
+    else if (!roles.main && !missing.includes(packs[0].id))
+      roles.main = entry; // nobody steps in for a missing first one
     else roles.other = entry;
   });
   let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
@@ -269,7 +316,8 @@ function askForMissing(lens) {
   clearTimeout(lens.asking);
   // The dial may still be turning: wait until it rests.
   lens.asking = setTimeout(() => {
-    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens)) ask(lens, { what: view.what, layer: view.layer, query: view.query, scale: passScale(lens) });
+    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens))
+      ask(lens, { what: view.what, layer: view.layer, query: view.query, scale: passScale(lens) });
     else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
     else if (view.beside === "compare" && !other && lens.asks("compare")) ask(lens, { what: "compare" });
     else if (lens.asks("layers")) askForLayers(lens);
@@ -351,11 +399,25 @@ function read(lens) {
   const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
   const bits = answers.entropies[view.head];
   return {
-    layer: view.layer, head: pack.headNumbers[view.head], query: queryOf(shown.token, pack), locked: view.locked, scale: shown.scale,
-    direction: view.direction, what: view.what, pass: shown.wholeArrived ? "whole" : "layer", entropy: bits, effective: effectiveNumber(bits),
-    peak: Math.max(...row), peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
+    layer: view.layer,
+    head: pack.headNumbers[view.head],
+    query: queryOf(shown.token, pack),
+    locked: view.locked,
+    scale: shown.scale,
+    direction: view.direction,
+    what: view.what,
+    pass: shown.wholeArrived ? "whole" : "layer",
+    entropy: bits,
+    effective: effectiveNumber(bits),
+    peak: Math.max(...row),
+    peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
-    row, drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)), map: overlayNow(lens) && Array.from(overlayNow(lens).values), domain: shown.mainDomain, ready: Boolean(answers.ready[view.head]),
-    grid: [pack.rows, pack.columns], painted: lens.painted === shown.token && !lens.frame && !lens.dirty && !shown.layerMissing,
+    row,
+    drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
+    map: overlayNow(lens) && Array.from(overlayNow(lens).values),
+    domain: shown.mainDomain,
+    ready: Boolean(answers.ready[view.head]),
+    grid: [pack.rows, pack.columns],
+    painted: lens.painted === shown.token && !lens.frame && !lens.dirty && !shown.layerMissing,
   };
 }

@@ -1,10 +1,10 @@
 // Everything the lens says in words and numbers.
 
-import { percent } from "../drawing/charts.js";
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
+import { queryOf, tokenOf } from "../core/view.js";
+import { percent } from "../drawing/charts.js";
 import { say, show } from "./markup.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
-import { queryOf, tokenOf } from "../core/view.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : queryOf(token, pack).replace(",", ", ");
@@ -12,11 +12,14 @@ export const tokenName = (token, pack) =>
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 const rounded = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
-const scaleText = (scale) => (scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1));
+const scaleText = (scale) =>
+  scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
 // 1/√64 when it is that, else the number itself.
 export function divisorOf(pack) {
-  return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3 ? `√${pack.dim}` : String(Number((1 / pack.scale).toPrecision(3)));
+  return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
+    ? `√${pack.dim}`
+    : String(Number((1 / pack.scale).toPrecision(3)));
 }
 
 // ------------------------------------------------------------------------------------------------------------ titles
@@ -27,7 +30,16 @@ export function writeTitles(lens) {
   const row = view.direction === "row";
   const patch = token >= pack.prefixCount;
   const overlay = isMap(view.what);
-  say(refs.ask1, overlay ? (view.what === "similarity" ? "What resembles" : "What flows into") : row ? `Whom does${patch ? " patch" : ""}` : `Who listens to${patch ? " patch" : ""}`);
+  say(
+    refs.ask1,
+    overlay
+      ? view.what === "similarity"
+        ? "What resembles"
+        : "What flows into"
+      : row
+        ? `Whom does${patch ? " patch" : ""}`
+        : `Who listens to${patch ? " patch" : ""}`,
+  );
   say(refs.chip, tokenName(token, pack));
   say(refs.ask2, overlay || !row ? "?" : "listen to?");
   refs.chip.className = row || overlay ? "chip query" : "chip key";
@@ -36,25 +48,44 @@ export function writeTitles(lens) {
   const parts = [];
   if (lens.other && view.beside === "compare") parts.push(titleOf(lens, main));
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
-  else if (shown.altered) parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
+  else if (shown.altered)
+    parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  say(refs.note, NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what]);
+  say(
+    refs.note,
+    NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
+  );
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   const elsewhere = pinned >= 0 && shown.token !== pinned;
-  say(refs.lock, elsewhere ? `looking at ${tokenName(shown.token, main.pack)} · locked at ${tokenName(pinned, main.pack)}` : view.locked ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}` : lens.touch ? "drag, or tap to lock" : lens.everHovered ? "click to lock" : "put the cursor on a patch");
+  say(
+    refs.lock,
+    elsewhere
+      ? `looking at ${tokenName(shown.token, main.pack)} · locked at ${tokenName(pinned, main.pack)}`
+      : view.locked
+        ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
+        : lens.touch
+          ? "drag, or tap to lock"
+          : lens.everHovered
+            ? "click to lock"
+            : "put the cursor on a patch",
+  );
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
-  refs.lock.classList.toggle("left", [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)));
+  refs.lock.classList.toggle(
+    "left",
+    [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)),
+  );
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(pack.headNumbers[view.head]));
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
 // The words in the top right corner make room for a patch that is worth seeing there.
-const isUnderPin = (patch, pack) => patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
+const isUnderPin = (patch, pack) =>
+  patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
 // Of a file that holds some of the layers, those.
 export function layerRange(lens) {
@@ -95,7 +126,8 @@ function writeConvolution(lens) {
     say(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
     say(refs.reads, `0 of ${pack.patches} patches`);
   } else {
-    const row = Math.floor(mark / pack.columns), column = mark % pack.columns;
+    const row = Math.floor(mark / pack.columns),
+      column = mark % pack.columns;
     const read = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
     const field = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     say(refs.reads, `reads ${read} of ${pack.patches} patches`);
@@ -118,11 +150,23 @@ export function writeNumbers(lens) {
   const ready = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
-  say(refs.bigLabel, row ? `head ${pack.headNumbers[view.head]} listens to about` : `is heard by head ${pack.headNumbers[view.head]} for a total of`);
+  say(
+    refs.bigLabel,
+    row
+      ? `head ${pack.headNumbers[view.head]} listens to about`
+      : `is heard by head ${pack.headNumbers[view.head]} for a total of`,
+  );
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
   say(refs.bigOf, row ? `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}` : "(1 on average)");
   say(refs.entropyLabel, row ? "entropy" : "of that, patches");
-  say(refs.entropy, !ready ? "…" : row ? `${bits.toFixed(2)} bits` : sumOf(answers.weights, at + pack.prefixCount, at + pack.tokens).toFixed(2));
+  say(
+    refs.entropy,
+    !ready
+      ? "…"
+      : row
+        ? `${bits.toFixed(2)} bits`
+        : sumOf(answers.weights, at + pack.prefixCount, at + pack.tokens).toFixed(2),
+  );
   say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
   say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
@@ -138,14 +182,18 @@ export function writeNumbers(lens) {
   say(refs.divisor, on || Math.abs(shown.scale - 1) < 1e-9 ? `/ ${divisor}` : `× ${scaleText(shown.scale)}`);
   refs.divisor.classList.toggle("gone", !on && Math.abs(shown.scale - 1) < 1e-9);
   say(refs.dialMiddle, `1/${divisor}`);
-  refs.dial.setAttribute("aria-valuetext", `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`);
+  refs.dial.setAttribute(
+    "aria-valuetext",
+    `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`,
+  );
   writeVerdict(lens);
 }
 
 // How the answer of the whole network changed, when the whole network ran without the scale.
 function writeVerdict(lens) {
   const { refs, shown, main, whole } = lens;
-  const before = main.pack.header.predictions, after = whole?.pack.header.predictions;
+  const before = main.pack.header.predictions,
+    after = whole?.pack.header.predictions;
   const known = shown.wholeArrived && before?.length && after?.length;
   show(refs.verdict, Boolean(known || shown.wholeMissing));
   if (known) say(refs.verdict, `${before[0][0]} ${percent(before[0][1])}  →  ${after[0][0]} ${percent(after[0][1])}`);
@@ -163,12 +211,18 @@ export function writeOther(lens, entry, found) {
     return;
   }
   const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
-  const parts = same ? [] : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
+  const parts = same
+    ? []
+    : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
   if (found.row && lens.view.direction === "row") {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
-    parts.push(`listens to about ${rounded(effectiveNumber(found.bits))} of ${pack.tokens}`, `largest weight ${percent(largest)}`);
-    if (pack.prefixCount) parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
+    parts.push(
+      `listens to about ${rounded(effectiveNumber(found.bits))} of ${pack.tokens}`,
+      `largest weight ${percent(largest)}`,
+    );
+    if (pack.prefixCount)
+      parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
   }
   say(refs.otherFoot, parts.join(" · "));
 }
@@ -187,7 +241,9 @@ export function describe(lens) {
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
     .slice(0, ORDINAL);
   const name = (j) => (j === token ? "itself" : (j < pack.prefixCount ? "" : "patch ") + tokenName(j, pack));
-  const list = best.map((j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`);
+  const list = best.map(
+    (j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
+  );
   const subject = (token < pack.prefixCount ? "" : "patch ") + tokenName(token, pack);
   const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
   return `${subject} in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered} ${view.direction === "row" ? "gives" : "receives"} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
@@ -196,13 +252,18 @@ export function describe(lens) {
 // One line under an exported picture, enough to make it again.
 export function captionOf(lens) {
   const { view, shown, main } = lens;
-  const words = [titleOf(lens, main) || main.pack.header.model, `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`];
+  const words = [
+    titleOf(lens, main) || main.pack.header.model,
+    `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`,
+  ];
   words.push(`${shown.token < shown.pack.prefixCount ? "" : "patch "}${tokenName(shown.token, shown.pack)}`);
-  if (shown.altered) words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
+  if (shown.altered)
+    words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");
   for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
-    words.push(`${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`);
+    words.push(
+      `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
+    );
   }
   return words.join(" · ");
 }
-

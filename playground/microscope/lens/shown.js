@@ -12,7 +12,9 @@ export const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.fo
 
 // The layers that can be shown: all of them where there is a host to ask, else those that were given.
 export const layersAtHand = (lens) =>
-  Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter((layer) => lens.asks("layers") || holds(lens.main.pack, layer));
+  Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter(
+    (layer) => lens.asks("layers") || holds(lens.main.pack, layer),
+  );
 
 // Written into one object that lives as long as the lens: this runs at every frame.
 export function resolve(lens) {

@@ -4,8 +4,8 @@
 // data: {arrows: "20_0_…"}. Out goes the state "arrows".
 
 import { ROLES } from "../core/colours.js";
-import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { inReach, MOST, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
+import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
 const MARKUP = `
@@ -31,13 +31,22 @@ const MARKUP = `
 function createArrows(stage) {
   stage.root.innerHTML = MARKUP;
   const it = {
-    stage, arrows: null, start: "", token: 4, which: "q", hover: null, held: null, show: "weight",
-    grid: stage.find("grid"), matrix: stage.find("matrix"),
+    stage,
+    arrows: null,
+    start: "",
+    token: 4,
+    which: "q",
+    hover: null,
+    held: null,
+    show: "weight",
+    grid: stage.find("grid"),
+    matrix: stage.find("matrix"),
   };
   bindGrid(it);
   bindMatrix(it);
   bindTyping(it);
-  for (const button of stage.root.querySelectorAll("[data-do]")) button.addEventListener("click", () => press(it, button.dataset.do));
+  for (const button of stage.root.querySelectorAll("[data-do]"))
+    button.addEventListener("click", () => press(it, button.dataset.do));
   for (const button of stage.root.querySelectorAll("[data-show]")) {
     button.addEventListener("click", () => {
       it.show = button.dataset.show;
@@ -50,16 +59,21 @@ function createArrows(stage) {
       if (!it.arrows || stage.heeds("arrows", data.arrows)) it.arrows = readArrows(data.arrows);
     },
     paint: (theme) => paintNine(it, theme),
-    read: () => ({ arrows: writeArrows(it.arrows), weights: Array.from(weightsOf(scoresOf(it.arrows))), token: it.token, tips: tipsOf(it) }),
+    read: () => ({
+      arrows: writeArrows(it.arrows),
+      weights: Array.from(weightsOf(scoresOf(it.arrows))),
+      token: it.token,
+      tips: tipsOf(it),
+    }),
   };
 }
 
 // ------------------------------------------------------------------------------------------------------- what is chosen
 
-const indexOf = (it, token, which) => 2 * (which === "q" ? token : TOKENS + token);
+const indexOf = (token, which) => 2 * (which === "q" ? token : TOKENS + token);
 
 function setArrow(it, token, which, x, y) {
-  const at = indexOf(it, token, which);
+  const at = indexOf(token, which);
   it.arrows[at] = inReach(x);
   it.arrows[at + 1] = inReach(y);
   changed(it);
@@ -72,7 +86,8 @@ function changed(it) {
 
 function press(it, what) {
   const { arrows } = it;
-  const q = arrows.subarray(0, 2 * TOKENS), k = arrows.subarray(2 * TOKENS);
+  const q = arrows.subarray(0, 2 * TOKENS),
+    k = arrows.subarray(2 * TOKENS);
   if (what === "match") matchOne(it);
   if (what === "self") q.set(k);
   if (what === "flat") q.fill(0);
@@ -86,7 +101,7 @@ function matchOne(it) {
   const from = it.token * TOKENS;
   const row = weightsOf(scoresOf(it.arrows)).subarray(from, from + TOKENS);
   const least = row.indexOf(Math.min(...row));
-  const at = indexOf(it, it.token, "q");
+  const at = indexOf(it.token, "q");
   if (!it.arrows[at] && !it.arrows[at + 1]) it.arrows[at] = 2; // a query of no length asks for nothing
   const [x, y] = it.arrows.subarray(at, at + 2);
   const longest = MOST / Math.max(Math.abs(x), Math.abs(y));
@@ -100,15 +115,19 @@ const cellOf = (it) => it.grid.clientWidth / 3;
 const middleOf = (token, cell) => [((token % 3) + 0.5) * cell, (Math.floor(token / 3) + 0.5) * cell];
 
 function tipOf(it, token, which) {
-  const cell = cellOf(it), [x, y] = middleOf(token, cell), at = indexOf(it, token, which);
+  const cell = cellOf(it),
+    [x, y] = middleOf(token, cell),
+    at = indexOf(token, which);
   const step = (0.44 * cell) / MOST;
   return [x + it.arrows[at] * step, y - it.arrows[at + 1] * step];
 }
 
-const tipsOf = (it) => Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(it, token, "q"), k: tipOf(it, token, "k") }));
+const tipsOf = (it) =>
+  Array.from({ length: TOKENS }, (_, token) => ({ q: tipOf(it, token, "q"), k: tipOf(it, token, "k") }));
 
 function grabbed(it, x, y, touch) {
-  let best = null, nearest = touch ? 26 : 15;
+  let best = null,
+    nearest = touch ? 26 : 15;
   for (let token = 0; token < TOKENS; token++) {
     for (const which of ["q", "k"]) {
       const [tx, ty] = tipOf(it, token, which);
@@ -139,7 +158,9 @@ function bindGrid(it) {
   grid.addEventListener("pointermove", (event) => {
     const [x, y] = spotOf(event, grid);
     if (it.held) {
-      const cell = cellOf(it), [mx, my] = middleOf(it.held.token, cell), step = (0.44 * cell) / MOST;
+      const cell = cellOf(it),
+        [mx, my] = middleOf(it.held.token, cell),
+        step = (0.44 * cell) / MOST;
       setArrow(it, it.held.token, it.held.which, (x - mx) / step, (my - y) / step);
       return;
     }
@@ -152,10 +173,14 @@ function bindGrid(it) {
   grid.addEventListener("pointerup", release);
   grid.addEventListener("pointercancel", release);
   // A finger that has a tip moves the tip; any other finger scrolls the page.
-  grid.addEventListener("touchstart", (event) => {
-    const [x, y] = spotOf(event.touches[0], grid);
-    if (grabbed(it, x, y, true)) event.preventDefault();
-  }, { passive: false });
+  grid.addEventListener(
+    "touchstart",
+    (event) => {
+      const [x, y] = spotOf(event.touches[0], grid);
+      if (grabbed(it, x, y, true)) event.preventDefault();
+    },
+    { passive: false },
+  );
   grid.addEventListener("keydown", (event) => onKey(it, event));
 }
 
@@ -166,7 +191,8 @@ function onKey(it, event) {
   if (event.key.length === 1 && letter >= 0) it.token = letter;
   else if (event.key === "q" || event.key === "k") it.which = event.key;
   else if (steps) {
-    const at = indexOf(it, it.token, it.which), stride = event.shiftKey ? 0.5 : 0.1;
+    const at = indexOf(it.token, it.which),
+      stride = event.shiftKey ? 0.5 : 0.1;
     setArrow(it, it.token, it.which, it.arrows[at] + steps[0] * stride, it.arrows[at + 1] + steps[1] * stride);
   } else return;
   event.preventDefault();
@@ -189,9 +215,10 @@ function bindTyping(it) {
   for (const input of it.stage.root.querySelectorAll("[data-number]")) {
     Object.assign(input, { min: -MOST, max: MOST, step: 0.1 });
     input.addEventListener("input", () => {
-      const number = Number(input.value), place = Number(input.dataset.number);
+      const number = Number(input.value),
+        place = Number(input.dataset.number);
       if (input.value === "" || !Number.isFinite(number)) return;
-      it.arrows[indexOf(it, it.token, place < 2 ? "q" : "k") + (place % 2)] = inReach(number);
+      it.arrows[indexOf(it.token, place < 2 ? "q" : "k") + (place % 2)] = inReach(number);
       changed(it);
     });
     input.addEventListener("change", () => it.stage.redraw());
@@ -202,18 +229,23 @@ function bindTyping(it) {
 
 function paintNine(it, theme) {
   const { root } = it.stage;
-  const scores = scoresOf(it.arrows), weights = weightsOf(scores);
-  for (const button of root.querySelectorAll("[data-show]")) button.setAttribute("aria-pressed", String(button.dataset.show === it.show));
+  const scores = scoresOf(it.arrows),
+    weights = weightsOf(scores);
+  for (const button of root.querySelectorAll("[data-show]"))
+    button.setAttribute("aria-pressed", String(button.dataset.show === it.show));
   paintGrid(it, theme, weights);
   const { context, width } = sheetOf(it.matrix, it.matrix.clientWidth);
   const marked = it.hover ?? { row: it.token, column: -1 };
   const values = it.show === "weight" ? weights : scores;
-  drawMatrix(context, width, TOKENS, { values, what: it.show, reach: 6 }, marked, theme, { query: ROLES.query, key: ROLES.key });
+  drawMatrix(context, width, TOKENS, { values, what: it.show, reach: 6 }, marked, theme, {
+    query: ROLES.query,
+    key: ROLES.key,
+  });
   it.stage.find("name").textContent = `Token ${LETTERS[it.token]}`;
   for (const input of root.querySelectorAll("[data-number]")) {
     const place = Number(input.dataset.number);
     const focused = input.getRootNode().activeElement === input;
-    if (!focused) input.value = it.arrows[indexOf(it, it.token, place < 2 ? "q" : "k") + (place % 2)].toFixed(1);
+    if (!focused) input.value = it.arrows[indexOf(it.token, place < 2 ? "q" : "k") + (place % 2)].toFixed(1);
   }
   writeSum(it, scores, weights);
 }
@@ -222,7 +254,8 @@ function paintGrid(it, theme, weights) {
   const { context, width } = sheetOf(it.grid, it.grid.clientWidth);
   const cell = width / 3;
   for (let token = 0; token < TOKENS; token++) {
-    const x = (token % 3) * cell, y = Math.floor(token / 3) * cell;
+    const x = (token % 3) * cell,
+      y = Math.floor(token / 3) * cell;
     context.fillStyle = token === it.token ? theme.wash : theme.paper;
     context.fillRect(x, y, cell, cell);
     context.strokeStyle = theme.line;
@@ -236,7 +269,16 @@ function paintGrid(it, theme, weights) {
   for (let token = 0; token < TOKENS; token++) {
     const middle = middleOf(token, cell);
     paintArrow(context, middle, tipOf(it, token, "k"), ROLES.key, 6, 8, theme, it.token === token && it.which === "k");
-    paintArrow(context, middle, tipOf(it, token, "q"), ROLES.query, 2.5, 5, theme, it.token === token && it.which === "q");
+    paintArrow(
+      context,
+      middle,
+      tipOf(it, token, "q"),
+      ROLES.query,
+      2.5,
+      5,
+      theme,
+      it.token === token && it.which === "q",
+    );
   }
   const [x, y] = [(it.token % 3) * cell, Math.floor(it.token / 3) * cell];
   context.strokeStyle = ROLES.query;
@@ -246,7 +288,9 @@ function paintGrid(it, theme, weights) {
 
 // How much the chosen token takes from this one, as a bar at the bottom of its cell.
 function paintShare(context, x, y, cell, weight, theme) {
-  const left = x + 7, top = y + cell - 13, room = cell - 52;
+  const left = x + 7,
+    top = y + cell - 13,
+    room = cell - 52;
   context.fillStyle = theme.line;
   context.fillRect(left, top, room, 6);
   context.fillStyle = theme.dark ? magmaCss(0.35 + 0.6 * weight) : magmaCss(0.1 + 0.6 * weight);
@@ -279,7 +323,10 @@ function writeSum(it, scores, weights) {
   const i = it.token;
   const row = Array.from(weights.subarray(i * TOKENS, (i + 1) * TOKENS));
   const j = it.hover?.column >= 0 ? it.hover.column : row.indexOf(Math.max(...row));
-  const at = i * TOKENS + j, q = indexOf(it, i, "q"), k = indexOf(it, j, "k"), number = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
+  const at = i * TOKENS + j,
+    q = indexOf(i, "q"),
+    k = indexOf(j, "k"),
+    number = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
   const products = [0, 1].map((part) => `${number(it.arrows[q + part])} · ${number(it.arrows[k + part])}`).join(" + ");
   it.stage.find("sum").innerHTML =
     `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} = ${signedText(scores[at] * Math.SQRT2)}; ` +

@@ -36,13 +36,22 @@ function build(root, kept) {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab is the browser's business
     event.preventDefault();
     const [l, h] = kept.at_hand ?? [];
-    if (event.pointerType === "touch" && !(l === layer && h === head)) describe(root, kept, layer, head); // a finger asks first
+    if (event.pointerType === "touch" && !(l === layer && h === head))
+      describe(root, kept, layer, head); // a finger asks first
     else kept.open(layer, head);
   };
   kept.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: kept.layers, heads: kept.heads, tag: "a", onPoint: (layer, head) => describe(root, kept, layer, head), onClick: go,
+    layers: kept.layers,
+    heads: kept.heads,
+    tag: "a",
+    onPoint: (layer, head) => describe(root, kept, layer, head),
+    onClick: go,
   });
-  root.querySelector(".open").addEventListener("click", (event) => go(...kept.at_hand, { ...keys(event), preventDefault: () => event.preventDefault() }));
+  root
+    .querySelector(".open")
+    .addEventListener("click", (event) =>
+      go(...kept.at_hand, { ...keys(event), preventDefault: () => event.preventDefault() }),
+    );
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
@@ -59,10 +68,15 @@ function paintAtlas(root, kept) {
   const measure = data.measures.find((m) => m.key === data.measure);
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
-      const cell = grid.at(layer, head), habit = data.habits[layer][head], value = measure.values[layer][head];
+      const cell = grid.at(layer, head),
+        habit = data.habits[layer][head],
+        value = measure.values[layer][head];
       paintCell(cell, value / measure.high, habit.short);
       cell.href = linkOf(data, layer, head);
-      cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${habit.long}, ${measure.name} ${written(measure, value)}. Open in the microscope`);
+      cell.setAttribute(
+        "aria-label",
+        `layer ${layer}, head ${head}: ${habit.long}, ${measure.name} ${written(measure, value)}. Open in the microscope`,
+      );
     }
   }
   const [low, name, high] = root.querySelectorAll(".scale p > *");
@@ -95,7 +109,8 @@ function describe(root, kept, layer, head) {
 
 // The query in the middle is left out: it would outshine what lies around it.
 function drawOffsets(root, shares, reach) {
-  const side = 2 * reach + 1, middle = reach * side + reach;
+  const side = 2 * reach + 1,
+    middle = reach * side + reach;
   const most = Math.max(...shares.filter((_, i) => i !== middle), 1e-9);
   const canvas = root.querySelector(".card canvas");
   const context = canvas.getContext("2d");

@@ -34,7 +34,11 @@ function build(root, kept) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p><button class="reset">all on again</button></div>
     <div class="prediction"></div></div><div class="film"></div>`;
   kept.grid = createHeadGrid(root.querySelector(".field"), {
-    layers: kept.layers, heads: kept.heads, tag: "button", onPoint: () => {}, onClick: (layer, head) => kept.toggle(layer, head),
+    layers: kept.layers,
+    heads: kept.heads,
+    tag: "button",
+    onPoint: () => {},
+    onClick: (layer, head) => kept.toggle(layer, head),
   });
   root.querySelector(".reset").addEventListener("click", () => kept.reset());
 }
@@ -43,7 +47,9 @@ function paintBoard(root, kept, data) {
   const off = new Set(data.off.map(([layer, head]) => `${layer}.${head}`));
   for (let layer = 0; layer < data.layers; layer++) {
     for (let head = 0; head < data.heads; head++) {
-      const cell = kept.grid.at(layer, head), out = off.has(`${layer}.${head}`), effect = data.effect[layer][head];
+      const cell = kept.grid.at(layer, head),
+        out = off.has(`${layer}.${head}`),
+        effect = data.effect[layer][head];
       paintCell(cell, effect / 3, out ? "off" : "");
       cell.setAttribute("aria-pressed", String(out));
       cell.title = `layer ${layer}, head ${head}: adds ${effect.toFixed(2)} × what a head of its layer does on average`;
@@ -52,7 +58,9 @@ function paintBoard(root, kept, data) {
   }
   const names = data.off.map(([layer, head]) => `layer ${layer} head ${head}`);
   const many = names.length > 3 ? `${names.length} heads` : names.join(", ");
-  root.querySelector(".said").textContent = off.size ? `off: ${many}` : "Bright heads add much. Click one: it is switched off.";
+  root.querySelector(".said").textContent = off.size
+    ? `off: ${many}`
+    : "Bright heads add much. Click one: it is switched off.";
   root.querySelector(".reset").hidden = !off.size;
   root.dataset.off = [...off].join(" ");
 }
@@ -116,7 +124,8 @@ function paintFilm(root, kept, data) {
 }
 
 function paintMap(canvas, bytes) {
-  const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
+  const context = canvas.getContext("2d"),
+    image = context.createImageData(canvas.width, canvas.height);
   bytes.forEach((byte, i) => image.data.set([...magmaAt(byte / 255), 165 + byte * 0.3], 4 * i));
   context.putImageData(image, 0, 0);
 }

@@ -75,13 +75,19 @@ function choose(kept, change) {
   schedule(kept);
   clearTimeout(kept.telling);
   const { layer, head, patch } = kept.look;
-  kept.telling = setTimeout(() => kept.tell([layer, head, Math.floor(patch / kept.pack.columns), patch % kept.pack.columns].join(".")), 300);
+  kept.telling = setTimeout(
+    () => kept.tell([layer, head, Math.floor(patch / kept.pack.columns), patch % kept.pack.columns].join(".")),
+    300,
+  );
 }
 
 function patchUnder({ pack }, canvas, event) {
   const box = canvas.getBoundingClientRect();
   const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
-  return place(event.clientY - box.top, box.height, pack.rows) * pack.columns + place(event.clientX - box.left, box.width, pack.columns);
+  return (
+    place(event.clientY - box.top, box.height, pack.rows) * pack.columns +
+    place(event.clientX - box.left, box.width, pack.columns)
+  );
 }
 
 function schedule(kept) {
@@ -93,7 +99,8 @@ function schedule(kept) {
 
 function draw(kept) {
   const { pack, look, root } = kept;
-  const head = Math.min(pack.heads - 1, look.head), front = pack.prefixCount;
+  const head = Math.min(pack.heads - 1, look.head),
+    front = pack.prefixCount;
   const patch = Math.min(pack.patches - 1, kept.hover >= 0 ? kept.hover : look.patch);
   root.querySelectorAll("output").forEach((output, i) => (output.textContent = [look.layer, head][i]));
   root.querySelectorAll("input").forEach((input, i) => (input.value = [look.layer, head][i]));
@@ -109,20 +116,42 @@ function draw(kept) {
   root.querySelector(".verdict").textContent = same
     ? `Patch ${place(pack, patch)}: the most-weighted patch is also the one that contributes most.`
     : `Patch ${place(pack, patch)}: the most-weighted patch is ${place(pack, tops[0])}, but ${place(pack, tops[1])} contributes most.`;
-  kept.said = { layer: look.layer, head, patch, tops, weights: Array.from(kept.weights), arriving: Array.from(kept.arriving) };
+  kept.said = {
+    layer: look.layer,
+    head,
+    patch,
+    tops,
+    weights: Array.from(kept.weights),
+    arriving: Array.from(kept.arriving),
+  };
 }
 
 const place = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
 
 function paintOne(kept, i, shares, patch, top, domain) {
-  const { pack } = kept, canvas = kept.canvases[i];
-  const ratio = Math.min(3, window.devicePixelRatio || 1), width = Math.round(canvas.clientWidth * ratio);
-  const size = pack.header.size ?? [pack.rows, pack.columns], height = Math.round((width * size[0]) / size[1]);
+  const { pack } = kept,
+    canvas = kept.canvases[i];
+  const ratio = Math.min(3, window.devicePixelRatio || 1),
+    width = Math.round(canvas.clientWidth * ratio);
+  const size = pack.header.size ?? [pack.rows, pack.columns],
+    height = Math.round((width * size[0]) / size[1]);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   if (kept.backdrops?.width !== width) kept.backdrops = makeBackdrops(kept.bitmap, width, height);
   fillHeat(kept.heats[i], shares, pack.prefixCount, kept.palette, domain);
-  const tag = { patch: top, text: `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`, colour: i ? "#009E73" : "#D55E00" };
-  drawPicture(canvas.getContext("2d"), width, height, kept.backdrops, kept.heats[i], { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, mark: patch, tag }, ratio);
+  const tag = {
+    patch: top,
+    text: `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`,
+    colour: i ? "#009E73" : "#D55E00",
+  };
+  drawPicture(
+    canvas.getContext("2d"),
+    width,
+    height,
+    kept.backdrops,
+    kept.heats[i],
+    { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, mark: patch, tag },
+    ratio,
+  );
   const prefix = sumOf(shares, 0, pack.prefixCount);
   canvas.nextElementSibling.textContent = `most: ${place(pack, top)}, ${tag.text}${pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : ""}`;
 }

@@ -30,14 +30,17 @@ function createFilters(stage) {
     stage.redraw();
   };
   const point = (event) => {
-    const [x, y] = spotOf(event, it.grid), { columns, step } = layoutOf(it);
+    const [x, y] = spotOf(event, it.grid),
+      { columns, step } = layoutOf(it);
     const column = Math.floor(x / step);
     if (column < columns) choose(Math.floor(y / step) * columns + column);
   };
   it.grid.addEventListener("pointermove", point);
   it.grid.addEventListener("pointerdown", point);
   it.grid.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layoutOf(it).columns, ArrowDown: layoutOf(it).columns }[event.key];
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layoutOf(it).columns, ArrowDown: layoutOf(it).columns }[
+      event.key
+    ];
     if (!step) return;
     event.preventDefault();
     choose(it.chosen + step);
@@ -52,7 +55,8 @@ function createFilters(stage) {
 function takeFilters(it, data) {
   const { header, section } = openContainer(data);
   const fresh = it.id !== header.id;
-  if (it.stage.heeds("filter", String(header.chosen)) || fresh) it.chosen = Math.min(header.chosen, header.titles.length - 1);
+  if (it.stage.heeds("filter", String(header.chosen)) || fresh)
+    it.chosen = Math.min(header.chosen, header.titles.length - 1);
   if (!fresh) return;
   it.id = header.id;
   it.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
@@ -67,9 +71,11 @@ function takeFilters(it, data) {
 
 // All pictures one below the other, at one pixel for each of theirs.
 function sheetOfFilters({ pictures, patch, titles }) {
-  const canvas = makeCanvas(patch, patch * titles.length), context = canvas.getContext("2d");
+  const canvas = makeCanvas(patch, patch * titles.length),
+    context = canvas.getContext("2d");
   const data = context.createImageData(patch, patch * titles.length);
-  for (let i = 0; i < patch * patch * titles.length; i++) data.data.set([pictures[3 * i], pictures[3 * i + 1], pictures[3 * i + 2], 255], 4 * i);
+  for (let i = 0; i < patch * patch * titles.length; i++)
+    data.data.set([pictures[3 * i], pictures[3 * i + 1], pictures[3 * i + 2], 255], 4 * i);
   context.putImageData(data, 0, 0);
   return canvas;
 }
@@ -80,20 +86,34 @@ function layoutOf(it) {
 }
 
 function paintFilters(it, theme) {
-  const { columns, step, rows } = layoutOf(it), { patch, titles } = it.set;
+  const { columns, step, rows } = layoutOf(it),
+    { patch, titles } = it.set;
   const { context } = sheetOf(it.grid, Math.ceil(step * rows) + 2);
   context.imageSmoothingEnabled = false;
   const place = (i) => [(i % columns) * step + 1.5, Math.floor(i / columns) * step + 1.5];
-  for (let i = 0; i < titles.length; i++) context.drawImage(it.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
+  for (let i = 0; i < titles.length; i++)
+    context.drawImage(it.sheet, 0, i * patch, patch, patch, ...place(i), step - 3, step - 3);
   outlineCell(context, ...place(it.chosen), step - 3, step - 3, 1);
   it.stage.find("count").textContent = it.set.caption;
   paintAnswers(it, theme);
 }
 
 function paintAnswers(it, theme) {
-  const { grid: [rows, columns], size: [height, width], answers, titles, patch } = it.set;
-  const { context, width: w, height: h, ratio } = sheetOf(it.picture, Math.round((it.picture.clientWidth * height) / width));
-  if (!it.backdrops || it.backdrops.width !== it.picture.width) it.backdrops = makeBackdrops(it.bitmap, w * ratio, h * ratio);
+  const {
+    grid: [rows, columns],
+    size: [height, width],
+    answers,
+    titles,
+    patch,
+  } = it.set;
+  const {
+    context,
+    width: w,
+    height: h,
+    ratio,
+  } = sheetOf(it.picture, Math.round((it.picture.clientWidth * height) / width));
+  if (!it.backdrops || it.backdrops.width !== it.picture.width)
+    it.backdrops = makeBackdrops(it.bitmap, w * ratio, h * ratio);
   const own = answers.subarray(it.chosen * rows * columns, (it.chosen + 1) * rows * columns);
   const most = own.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
@@ -108,7 +128,8 @@ function paintAnswers(it, theme) {
   const side = Math.min(96, w / 3.4);
   context.drawImage(it.sheet, 0, it.chosen * patch, patch, patch, w - side - 8, 8, side, side);
   outlineCell(context, w - side - 8, 8, side, side, 1);
-  it.stage.find("sum").innerHTML = `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
+  it.stage.find("sum").innerHTML =
+    `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
 }
 
 export default function (component) {

@@ -5,9 +5,9 @@
 //   temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
 // Out go the states "temperature", "hidden" and "at".
 
-import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
 import { cssColours, heatPixels, ROLES, sharedCeiling } from "../core/colours.js";
 import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
+import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
 import { drawPicture, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
 import { hatch } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
@@ -33,11 +33,24 @@ const MARKUP = `
 function createFriends(stage) {
   stage.root.innerHTML = MARKUP;
   const it = {
-    stage, pack: null, backdrops: null, bitmap: null, hidden: null, at: -1, hover: -1, tool: "look", brush: null,
-    picture: stage.find("picture"), mosaic: stage.find("mosaic"), dial: stage.find("temperature"), steps: [1], temperature: 1,
+    stage,
+    pack: null,
+    backdrops: null,
+    bitmap: null,
+    hidden: null,
+    at: -1,
+    hover: -1,
+    tool: "look",
+    brush: null,
+    picture: stage.find("picture"),
+    mosaic: stage.find("mosaic"),
+    dial: stage.find("temperature"),
+    steps: [1],
+    temperature: 1,
   };
   for (const canvas of [it.picture, it.mosaic]) bindPicture(it, canvas);
-  for (const button of stage.root.querySelectorAll("[data-tool]")) button.addEventListener("click", () => pickTool(it, button.dataset.tool));
+  for (const button of stage.root.querySelectorAll("[data-tool]"))
+    button.addEventListener("click", () => pickTool(it, button.dataset.tool));
   it.dial.addEventListener("input", () => {
     it.temperature = it.steps[Number(it.dial.value)];
     stage.tell("temperature", String(it.temperature));
@@ -49,7 +62,13 @@ function createFriends(stage) {
     read: () => {
       const at = it.hover >= 0 ? it.hover : it.at;
       attend(it, at); // what was chosen in this moment is painted with the next frame
-      return { row: Array.from(it.row), at, temperature: it.temperature, hidden: it.hidden.reduce((a, b) => a + b, 0), grid: [it.pack.rows, it.pack.columns] };
+      return {
+        row: Array.from(it.row),
+        at,
+        temperature: it.temperature,
+        hidden: it.hidden.reduce((a, b) => a + b, 0),
+        grid: [it.pack.rows, it.pack.columns],
+      };
     },
   };
 }
@@ -104,8 +123,11 @@ function bindPicture(it, canvas) {
   const { stage } = it;
   const under = (event) => {
     const [x, y] = spotOf(event, canvas);
-    const column = Math.floor((x / canvas.clientWidth) * it.pack.columns), row = Math.floor((y / canvas.clientHeight) * it.pack.rows);
-    return row >= 0 && column >= 0 && row < it.pack.rows && column < it.pack.columns ? row * it.pack.columns + column : -1;
+    const column = Math.floor((x / canvas.clientWidth) * it.pack.columns),
+      row = Math.floor((y / canvas.clientHeight) * it.pack.rows);
+    return row >= 0 && column >= 0 && row < it.pack.rows && column < it.pack.columns
+      ? row * it.pack.columns + column
+      : -1;
   };
   canvas.addEventListener("pointermove", (event) => {
     const patch = under(event);
@@ -149,7 +171,8 @@ function onFriendsKey(it, event) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
   if (event.key === "h") setHidden(it, it.at, it.hidden[it.at] ? 0 : 1);
   else if (step) {
-    const row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    const row = Math.floor(it.at / columns) + step[0],
+      column = (it.at % columns) + step[1];
     if (row >= 0 && column >= 0 && row < rows && column < columns) it.at = row * columns + column;
     tellPlace(it);
   } else return;
@@ -200,7 +223,15 @@ function paintFriends(it, theme) {
   paintHeat(it, query, domain, aspect);
   paintMosaic(it, query, aspect, theme);
   const { context, width, height } = sheetOf(stage.find("bar"), 28);
-  drawColourBar(context, width, height, cssColours(PALETTE, UNDER), { ...domain, unit: "percent", open: true }, 1, theme);
+  drawColourBar(
+    context,
+    width,
+    height,
+    cssColours(PALETTE, UNDER),
+    { ...domain, unit: "percent", open: true },
+    1,
+    theme,
+  );
   stage.find("degrees").textContent = String(it.temperature);
   writeFriends(it, query, bits);
 }
@@ -208,20 +239,35 @@ function paintFriends(it, theme) {
 function paintHeat(it, query, domain, aspect) {
   const { pack } = it;
   const { context, width, height, ratio } = sheetOf(it.picture, Math.round(it.picture.clientWidth * aspect));
-  if (!it.backdrops || it.backdrops.width !== it.picture.width) it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
-  if (it.bitmap && it.backdrops.image !== it.bitmap) it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
-  if (!it.heat || it.heat.rows !== pack.rows || it.heat.columns !== pack.columns) it.heat = makeHeat(pack.rows, pack.columns);
+  if (!it.backdrops || it.backdrops.width !== it.picture.width)
+    it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
+  if (it.bitmap && it.backdrops.image !== it.bitmap)
+    it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
+  if (!it.heat || it.heat.rows !== pack.rows || it.heat.columns !== pack.columns)
+    it.heat = makeHeat(pack.rows, pack.columns);
   fillHeat(it.heat, it.row, 0, PALETTE, domain);
-  drawPicture(context, width, height, it.backdrops, it.heat, { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, tag: null, mark: query }, 1);
+  drawPicture(
+    context,
+    width,
+    height,
+    it.backdrops,
+    it.heat,
+    { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, tag: null, mark: query },
+    1,
+  );
 }
 
 function paintMosaic(it, query, aspect, theme) {
   const { pack } = it;
   const { context, width, height } = sheetOf(it.mosaic, Math.round(it.mosaic.clientWidth * aspect));
-  const { rows, columns } = pack, cw = width / columns, ch = height / rows;
+  const { rows, columns } = pack,
+    cw = width / columns,
+    ch = height / rows;
   for (let patch = 0; patch < pack.tokens; patch++) {
-    const x = Math.round((patch % columns) * cw), y = Math.round(Math.floor(patch / columns) * ch);
-    const w = Math.round(((patch % columns) + 1) * cw) - x, h = Math.round((Math.floor(patch / columns) + 1) * ch) - y;
+    const x = Math.round((patch % columns) * cw),
+      y = Math.round(Math.floor(patch / columns) * ch);
+    const w = Math.round(((patch % columns) + 1) * cw) - x,
+      h = Math.round((Math.floor(patch / columns) + 1) * ch) - y;
     context.fillStyle = it.hidden[patch] ? theme.wash : unitColour(it, patch);
     context.fillRect(x, y, w, h);
     if (it.hidden[patch]) hatch(context, x, y, w, h, theme.soft);
@@ -232,13 +278,16 @@ function paintMosaic(it, query, aspect, theme) {
 // The direction of a colour, at the brightness at which its largest part is full: that is all that the vector holds.
 function unitColour(it, patch) {
   const { k } = layerOf(it.pack, 0);
-  const part = k.subarray(3 * patch, 3 * patch + 3), most = Math.max(...part);
+  const part = k.subarray(3 * patch, 3 * patch + 3),
+    most = Math.max(...part);
   return `rgb(${Array.from(part, (x) => Math.round((255 * x) / most)).join(" ")})`;
 }
 
 function writeFriends(it, query, bits) {
   const { pack, row, stage } = it;
-  const best = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, FRIENDS);
+  const best = Array.from(row.keys())
+    .sort((a, b) => row[b] - row[a])
+    .slice(0, FRIENDS);
   const swatch = (patch, words) => `<span><i style="background:${unitColour(it, patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = best.map((patch) => swatch(patch, percent(row[patch]))).join("");
   const { k } = layerOf(pack, 0);

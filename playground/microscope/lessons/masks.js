@@ -3,11 +3,13 @@
 // data: {arrows: "20_0_…", mask: "" | "causal" | "BE"}. Out goes the state "mask".
 
 import { ROLES } from "../core/colours.js";
-import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
+import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 
-const CHIPS = [...LETTERS].map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`).join("");
+const CHIPS = [...LETTERS]
+  .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
+  .join("");
 const MARKUP = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span> <button data-mask="causal">everything that comes later</button><button data-mask="">nothing</button></p>
   <div class="three">
@@ -19,7 +21,14 @@ const MARKUP = `
 
 function createMasks(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = { stage, arrows: null, mask: "", marked: { row: 4, column: -1 }, refused: false, canvases: ["scores", "masked", "weights"].map(stage.find) };
+  const it = {
+    stage,
+    arrows: null,
+    mask: "",
+    marked: { row: 4, column: -1 },
+    refused: false,
+    canvases: ["scores", "masked", "weights"].map(stage.find),
+  };
   const choose = (mask) => {
     it.refused = mask.length === TOKENS && mask !== "causal";
     if (!it.refused) {
@@ -30,11 +39,13 @@ function createMasks(stage) {
   };
   for (const button of stage.root.querySelectorAll("[data-letter]")) {
     button.addEventListener("click", () => {
-      const hidden = it.mask === "causal" ? "" : it.mask, { letter } = button.dataset;
+      const hidden = it.mask === "causal" ? "" : it.mask,
+        { letter } = button.dataset;
       choose([...LETTERS].filter((l) => (l === letter ? !hidden.includes(l) : hidden.includes(l))).join(""));
     });
   }
-  for (const button of stage.root.querySelectorAll("[data-mask]")) button.addEventListener("click", () => choose(button.dataset.mask));
+  for (const button of stage.root.querySelectorAll("[data-mask]"))
+    button.addEventListener("click", () => choose(button.dataset.mask));
   for (const canvas of it.canvases) {
     const point = (event) => {
       const cell = cellUnder(...spotOf(event, canvas), canvas.clientWidth, TOKENS);
@@ -59,14 +70,22 @@ function paintMasks(it, theme) {
   for (const button of root.querySelectorAll("[data-letter]")) {
     button.setAttribute("aria-pressed", String(it.mask !== "causal" && it.mask.includes(button.dataset.letter)));
   }
-  for (const button of root.querySelectorAll("[data-mask]")) button.setAttribute("aria-pressed", String(button.dataset.mask === it.mask));
-  const scores = scoresOf(it.arrows), masked = maskedOf(scores, it.mask), weights = weightsOf(masked);
+  for (const button of root.querySelectorAll("[data-mask]"))
+    button.setAttribute("aria-pressed", String(button.dataset.mask === it.mask));
+  const scores = scoresOf(it.arrows),
+    masked = maskedOf(scores, it.mask),
+    weights = weightsOf(masked);
   [scores, masked, weights].forEach((values, place) => {
     const { context, width } = sheetOf(it.canvases[place], it.canvases[place].clientWidth);
     const what = place === 2 ? "weight" : "score";
-    drawMatrix(context, width, TOKENS, { values, what, reach: 6 }, it.marked, theme, { query: ROLES.query, key: ROLES.key });
+    drawMatrix(context, width, TOKENS, { values, what, reach: 6 }, it.marked, theme, {
+      query: ROLES.query,
+      key: ROLES.key,
+    });
   });
-  it.stage.find("sum").innerHTML = it.refused ? "One token must stay: a row of nothing but −∞ would be 0 / 0." : rowInWords(it, masked, weights);
+  it.stage.find("sum").innerHTML = it.refused
+    ? "One token must stay: a row of nothing but −∞ would be 0 / 0."
+    : rowInWords(it, masked, weights);
 }
 
 function rowInWords(it, masked, weights) {

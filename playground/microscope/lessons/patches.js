@@ -31,8 +31,17 @@ const MARKUP = `
 function createPatches(stage) {
   stage.root.innerHTML = MARKUP;
   const it = {
-    stage, cut: null, apart: 0, flown: 1, at: 0, number: 0, stopApart: () => {}, stopFlight: () => {}, wanted: true,
-    picture: stage.find("picture"), flight: stage.find("flight"),
+    stage,
+    cut: null,
+    apart: 0,
+    flown: 1,
+    at: 0,
+    number: 0,
+    stopApart: () => {},
+    stopFlight: () => {},
+    wanted: true,
+    picture: stage.find("picture"),
+    flight: stage.find("flight"),
   };
   bindPatches(it);
   stage.root.querySelector('[data-do="apart"]').addEventListener("click", () => spread(it, !it.wanted));
@@ -40,7 +49,16 @@ function createPatches(stage) {
   return {
     take: (data) => takeCut(it, data),
     paint: (theme) => paintPatches(it, theme),
-    read: () => ({ at: it.at, number: it.number, grid: it.cut.grid, patch: it.cut.patch, apart: it.apart, flown: it.flown, ...productsOf(it), token: it.cut.tokens[it.at * it.cut.width + it.number] }),
+    read: () => ({
+      at: it.at,
+      number: it.number,
+      grid: it.cut.grid,
+      patch: it.cut.patch,
+      apart: it.apart,
+      flown: it.flown,
+      ...productsOf(it),
+      token: it.cut.tokens[it.at * it.cut.width + it.number],
+    }),
   };
 }
 
@@ -50,12 +68,21 @@ function takeCut(it, data) {
   if (fresh) {
     it.id = header.id;
     const grid = header.size.map((side) => Math.floor(side / header.patch));
-    it.cut = { ...header, grid, pixels: section("pixels"), filters: decodeHalves(section("filters")), stretch: section("stretch"), bias: section("bias"), tokens: decodeHalves(section("tokens")) };
+    it.cut = {
+      ...header,
+      grid,
+      pixels: section("pixels"),
+      filters: decodeHalves(section("filters")),
+      stretch: section("stretch"),
+      bias: section("bias"),
+      tokens: decodeHalves(section("tokens")),
+    };
     it.image = pictureOf(it.cut);
     it.filterOf = -1;
   }
   const [row, column] = header.at ? header.at.split(",").map(Number) : it.cut.grid.map((side) => side >> 1);
-  if (it.stage.heeds("at", header.at) || fresh) it.at = Math.min(row, it.cut.grid[0] - 1) * it.cut.grid[1] + Math.min(column, it.cut.grid[1] - 1);
+  if (it.stage.heeds("at", header.at) || fresh)
+    it.at = Math.min(row, it.cut.grid[0] - 1) * it.cut.grid[1] + Math.min(column, it.cut.grid[1] - 1);
   if (it.stage.heeds("number", String(header.number)) || fresh) it.number = Math.min(header.number, it.cut.width - 1);
   if (!fresh) return;
   it.apart = 0;
@@ -65,9 +92,11 @@ function takeCut(it, data) {
 }
 
 function pictureOf({ size: [height, width], pixels }) {
-  const canvas = makeCanvas(width, height), context = canvas.getContext("2d");
+  const canvas = makeCanvas(width, height),
+    context = canvas.getContext("2d");
   const data = context.createImageData(width, height);
-  for (let i = 0; i < width * height; i++) data.data.set([pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2], 255], 4 * i);
+  for (let i = 0; i < width * height; i++)
+    data.data.set([pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2], 255], 4 * i);
   context.putImageData(data, 0, 0);
   return canvas;
 }
@@ -112,7 +141,8 @@ function bindPatches(it) {
     if (!step) return;
     event.preventDefault();
     const [rows, columns] = it.cut.grid;
-    const row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    const row = Math.floor(it.at / columns) + step[0],
+      column = (it.at % columns) + step[1];
     if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
   });
   const number = (event) => {
@@ -130,18 +160,32 @@ function bindPatches(it) {
 
 // Cells with gaps between them; `shown` is where the picture is drawn at its present spread.
 function spreadOf(it) {
-  const { size: [height, width], patch, grid: [rows, columns] } = it.cut;
+  const {
+    size: [height, width],
+    patch,
+    grid: [rows, columns],
+  } = it.cut;
   const w = it.picture.clientWidth;
   const most = Math.max(1.5, Math.min(9, (0.22 * w) / columns)); // the widest gap
   const scale = (w - (columns + 0.5) * most - 2) / width;
-  const gap = most * it.apart, room = (w - scale * width - columns * gap) / 2;
-  return { scale, gap, x: Math.max(1, room), y: 1 + ((rows + 0.5) * most - rows * gap) / 2, cell: patch * scale, height: scale * height + (rows + 0.5) * most + 4 };
+  const gap = most * it.apart,
+    room = (w - scale * width - columns * gap) / 2;
+  return {
+    scale,
+    gap,
+    x: Math.max(1, room),
+    y: 1 + ((rows + 0.5) * most - rows * gap) / 2,
+    cell: patch * scale,
+    height: scale * height + (rows + 0.5) * most + 4,
+  };
 }
 
 function patchUnder(it, x, y) {
   const { scale, gap, x: left, y: top, cell } = spreadOf(it);
-  const [rows, columns] = it.cut.grid, step = cell + gap;
-  const column = Math.floor((x - left) / step), row = Math.floor((y - top) / step);
+  const [rows, columns] = it.cut.grid,
+    step = cell + gap;
+  const column = Math.floor((x - left) / step),
+    row = Math.floor((y - top) / step);
   return scale > 0 && row >= 0 && column >= 0 && row < rows && column < columns ? row * columns + column : -1;
 }
 
@@ -151,11 +195,14 @@ function patchUnder(it, x, y) {
 function filterOf(it) {
   const { own, patch, stretch, filters } = it.cut;
   if (it.filterOf === it.number) return it.filter;
-  const out = new Float32Array(3 * patch * patch), half = new Float32Array(patch * own);
+  const out = new Float32Array(3 * patch * patch),
+    half = new Float32Array(patch * own);
   for (let channel = 0; channel < 3; channel++) {
     const from = (it.number * 3 + channel) * own * own;
     half.fill(0);
-    for (let y = 0; y < patch; y++) for (let i = 0; i < own; i++) for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
+    for (let y = 0; y < patch; y++)
+      for (let i = 0; i < own; i++)
+        for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
     for (let y = 0; y < patch; y++) {
       for (let x = 0; x < patch; x++) {
         let sum = 0;
@@ -171,19 +218,29 @@ function filterOf(it) {
 
 // The patch laid out in a row, as the model gets it: all of red, all of green, all of blue; less the mean, over the spread.
 function vectorOf(it) {
-  const { size: [, width], patch, grid: [, columns], pixels, mean, std } = it.cut;
-  const top = Math.floor(it.at / columns) * patch, left = (it.at % columns) * patch;
+  const {
+    size: [, width],
+    patch,
+    grid: [, columns],
+    pixels,
+    mean,
+    std,
+  } = it.cut;
+  const top = Math.floor(it.at / columns) * patch,
+    left = (it.at % columns) * patch;
   const vector = new Float32Array(3 * patch * patch);
   for (let channel = 0, i = 0; channel < 3; channel++) {
     for (let y = 0; y < patch; y++) {
-      for (let x = 0; x < patch; x++, i++) vector[i] = (pixels[((top + y) * width + left + x) * 3 + channel] / 255 - mean[channel]) / std[channel];
+      for (let x = 0; x < patch; x++, i++)
+        vector[i] = (pixels[((top + y) * width + left + x) * 3 + channel] / 255 - mean[channel]) / std[channel];
     }
   }
   return vector;
 }
 
 function productsOf(it) {
-  const vector = vectorOf(it), filter = filterOf(it);
+  const vector = vectorOf(it),
+    filter = filterOf(it);
   let sum = 0;
   for (let i = 0; i < vector.length; i++) sum += vector[i] * filter[i];
   return { vector, filter, sum, bias: it.cut.bias[it.number] ?? 0 };
@@ -202,17 +259,33 @@ function paintPatches(it, theme) {
 }
 
 function paintApart(it, theme) {
-  const { size: [height, width], patch, grid: [rows, columns] } = it.cut;
+  const {
+    size: [height, width],
+    patch,
+    grid: [rows, columns],
+  } = it.cut;
   const { scale, gap, x, y, cell, height: room } = spreadOf(it);
   const { context } = sheetOf(it.picture, Math.ceil(room));
   context.imageSmoothingEnabled = cell < 3 * patch;
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      context.drawImage(it.image, column * patch, row * patch, patch, patch, x + column * (cell + gap), y + row * (cell + gap), cell + 0.3, cell + 0.3);
+      context.drawImage(
+        it.image,
+        column * patch,
+        row * patch,
+        patch,
+        patch,
+        x + column * (cell + gap),
+        y + row * (cell + gap),
+        cell + 0.3,
+        cell + 0.3,
+      );
     }
   }
-  const right = width - columns * patch, bottom = height - rows * patch;
-  const edgeX = x + columns * (cell + gap), edgeY = y + rows * (cell + gap);
+  const right = width - columns * patch,
+    bottom = height - rows * patch;
+  const edgeX = x + columns * (cell + gap),
+    edgeY = y + rows * (cell + gap);
   const unread = (sx, sy, sw, sh, dx, dy, dw, dh) => {
     context.globalAlpha = 1 - 0.72 * it.apart;
     context.drawImage(it.image, sx, sy, sw, sh, dx, dy, dw, dh);
@@ -221,14 +294,29 @@ function paintApart(it, theme) {
     context.globalAlpha = 1;
   };
   if (right) unread(columns * patch, 0, right, rows * patch, edgeX, y, right * scale, edgeY - y - gap);
-  if (bottom) unread(0, rows * patch, width, bottom, x, edgeY, edgeX - x - (right ? 0 : gap) + right * scale, bottom * scale);
-  outlineCell(context, x + (it.at % columns) * (cell + gap), y + Math.floor(it.at / columns) * (cell + gap), cell, cell, 1);
+  if (bottom)
+    unread(0, rows * patch, width, bottom, x, edgeY, edgeX - x - (right ? 0 : gap) + right * scale, bottom * scale);
+  outlineCell(
+    context,
+    x + (it.at % columns) * (cell + gap),
+    y + Math.floor(it.at / columns) * (cell + gap),
+    cell,
+    cell,
+    1,
+  );
 }
 
 function writeFit(it) {
-  const { size: [height, width], patch, grid: [rows, columns] } = it.cut;
-  const right = width - columns * patch, bottom = height - rows * patch;
-  const lost = [right && `${right} pixels at the right`, bottom && `${bottom} at the bottom`].filter(Boolean).join(" and ");
+  const {
+    size: [height, width],
+    patch,
+    grid: [rows, columns],
+  } = it.cut;
+  const right = width - columns * patch,
+    bottom = height - rows * patch;
+  const lost = [right && `${right} pixels at the right`, bottom && `${bottom} at the bottom`]
+    .filter(Boolean)
+    .join(" and ");
   it.stage.find("fit").innerHTML =
     `${width} × ${height} pixels in patches of ${patch} × ${patch}: ${columns} × ${rows} = <b>${rows * columns} tokens</b>. ` +
     (lost ? `The hatched rest, ${lost}, fills no patch: <b>no token ever hears of it</b>.` : "Nothing is left over.");
@@ -236,8 +324,18 @@ function writeFit(it) {
 
 function paintFlight(it, theme, { vector, filter }) {
   const { patch, width, tokens } = it.cut;
-  const w = it.flight.clientWidth, label = 17, side = Math.min(SIDE, (w - 30) / 4), band = 20;
-  const places = { x: 0, w, patchY: label, vectorY: label + side + 28, filterY: label + side + 28 + band + 24, token: { y: label + side + 28 + 2 * (band + 24), h: 24 } };
+  const w = it.flight.clientWidth,
+    label = 17,
+    side = Math.min(SIDE, (w - 30) / 4),
+    band = 20;
+  const places = {
+    x: 0,
+    w,
+    patchY: label,
+    vectorY: label + side + 28,
+    filterY: label + side + 28 + band + 24,
+    token: { y: label + side + 28 + 2 * (band + 24), h: 24 },
+  };
   it.places = places;
   const { context } = sheetOf(it.flight, places.token.y + places.token.h + 6);
   const words = (text, x, y) => {
@@ -249,7 +347,8 @@ function paintFlight(it, theme, { vector, filter }) {
   const planes = planesOf(it);
   const planeX = (channel) => (channel + 1) * ((w - side) / 3);
   context.imageSmoothingEnabled = false;
-  const column = it.at % it.cut.grid[1], row = Math.floor(it.at / it.cut.grid[1]);
+  const column = it.at % it.cut.grid[1],
+    row = Math.floor(it.at / it.cut.grid[1]);
   words(`patch ${row},${column}`, 0, label - 5);
   context.drawImage(it.image, column * patch, row * patch, patch, patch, 0, places.patchY, side, side);
   CHANNELS.forEach((name, channel) => {
@@ -268,19 +367,35 @@ function paintFlight(it, theme, { vector, filter }) {
   const token = tokens.subarray(it.at * width, (it.at + 1) * width);
   const most = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   bandOf(context, token, most, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);
-  if (it.flown > 0.8) outlineCell(context, (it.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
+  if (it.flown > 0.8)
+    outlineCell(context, (it.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
 }
 
 // Every row of pixels leaves its plane and takes its place in the vector.
 function flyRows(it, context, planes, planeX, side, band, w, places) {
-  const { patch } = it.cut, count = 3 * patch, length = w / count;
+  const { patch } = it.cut,
+    count = 3 * patch,
+    length = w / count;
   for (let i = 0; i < count; i++) {
-    const channel = Math.floor(i / patch), y = i % patch, wait = (0.4 * i) / count;
+    const channel = Math.floor(i / patch),
+      y = i % patch,
+      wait = (0.4 * i) / count;
     const t = eased(Math.min(1, Math.max(0, (it.flown - wait) / 0.22)));
     if (t === 0) continue;
-    const fromX = planeX(channel), fromY = places.patchY + (y * side) / patch;
+    const fromX = planeX(channel),
+      fromY = places.patchY + (y * side) / patch;
     const at = (a, b) => a + (b - a) * t;
-    context.drawImage(planes[channel], 0, y, patch, 1, at(fromX, i * length), at(fromY, places.vectorY), at(side, length + 0.3), at(side / patch, band));
+    context.drawImage(
+      planes[channel],
+      0,
+      y,
+      patch,
+      1,
+      at(fromX, i * length),
+      at(fromY, places.vectorY),
+      at(side, length + 0.3),
+      at(side / patch, band),
+    );
   }
 }
 
@@ -288,11 +403,19 @@ function flyRows(it, context, planes, planeX, side, band, w, places) {
 function planesOf(it) {
   const key = `${it.id} ${it.at}`;
   if (it.planesKey === key) return it.planes;
-  const { patch, size: [, width], grid: [, columns], pixels } = it.cut;
-  const top = Math.floor(it.at / columns) * patch, left = (it.at % columns) * patch;
+  const {
+    patch,
+    size: [, width],
+    grid: [, columns],
+    pixels,
+  } = it.cut;
+  const top = Math.floor(it.at / columns) * patch,
+    left = (it.at % columns) * patch;
   it.planesKey = key;
   it.planes = CHANNELS.map((_, channel) => {
-    const canvas = makeCanvas(patch, patch), context = canvas.getContext("2d"), data = context.createImageData(patch, patch);
+    const canvas = makeCanvas(patch, patch),
+      context = canvas.getContext("2d"),
+      data = context.createImageData(patch, patch);
     for (let i = 0; i < patch * patch; i++) {
       const value = pixels[((top + Math.floor(i / patch)) * width + left + (i % patch)) * 3 + channel];
       const pixel = [0, 1, 2].map((c) => (c === channel ? value : value * 0.28));
@@ -307,9 +430,13 @@ function planesOf(it) {
 // Signed numbers as a band of colours: one pixel each, then as wide as there is room.
 function bandOf(context, values, most, x, y, w, h, theme) {
   if (w <= 0) return;
-  const strip = makeCanvas(values.length, 1), inside = strip.getContext("2d"), data = inside.createImageData(values.length, 1);
-  const pixels = new Uint32Array(data.data.buffer), palette = signedPalette(theme.dark);
-  for (let i = 0; i < values.length; i++) pixels[i] = palette[Math.round(127.5 + 127.5 * Math.min(1, Math.max(-1, values[i] / most)))];
+  const strip = makeCanvas(values.length, 1),
+    inside = strip.getContext("2d"),
+    data = inside.createImageData(values.length, 1);
+  const pixels = new Uint32Array(data.data.buffer),
+    palette = signedPalette(theme.dark);
+  for (let i = 0; i < values.length; i++)
+    pixels[i] = palette[Math.round(127.5 + 127.5 * Math.min(1, Math.max(-1, values[i] / most)))];
   inside.putImageData(data, 0, 0);
   context.imageSmoothingEnabled = values.length > 2 * w;
   context.drawImage(strip, x, y, w, h);
@@ -319,7 +446,10 @@ function bandOf(context, values, most, x, y, w, h, theme) {
 }
 
 function writeProducts(it, { vector, filter, sum, bias }) {
-  const products = Array.from({ length: WRITTEN }, (_, i) => `${signedText(vector[i])} · ${signedText(filter[i], 3)}`).join(" + ");
+  const products = Array.from(
+    { length: WRITTEN },
+    (_, i) => `${signedText(vector[i])} · ${signedText(filter[i], 3)}`,
+  ).join(" + ");
   it.stage.find("sum").innerHTML =
     `${products} + … <i class="soft">(${(vector.length - WRITTEN).toLocaleString("en")} more)</i>` +
     `${it.cut.bias.length ? ` + bias ${signedText(bias, 3)}` : ""} = <b>${signedText(sum + bias, 3)}</b>, number ${it.number} of the token`;

@@ -5,7 +5,7 @@
 // patches × width). Out goes the state "place".
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { makeCanvas, makeHeat, fillHeat, outlineCell } from "../drawing/draw.js";
+import { fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // along a side: more would be too small to read
@@ -31,7 +31,8 @@ function createPositions(stage) {
     stage.redraw();
   };
   const onGrid = (event, canvas) => {
-    const [x, y] = spotOf(event, canvas), [rows, columns] = it.set.grid;
+    const [x, y] = spotOf(event, canvas),
+      [rows, columns] = it.set.grid;
     const clip = (value, count) => Math.min(count - 1, Math.max(0, Math.floor(value * count)));
     return clip(y / canvas.clientHeight, rows) * columns + clip(x / canvas.clientWidth, columns);
   };
@@ -48,7 +49,9 @@ function createPositions(stage) {
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
     if (!step) return;
     event.preventDefault();
-    const [rows, columns] = it.set.grid, row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    const [rows, columns] = it.set.grid,
+      row = Math.floor(it.at / columns) + step[0],
+      column = (it.at % columns) + step[1];
     if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
   });
   return {
@@ -63,10 +66,13 @@ function takePlaces(it, data) {
   const fresh = it.id !== header.id;
   const [rows, columns] = header.grid;
   const [row, column] = header.place ? header.place.split(",").map(Number) : [rows >> 1, columns >> 1];
-  if (it.stage.heeds("place", header.place) || fresh) it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
+  if (it.stage.heeds("place", header.place) || fresh)
+    it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
   if (!fresh) return;
   it.id = header.id;
-  const places = decodeHalves(section("places")), count = rows * columns, { width } = header;
+  const places = decodeHalves(section("places")),
+    count = rows * columns,
+    { width } = header;
   const unit = new Float32Array(places.length);
   for (let i = 0; i < count; i++) {
     let square = 0;
@@ -80,7 +86,9 @@ function takePlaces(it, data) {
 
 // The cosine between one patch's row and everybody's.
 function likeness(it, at) {
-  const { unit, width, count } = it.set, out = new Float32Array(count), own = unit.subarray(at * width, (at + 1) * width);
+  const { unit, width, count } = it.set,
+    out = new Float32Array(count),
+    own = unit.subarray(at * width, (at + 1) * width);
   for (let i = 0, u = 0; i < count; i++) {
     let sum = 0;
     for (let x = 0; x < width; x++, u++) sum += own[x] * unit[u];
@@ -90,7 +98,10 @@ function likeness(it, at) {
 }
 
 function paintPlaces(it, theme) {
-  const { grid: [rows, columns], count } = it.set;
+  const {
+    grid: [rows, columns],
+    count,
+  } = it.set;
   const palette = signedPalette(theme.dark);
   const height = Math.round((it.map.clientWidth * rows) / columns);
   const like = likeness(it, it.at);
@@ -100,7 +111,8 @@ function paintPlaces(it, theme) {
   fillHeat(it.heat, like, 0, palette, WHOLE);
   context.imageSmoothingEnabled = false;
   context.drawImage(it.heat.canvas, 0, 0, w, height);
-  const row = Math.floor(it.at / columns), column = it.at % columns;
+  const row = Math.floor(it.at / columns),
+    column = it.at % columns;
   outlineCell(context, (column * w) / columns, (row * height) / rows, w / columns, height / rows, 1);
   paintMaps(it, theme, palette, height);
   it.stage.find("which").textContent = `to the patch ${row},${column}`;
@@ -111,7 +123,8 @@ function paintPlaces(it, theme) {
 }
 
 function paintTable(it, theme, palette, height) {
-  const { places, width, count } = it.set, key = `${it.id} ${theme.dark}`;
+  const { places, width, count } = it.set,
+    key = `${it.id} ${theme.dark}`;
   if (it.tableOf !== key) {
     const most = places.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
     it.tableHeat = makeHeat(count, width);
@@ -127,22 +140,36 @@ function paintTable(it, theme, palette, height) {
 
 // Every patch has a map; of a fine grid every second or third one is drawn.
 function paintMaps(it, theme, palette, height) {
-  const { grid: [rows, columns] } = it.set, every = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
-  const down = Math.ceil(rows / every), across = Math.ceil(columns / every), key = `${it.id} ${theme.dark}`;
+  const {
+      grid: [rows, columns],
+    } = it.set,
+    every = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
+  const down = Math.ceil(rows / every),
+    across = Math.ceil(columns / every),
+    key = `${it.id} ${theme.dark}`;
   if (it.mapsOf !== key) {
     it.mapsOf = key;
     it.atlas = makeCanvas(across * (columns + 1), down * (rows + 1));
-    const context = it.atlas.getContext("2d"), heat = makeHeat(rows, columns);
+    const context = it.atlas.getContext("2d"),
+      heat = makeHeat(rows, columns);
     for (let i = 0; i < down * across; i++) {
-      const row = Math.floor(i / across), column = i % across;
-      fillHeat(heat, likeness(it, Math.min(rows - 1, row * every) * columns + Math.min(columns - 1, column * every)), 0, palette, WHOLE);
+      const row = Math.floor(i / across),
+        column = i % across;
+      fillHeat(
+        heat,
+        likeness(it, Math.min(rows - 1, row * every) * columns + Math.min(columns - 1, column * every)),
+        0,
+        palette,
+        WHOLE,
+      );
       context.drawImage(heat.canvas, column * (columns + 1), row * (rows + 1));
     }
   }
   const { context, width: w } = sheetOf(it.maps, height);
   context.imageSmoothingQuality = "high";
   context.drawImage(it.atlas, 0, 0, w, height);
-  const row = Math.floor(Math.floor(it.at / columns) / every), column = Math.floor((it.at % columns) / every);
+  const row = Math.floor(Math.floor(it.at / columns) / every),
+    column = Math.floor((it.at % columns) / every);
   outlineCell(context, (column * w) / across, (row * height) / down, w / across, height / down, 1);
 }
 

@@ -11,9 +11,11 @@ export default function ({ data, parentElement }) {
 
 function rows(lines) {
   const inDocstring = docstrings(lines.map((line) => line.text));
-  return lines.map(({ number, text, mark, formula }, i) => {
-    const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);
-    const beside = formula ? `<em>${formulaHtml(formula)}</em>` : "";
-    return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${beside}</div>`;
-  }).join("");
+  return lines
+    .map(({ number, text, mark, formula }, i) => {
+      const code = inDocstring[i] ? `<span class="comment">${codeHtml(text)}</span>` : codeHtml(text, mark);
+      const beside = formula ? `<em>${formulaHtml(formula)}</em>` : "";
+      return `<div class="${formula ? "noted" : ""}"><s>${number}</s><code>${code}</code>${beside}</div>`;
+    })
+    .join("");
 }

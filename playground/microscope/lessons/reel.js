@@ -12,12 +12,12 @@
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
 import { cssColours, heatPixels, niceNumber } from "../core/colours.js";
-import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
 import { effectiveNumber, entropyBits, holds, largestIndex, mergePack, rowInto, unpack } from "../core/core.js";
-import { drawPicture, fillHeat, fitCanvas, makeBackdrops, makeHeat } from "../drawing/draw.js";
-import { buildCharts, moveMark, writeCharts } from "./reelcharts.js";
-import { collectRefs, say, show } from "../lens/markup.js";
 import { queryOf, tokenOf } from "../core/view.js";
+import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
+import { drawPicture, fillHeat, fitCanvas, makeBackdrops, makeHeat } from "../drawing/draw.js";
+import { collectRefs, say, show } from "../lens/markup.js";
+import { buildCharts, moveMark, writeCharts } from "./reelcharts.js";
 
 const SECONDS = 0.8; // from one moment to the next
 const FIRST_PATCH = [0.6, 0.45]; // how far down and right, where nobody has chosen one: the cat's forehead
@@ -50,9 +50,24 @@ export function createReel(parent, host) {
   root.innerHTML = REEL;
   parent.append(root);
   const reel = {
-    root, host, refs: collectRefs(root), run: null, moments: [], packs: new Map(), bitmap: null, hover: null, thumbs: [],
-    now: 0, target: null, view: { moment: 0, layer: 0, head: 0, patch: null }, palette: heatPixels(0.85), solid: heatPixels(1),
-    calm: matchMedia("(prefers-reduced-motion: reduce)").matches, asked: "", frames: 0, alive: true,
+    root,
+    host,
+    refs: collectRefs(root),
+    run: null,
+    moments: [],
+    packs: new Map(),
+    bitmap: null,
+    hover: null,
+    thumbs: [],
+    now: 0,
+    target: null,
+    view: { moment: 0, layer: 0, head: 0, patch: null },
+    palette: heatPixels(0.85),
+    solid: heatPixels(1),
+    calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
+    asked: "",
+    frames: 0,
+    alive: true,
   };
   reel.ramp = cssColours(reel.palette, UNDER);
   reel.schedule = () => {
@@ -124,7 +139,8 @@ function fitView(reel) {
   if (!shape) return;
   view.layer = Math.min(shape.layers - 1, Math.max(0, view.layer));
   view.head = Math.min(shape.heads - 1, Math.max(0, view.head));
-  if (tokenOf(view.patch, shape) < 0) view.patch = FIRST_PATCH.map((part, axis) => Math.floor(part * [shape.rows, shape.columns][axis])).join(",");
+  if (tokenOf(view.patch, shape) < 0)
+    view.patch = FIRST_PATCH.map((part, axis) => Math.floor(part * [shape.rows, shape.columns][axis])).join(",");
 }
 
 function takeImage(reel, image) {
@@ -149,10 +165,19 @@ function rebuild(reel) {
   Object.assign(refs.slider, { max: String(Math.max(1, reel.planned - 1)) });
   writeTicks(reel);
   buildHeadButtons(reel);
-  for (const canvas of [refs.picture, refs.colourBar]) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
+  for (const canvas of [refs.picture, refs.colourBar])
+    fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
   // Ten times an even row's weight, at all moments: the fog is to be seen, and so is what rises out of it.
   reel.domain = { low: 0, high: Math.min(1, niceNumber(10 / shape.tokens)), log: false, unit: "percent", open: true };
-  drawColourBar(refs.colourBar.getContext("2d"), refs.colourBar.width, refs.colourBar.height, reel.ramp, reel.domain, reel.ratio, reel.colours);
+  drawColourBar(
+    refs.colourBar.getContext("2d"),
+    refs.colourBar.width,
+    refs.colourBar.height,
+    reel.ramp,
+    reel.domain,
+    reel.ratio,
+    reel.colours,
+  );
   if (moments.length) buildCharts(reel);
   reel.schedule();
 }
@@ -163,7 +188,10 @@ function writeTicks(reel) {
   const every = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
     const mark = document.createElement("button");
-    Object.assign(mark, { textContent: (moments.length - 1 - i) % every === 0 ? step.toLocaleString("en") : "", tabIndex: -1 });
+    Object.assign(mark, {
+      textContent: (moments.length - 1 - i) % every === 0 ? step.toLocaleString("en") : "",
+      tabIndex: -1,
+    });
     mark.style.left = `${(100 * i) / Math.max(1, planned - 1)}%`;
     mark.addEventListener("click", () => reel.goTo(i));
     return mark;
@@ -179,10 +207,14 @@ function buildHeadButtons(reel) {
     reel.buttonsKey = key;
     const words = document.createElement("span");
     words.textContent = "layer";
-    refs.layers.replaceChildren(words, ...Array.from({ length: shape.layers }, (_, layer) => choiceButton(String(layer), () => reel.choose({ layer }))));
+    refs.layers.replaceChildren(
+      words,
+      ...Array.from({ length: shape.layers }, (_, layer) => choiceButton(String(layer), () => reel.choose({ layer }))),
+    );
     reel.thumbs = Array.from({ length: shape.heads }, (_, head) => {
       const button = choiceButton("", () => reel.choose({ head }));
-      const canvas = document.createElement("canvas"), label = document.createElement("span");
+      const canvas = document.createElement("canvas"),
+        label = document.createElement("span");
       button.setAttribute("aria-label", `head ${head}`);
       label.textContent = `head ${head}`;
       button.append(canvas, label);
@@ -193,7 +225,9 @@ function buildHeadButtons(reel) {
     reel.rows = new Float32Array(shape.heads * shape.tokens);
     reel.ahead = new Float32Array(shape.tokens);
   }
-  [...refs.layers.querySelectorAll("button")].forEach((button, layer) => button.setAttribute("aria-pressed", String(layer === view.layer)));
+  [...refs.layers.querySelectorAll("button")].forEach((button, layer) =>
+    button.setAttribute("aria-pressed", String(layer === view.layer)),
+  );
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
 
@@ -230,8 +264,10 @@ function bindClock(reel) {
 function bindPicture(reel) {
   const { picture } = reel.refs;
   const under = (event) => {
-    const box = picture.getBoundingClientRect(), { rows, columns } = reel.shape;
-    const row = Math.floor(((event.clientY - box.top) / box.height) * rows), column = Math.floor(((event.clientX - box.left) / box.width) * columns);
+    const box = picture.getBoundingClientRect(),
+      { rows, columns } = reel.shape;
+    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
+      column = Math.floor(((event.clientX - box.left) / box.width) * columns);
     return `${Math.min(rows - 1, Math.max(0, row))},${Math.min(columns - 1, Math.max(0, column))}`;
   };
   const hover = (patch) => {
@@ -246,8 +282,11 @@ function bindPicture(reel) {
     const way = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (!way || !reel.shape) return;
     event.preventDefault();
-    const [row, column] = reel.view.patch.split(",").map(Number), { rows, columns } = reel.shape;
-    reel.choose({ patch: `${Math.min(rows - 1, Math.max(0, row + way[0]))},${Math.min(columns - 1, Math.max(0, column + way[1]))}` });
+    const [row, column] = reel.view.patch.split(",").map(Number),
+      { rows, columns } = reel.shape;
+    reel.choose({
+      patch: `${Math.min(rows - 1, Math.max(0, row + way[0]))},${Math.min(columns - 1, Math.max(0, column + way[1]))}`,
+    });
   });
 }
 
@@ -275,7 +314,8 @@ function run(reel, time) {
 // Each moment stands still for a while before the next one shines through it.
 function blendOf(reel) {
   const last = reel.moments.length - 1;
-  const from = Math.min(last, Math.floor(reel.now)), rest = reel.now - from;
+  const from = Math.min(last, Math.floor(reel.now)),
+    rest = reel.now - from;
   const t = Math.min(1, Math.max(0, (rest - 0.35) / 0.5));
   const share = reel.calm ? Math.round(rest) : t * t * (3 - 2 * t);
   return { from, to: Math.min(last, from + 1), share };
@@ -299,17 +339,35 @@ function paintReel(reel) {
   if (missing) return askForLayer(reel);
   const at = view.head * shape.tokens + shape.prefixCount;
   fillHeat(reel.heat, reel.rows, at, reel.palette, reel.domain);
-  if (!reel.backdrops || reel.backdrops.width !== refs.picture.width) reel.backdrops = makeBackdrops(reel.bitmap, refs.picture.width, refs.picture.height);
-  const picture = { rows: shape.rows, columns: shape.columns, smooth: false, grid: false, mark: token - shape.prefixCount, tag: null };
-  drawPicture(refs.picture.getContext("2d"), refs.picture.width, refs.picture.height, reel.backdrops, reel.heat, picture, reel.ratio);
-  for (const [head, { heat }] of reel.thumbs.entries()) fillHeat(heat, reel.rows, head * shape.tokens + shape.prefixCount, reel.solid, reel.domain);
+  if (!reel.backdrops || reel.backdrops.width !== refs.picture.width)
+    reel.backdrops = makeBackdrops(reel.bitmap, refs.picture.width, refs.picture.height);
+  const picture = {
+    rows: shape.rows,
+    columns: shape.columns,
+    smooth: false,
+    grid: false,
+    mark: token - shape.prefixCount,
+    tag: null,
+  };
+  drawPicture(
+    refs.picture.getContext("2d"),
+    refs.picture.width,
+    refs.picture.height,
+    reel.backdrops,
+    reel.heat,
+    picture,
+    reel.ratio,
+  );
+  for (const [head, { heat }] of reel.thumbs.entries())
+    fillHeat(heat, reel.rows, head * shape.tokens + shape.prefixCount, reel.solid, reel.domain);
   writeWords(reel, token);
 }
 
 // The rows of every head of the layer, between two moments; true while one of the two has not come.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead, shape, view, moments } = reel;
-  const now = reel.packs.get(moments[from]), then = reel.packs.get(moments[to]);
+  const now = reel.packs.get(moments[from]),
+    then = reel.packs.get(moments[to]);
   if (!now || !then || !holds(now, view.layer) || !holds(then, view.layer)) return true;
   for (let head = 0; head < shape.heads; head++) {
     const at = head * shape.tokens;
@@ -334,7 +392,10 @@ function writeWords(reel, token) {
   const at = view.head * shape.tokens;
   const number = effectiveNumber(entropyBits(rows, at, shape.tokens));
   const peak = largestIndex(rows, at, at + shape.tokens);
-  say(refs.says, `Patch ${queryOf(token, shape)} listens to about ${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens; the largest weight is ${percent(rows[peak])}.`);
+  say(
+    refs.says,
+    `Patch ${queryOf(token, shape)} listens to about ${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens; the largest weight is ${percent(rows[peak])}.`,
+  );
 }
 
 function readReel(reel) {
@@ -342,8 +403,19 @@ function readReel(reel) {
   if (!shape || !rows) return null;
   const at = view.head * shape.tokens;
   return {
-    run: reel.run, step: moments[view.moment], now: reel.now, moments: [...moments], layer: view.layer, head: view.head, patch: reel.hover ?? view.patch,
-    row: Array.from(rows.subarray(at, at + shape.tokens)), playing: reel.target !== null, painted: reel.painted !== false && !reel.frame, frames: reel.frames,
-    grid: [shape.rows, shape.columns], growing: Boolean(reel.growing), words: reel.refs.says.textContent,
+    run: reel.run,
+    step: moments[view.moment],
+    now: reel.now,
+    moments: [...moments],
+    layer: view.layer,
+    head: view.head,
+    patch: reel.hover ?? view.patch,
+    row: Array.from(rows.subarray(at, at + shape.tokens)),
+    playing: reel.target !== null,
+    painted: reel.painted !== false && !reel.frame,
+    frames: reel.frames,
+    grid: [shape.rows, shape.columns],
+    growing: Boolean(reel.growing),
+    words: reel.refs.says.textContent,
   };
 }

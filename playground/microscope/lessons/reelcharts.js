@@ -15,14 +15,20 @@ const HABITS = [
   ["idle", "color-mix(in srgb, var(--ink) 4%, var(--paper))"],
 ];
 const familyOf = (kind) => HABITS.findIndex(([name]) => kind.startsWith(name));
-const LEFT = 34, RIGHT = 8, TOP = 6, BOTTOM = 17;
+const LEFT = 34,
+  RIGHT = 8,
+  TOP = 6,
+  BOTTOM = 17;
 
 // Where a step lies on the clock: evenly by moments, and between two moments by the logarithm.
 export function placeOf(step, moments, planned) {
   const last = moments.length - 1;
   let i = 0;
   while (i < last && moments[i + 1] <= step) i++;
-  if (i >= last) return last === planned - 1 || last < 1 ? last : last + (step - moments[last]) / (moments[last] - moments[last - 1]);
+  if (i >= last)
+    return last === planned - 1 || last < 1
+      ? last
+      : last + (step - moments[last]) / (moments[last] - moments[last - 1]);
   const [low, high] = [moments[i], moments[i + 1]];
   return i + (low > 0 ? Math.log(step / low) / Math.log(high / low) : (step - low) / (high - low));
 }
@@ -71,7 +77,8 @@ export function writeCharts(reel, moment) {
 }
 
 const sum = (row) => row.slice(1).reduce((a, b) => a + b, 0);
-const at = (reel, name, moment, layer, head) => reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
+const at = (reel, name, moment, layer, head) =>
+  reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
 // ------------------------------------------------------------------------------------------------------------- pieces
 
@@ -80,7 +87,8 @@ function frameOf(reel) {
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption><svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
   const [svg, title, who, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
   const scrub = (event) => {
-    const chart = reel.charts.find((one) => one.svg === svg), box = svg.getBoundingClientRect();
+    const chart = reel.charts.find((one) => one.svg === svg),
+      box = svg.getBoundingClientRect();
     const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.planned - 1);
     reel.goTo(Math.round(place));
   };
@@ -91,7 +99,16 @@ function frameOf(reel) {
     if (event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointermove", (event) => event.buttons === 1 && scrub(event));
-  return { figure, svg, title, who, value, plot: figure.querySelector("g"), mark: figure.querySelector(".mark"), legend: figure.querySelector(".legend") };
+  return {
+    figure,
+    svg,
+    title,
+    who,
+    value,
+    plot: figure.querySelector("g"),
+    mark: figure.querySelector(".mark"),
+    legend: figure.querySelector(".legend"),
+  };
 }
 
 function svgElement(name, attributes, text) {
@@ -109,7 +126,14 @@ function timeAxis(reel, { x, h }) {
     const line = svgElement("line", { class: "grid", x1: x(i), x2: x(i), y1: h - BOTTOM, y2: h - BOTTOM + 3 });
     if ((moments.length - 1 - i) % every) return [line];
     const anchor = i === planned - 1 ? "end" : "middle";
-    return [line, svgElement("text", { class: "tick", x: x(i) + (anchor === "end" ? 4 : 0), y: h - 4, "text-anchor": anchor }, step.toLocaleString("en"))];
+    return [
+      line,
+      svgElement(
+        "text",
+        { class: "tick", x: x(i) + (anchor === "end" ? 4 : 0), y: h - 4, "text-anchor": anchor },
+        step.toLocaleString("en"),
+      ),
+    ];
   });
 }
 
@@ -130,7 +154,10 @@ function lossChart(reel, chart) {
   const points = curve.map((row) => [placeOf(row[0], moments, planned), sum(row)]);
   const most = Math.max(1, ...points.map(([, value]) => value));
   const { y, parts } = valueAxis(chart, 0, most, [0, Math.round(most / 2), Math.floor(most)], String);
-  return [...parts, svgElement("path", { class: "chosen", d: pathOf(points.map(([place, value]) => [chart.x(place), y(value)])) })];
+  return [
+    ...parts,
+    svgElement("path", { class: "chosen", d: pathOf(points.map(([place, value]) => [chart.x(place), y(value)])) }),
+  ];
 }
 
 // One line for every head; those of the layer darker, the one that is looked at thick.
@@ -167,18 +194,42 @@ function massChart(reel, chart) {
 function habitChart(reel, chart) {
   const { shape, view, kinds } = reel;
   const { layers, heads } = shape;
-  const gap = 3, high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
+  const gap = 3,
+    high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
   const top = (layer, head) => TOP + layer * (heads * high + gap) + head * high;
   const wide = chart.x(1) - chart.x(0);
-  const fields = kinds.flatMap((moment, i) => moment.flatMap((row, layer) => row.map((kind, head) => {
-    const from = Math.max(LEFT, chart.x(i) - wide / 2), to = Math.min(chart.w - RIGHT, chart.x(i) + wide / 2);
-    const field = svgElement("rect", { x: from, width: Math.max(0, to - from) + 0.3, y: top(layer, head), height: Math.max(1, high - (high > 4 ? 1 : 0.3)), fill: HABITS[familyOf(kind)]?.[1] ?? "none" });
-    field.dataset.row = `${layer} ${head}`;
-    field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
-    return field;
-  })));
-  const names = Array.from({ length: layers }, (_, layer) => svgElement("text", { class: "tick", x: LEFT - 5, y: top(layer, heads / 2) + 4, "text-anchor": "end" }, layer === 0 ? "layer 0" : String(layer)));
-  const frame = svgElement("rect", { class: "frame", x: LEFT - 1, width: chart.w - LEFT - RIGHT + 2, y: top(view.layer, view.head) - 1, height: high + 1 });
+  const fields = kinds.flatMap((moment, i) =>
+    moment.flatMap((row, layer) =>
+      row.map((kind, head) => {
+        const from = Math.max(LEFT, chart.x(i) - wide / 2),
+          to = Math.min(chart.w - RIGHT, chart.x(i) + wide / 2);
+        const field = svgElement("rect", {
+          x: from,
+          width: Math.max(0, to - from) + 0.3,
+          y: top(layer, head),
+          height: Math.max(1, high - (high > 4 ? 1 : 0.3)),
+          fill: HABITS[familyOf(kind)]?.[1] ?? "none",
+        });
+        field.dataset.row = `${layer} ${head}`;
+        field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
+        return field;
+      }),
+    ),
+  );
+  const names = Array.from({ length: layers }, (_, layer) =>
+    svgElement(
+      "text",
+      { class: "tick", x: LEFT - 5, y: top(layer, heads / 2) + 4, "text-anchor": "end" },
+      layer === 0 ? "layer 0" : String(layer),
+    ),
+  );
+  const frame = svgElement("rect", {
+    class: "frame",
+    x: LEFT - 1,
+    width: chart.w - LEFT - RIGHT + 2,
+    y: top(view.layer, view.head) - 1,
+    height: high + 1,
+  });
   return [...fields, ...names, frame];
 }
 
@@ -190,11 +241,14 @@ function writeLegend(reel, moment) {
   const key = `${reel.run} ${counts.join()}`;
   if (chart.legendKey === key) return;
   chart.legendKey = key;
-  chart.legend.replaceChildren(...HABITS.flatMap(([name, colour], i) => {
-    if (!counts[i]) return [];
-    const entry = document.createElement("span"), swatch = document.createElement("i");
-    swatch.style.background = colour;
-    entry.append(swatch, `${counts[i]} ${name}`);
-    return [entry];
-  }));
+  chart.legend.replaceChildren(
+    ...HABITS.flatMap(([name, colour], i) => {
+      if (!counts[i]) return [];
+      const entry = document.createElement("span"),
+        swatch = document.createElement("i");
+      swatch.style.background = colour;
+      entry.append(swatch, `${counts[i]} ${name}`);
+      return [entry];
+    }),
+  );
 }

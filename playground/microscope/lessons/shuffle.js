@@ -19,7 +19,14 @@ const MARKUP = `
 
 function createShuffle(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = { stage, pack: null, at: 0, moved: 1, stop: () => {}, canvases: ["before", "after", "back"].map(stage.find) };
+  const it = {
+    stage,
+    pack: null,
+    at: 0,
+    moved: 1,
+    stop: () => {},
+    canvases: ["before", "after", "back"].map(stage.find),
+  };
   const choose = (at) => {
     if (at === it.at || !(at >= 0)) return;
     it.at = at;
@@ -28,8 +35,10 @@ function createShuffle(stage) {
   };
   it.canvases.forEach((canvas, which) => {
     const point = (event) => {
-      const [x, y] = spotOf(event, canvas), { rows, columns } = it.pack;
-      const row = Math.floor((y / canvas.clientHeight) * rows), column = Math.floor((x / canvas.clientWidth) * columns);
+      const [x, y] = spotOf(event, canvas),
+        { rows, columns } = it.pack;
+      const row = Math.floor((y / canvas.clientHeight) * rows),
+        column = Math.floor((x / canvas.clientWidth) * columns);
       if (row < 0 || column < 0 || row >= rows || column >= columns) return;
       const place = row * columns + column;
       choose(which === 1 ? it.pack.header.order[place] : place);
@@ -42,13 +51,20 @@ function createShuffle(stage) {
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
     if (!step) return;
     event.preventDefault();
-    const row = Math.floor(it.at / columns) + step[0], column = (it.at % columns) + step[1];
+    const row = Math.floor(it.at / columns) + step[0],
+      column = (it.at % columns) + step[1];
     if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
   });
   return {
     take: (data) => takeShuffle(it, data),
     paint: (theme) => it.pack && paintShuffle(it, theme),
-    read: () => ({ at: it.at, before: Array.from(meanRow(it, 0)), after: Array.from(meanRow(it, 1)), order: it.pack.header.order, id: it.id }),
+    read: () => ({
+      at: it.at,
+      before: Array.from(meanRow(it, 0)),
+      after: Array.from(meanRow(it, 1)),
+      order: it.pack.header.order,
+      id: it.id,
+    }),
   };
 }
 
@@ -59,7 +75,8 @@ function takeShuffle(it, data) {
   it.pack = unpack(data);
   const { rows, columns } = it.pack;
   const [row, column] = header.at ? header.at.split(",").map(Number) : [rows >> 1, columns >> 1];
-  if (it.stage.heeds("asker", header.at) || !before || before.length !== header.order.length) it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
+  if (it.stage.heeds("asker", header.at) || !before || before.length !== header.order.length)
+    it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
   if (!fresh) return;
   it.id = header.id;
   createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
@@ -78,9 +95,11 @@ function takeShuffle(it, data) {
 
 // Whom the patch listens to, the mean of all heads; at places of the pass, prefix tokens first.
 function meanRow(it, pass) {
-  const { pack } = it, { order } = pack.header;
+  const { pack } = it,
+    { order } = pack.header;
   const token = pack.prefixCount + (pass ? order.indexOf(it.at) : it.at);
-  const row = new Float32Array(pack.tokens), mean = new Float32Array(pack.tokens);
+  const row = new Float32Array(pack.tokens),
+    mean = new Float32Array(pack.tokens);
   for (let head = 0; head < pack.heads; head++) {
     rowInto(row, 0, pack, pass, head, token, pack.scale);
     for (let j = 0; j < pack.tokens; j++) mean[j] += row[j] / pack.heads;
@@ -89,16 +108,22 @@ function meanRow(it, pass) {
 }
 
 function paintShuffle(it) {
-  const { pack } = it, { order, size } = pack.header, { rows, columns, prefixCount } = pack;
-  const before = meanRow(it, 0), after = meanRow(it, 1), back = new Float32Array(pack.patches);
+  const { pack } = it,
+    { order, size } = pack.header,
+    { rows, columns, prefixCount } = pack;
+  const before = meanRow(it, 0),
+    after = meanRow(it, 1),
+    back = new Float32Array(pack.patches);
   order.forEach((patch, place) => (back[patch] = after[prefixCount + place]));
   const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
   const height = Math.round((it.canvases[0].clientWidth * size[0]) / size[1]);
   const sheets = it.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];
-  if (!it.backdrops || it.backdrops.width !== it.canvases[0].width) it.backdrops = makeBackdrops(it.bitmap, w * ratio, height * ratio);
+  if (!it.backdrops || it.backdrops.width !== it.canvases[0].width)
+    it.backdrops = makeBackdrops(it.bitmap, w * ratio, height * ratio);
   if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
-  const cw = w / columns, ch = height / rows;
+  const cw = w / columns,
+    ch = height / rows;
   const show = (sheet, values, from, place) => {
     fillHeat(it.heat, values, from, HEAT, domain);
     sheet.context.imageSmoothingEnabled = false;
@@ -118,12 +143,27 @@ function paintShuffle(it) {
 
 // Every patch on its way from where it was to where it lies now.
 function paintMoved(it, context, w, h, picture) {
-  const { rows, columns } = it.pack, cw = w / columns, ch = h / rows;
-  const sw = picture.width / columns, sh = picture.height / rows, t = eased(it.moved);
+  const { rows, columns } = it.pack,
+    cw = w / columns,
+    ch = h / rows;
+  const sw = picture.width / columns,
+    sh = picture.height / rows,
+    t = eased(it.moved);
   it.pack.header.order.forEach((patch, place) => {
     const along = (from, to) => from + (to - from) * t;
-    const x = along(patch % columns, place % columns) * cw, y = along(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
-    context.drawImage(picture, (patch % columns) * sw, Math.floor(patch / columns) * sh, sw, sh, x, y, cw + 0.4, ch + 0.4);
+    const x = along(patch % columns, place % columns) * cw,
+      y = along(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
+    context.drawImage(
+      picture,
+      (patch % columns) * sw,
+      Math.floor(patch / columns) * sh,
+      sw,
+      sh,
+      x,
+      y,
+      cw + 0.4,
+      ch + 0.4,
+    );
   });
 }
 
@@ -132,7 +172,10 @@ function writeShuffle(it, before, back) {
   let apart = 0;
   for (let i = 0; i < pack.patches; i++) apart += Math.abs(before[pack.prefixCount + i] - back[i]) / 2;
   const place = `${Math.floor(it.at / pack.columns)},${it.at % pack.columns}`;
-  const says = apart < 0.001 ? "it listens to the very same patches, wherever they lie" : `${(100 * apart).toFixed(1)} % of its weight has gone to other patches`;
+  const says =
+    apart < 0.001
+      ? "it listens to the very same patches, wherever they lie"
+      : `${(100 * apart).toFixed(1)} % of its weight has gone to other patches`;
   it.stage.find("sum").innerHTML = `<b>Patch ${place}</b>, the mean of ${pack.heads} heads: after shuffling, ${says}.`;
 }
 

@@ -4,11 +4,11 @@
 // "dk" and "power" are taken when "view_id" changes, so that a rerun never takes a choice back. Out goes the state "dials",
 // "dk power row" as text, once the hand has come to rest.
 
-import { softmaxInPlace } from "../core/core.js";
 import { colourIndex, sharedCeiling } from "../core/colours.js";
+import { softmaxInPlace } from "../core/core.js";
+import { MAGMA } from "../core/magma.js";
 import { percent, shortNumber } from "../drawing/charts.js";
 import { collectRefs, say } from "../lens/markup.js";
-import { MAGMA } from "../core/magma.js";
 
 const REST = 250; // milliseconds
 
@@ -36,7 +36,8 @@ export function softmaxRow(scores, scale) {
   const mean = weights.reduce((sum, score) => sum + score, 0) / count;
   const deviation = Math.sqrt(weights.reduce((sum, score) => sum + (score - mean) ** 2, 0) / count);
   const entropy = softmaxInPlace(weights, 0, count, Math.max(...weights));
-  let squares = 0, cubes = 0;
+  let squares = 0,
+    cubes = 0;
   for (const a of weights) {
     squares += a * a;
     cubes += a * a * a;
@@ -85,7 +86,10 @@ function build(root, data) {
   refs.again.addEventListener("click", () => tell(kept, kept.data.row + 1, 0));
   const point = (event) => {
     const box = refs.bars.getBoundingClientRect();
-    kept.pointed = Math.min(data.scores[0].length - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)));
+    kept.pointed = Math.min(
+      data.scores[0].length - 1,
+      Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * data.scores[0].length)),
+    );
     draw(kept);
   };
   refs.plot.addEventListener("pointermove", point);
@@ -130,7 +134,8 @@ function draw(kept) {
   say(refs.width, String(dk));
   say(refs.scale, power === 0 ? "1" : shortScale(scale));
   say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/d_k^${power}`);
-  for (const button of kept.root.querySelectorAll("[data-power]")) button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
+  for (const button of kept.root.querySelectorAll("[data-power]"))
+    button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
   say(refs.deviation, row.deviation.toFixed(2));
   say(refs.entropy, `${row.entropy.toFixed(2)} of ${Math.log2(scores.length).toFixed(0)} bits`);
   say(refs.peak, percent(row.peak));

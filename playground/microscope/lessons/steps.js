@@ -6,8 +6,8 @@
 // Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { codeHtml, formulaHtml } from "../drawing/listing.js";
 import { MAGMA } from "../core/magma.js";
+import { codeHtml, formulaHtml } from "../drawing/listing.js";
 
 const PACE = 2600; // milliseconds a step is shown while it plays
 const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
@@ -70,7 +70,9 @@ function take(walk, data) {
   if (walk.viewId !== header.view.id) walk.step = Math.min(header.steps.length, header.view.step) - 1;
   walk.viewId = header.view.id;
   const list = walk.root.querySelector("ol");
-  list.innerHTML = walk.steps.map((step, i) => `<li><button data-step="${i}"><b>${step.name}</b><span>${bare(walk, step)}</span></button></li>`).join("");
+  list.innerHTML = walk.steps
+    .map((step, i) => `<li><button data-step="${i}"><b>${step.name}</b><span>${bare(step)}</span></button></li>`)
+    .join("");
   show(walk);
 }
 
@@ -105,9 +107,10 @@ function stop(walk) {
 
 // --------------------------------------------------------------------------------------------------------- one step
 
-const bare = (walk, step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
+const bare = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
 
-const axis = (walk, name) => `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
+const axis = (walk, name) =>
+  `<span class="axis ${name}"><b>${walk.numbers[name]}</b><i>${formulaHtml(name)}</i></span>`;
 
 function show(walk) {
   const { root, steps } = walk;
@@ -124,15 +127,23 @@ function show(walk) {
   put(".says", step.says);
   put(".formula", formulaHtml(step.formula));
   put(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
-  put(".reckoning", step.reckoning.replace(AXES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`));
-  put(".code", `<p>${step.file}</p>${step.lines.map((line) => `<pre><s>${line.number}</s><code>${codeHtml(line.text, line.mark)}</code></pre>`).join("")}`);
+  put(
+    ".reckoning",
+    step.reckoning.replace(AXES, (name) => `<b class="axis ${name}" title="${name}">${walk.numbers[name]}</b>`),
+  );
+  put(
+    ".code",
+    `<p>${step.file}</p>${step.lines.map((line) => `<pre><s>${line.number}</s><code>${codeHtml(line.text, line.mark)}</code></pre>`).join("")}`,
+  );
   drawHeat(walk, step);
 }
 
 // Scrolls the list of steps alone: scrollIntoView would move the page.
 function reveal(button) {
-  const list = button.closest("ol"), item = button.parentElement;
-  if (item.offsetLeft < list.scrollLeft || item.offsetLeft + item.offsetWidth > list.scrollLeft + list.clientWidth) list.scrollLeft = item.offsetLeft - 20;
+  const list = button.closest("ol"),
+    item = button.parentElement;
+  if (item.offsetLeft < list.scrollLeft || item.offsetLeft + item.offsetWidth > list.scrollLeft + list.clientWidth)
+    list.scrollLeft = item.offsetLeft - 20;
 }
 
 function drawHeat(walk, step) {
@@ -146,15 +157,30 @@ function drawHeat(walk, step) {
   const operators = step.name === "Skip" ? ["", "+", "="] : [];
   const down = `<span class="axis tokens down"><b>${some(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}</span>`;
   const last = step.axes[step.axes.length - 1];
-  const inHeads = step.axes.includes("heads") ? ` <span class="axis heads">in <b>${some(panels, walk.numbers.heads)}</b> heads</span>` : "";
+  const inHeads = step.axes.includes("heads")
+    ? ` <span class="axis heads">in <b>${some(panels, walk.numbers.heads)}</b> heads</span>`
+    : "";
   const across = `<span class="across"><span class="axis ${last}"><b>${some(lies, whole)}</b> ${square ? "tokens are asked" : formulaHtml(last)}</span>${inHeads}</span>`;
-  heat.innerHTML = down + step.groups.map((group, g) => `<div class="group" data-group="${g}">${label(group, operators[g])}<div class="panels"></div></div>`).join("") + across;
-  walk.drawn = step.groups.map((group, g) => drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), square));
+  heat.innerHTML =
+    down +
+    step.groups
+      .map(
+        (group, g) =>
+          `<div class="group" data-group="${g}">${label(group, operators[g])}<div class="panels"></div></div>`,
+      )
+      .join("") +
+    across;
+  walk.drawn = step.groups.map((group, g) =>
+    drawGroup(walk, step, group, heat.querySelector(`[data-group="${g}"] .panels`), square),
+  );
   const dark = isDark(walk.root);
   const bar = walk.root.querySelector(".bar");
-  const ramp = Float32Array.from({ length: 64 }, (_, i) => (isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end));
+  const ramp = Float32Array.from({ length: 64 }, (_, i) =>
+    isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end,
+  );
   paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, dark);
-  walk.root.querySelector(".range").textContent = `${walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : ""}numbers from ${nice(step.low)} to ${nice(step.high)}`;
+  walk.root.querySelector(".range").textContent =
+    `${walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : ""}numbers from ${nice(step.low)} to ${nice(step.high)}`;
   walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
   unpoint(walk);
   requestAnimationFrame(() => heat.classList.add("settled")); // the gaps between heads open or close before one's eyes
@@ -162,7 +188,8 @@ function drawHeat(walk, step) {
 
 const isWeight = (step) => step.groups[0].role === "weight";
 const some = (shown, all) => (shown < all ? `${shown} of ${all}` : `${all}`);
-const label = (group, operator) => `<span class="name ${group.role}">${operator ? `<em>${operator}</em>` : ""}${["x", "Q", "K", "V", "A V"].includes(group.name) ? group.name : operator ? group.name : ""}</span>`;
+const label = (group, operator) =>
+  `<span class="name ${group.role}">${operator ? `<em>${operator}</em>` : ""}${["x", "Q", "K", "V", "A V"].includes(group.name) ? group.name : operator ? group.name : ""}</span>`;
 
 function drawGroup(walk, step, group, place, square) {
   const values = walk.values(group.section);
@@ -177,7 +204,8 @@ function drawGroup(walk, step, group, place, square) {
     canvas.width = group.columns;
     canvas.height = group.rows;
     paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, dark);
-    const band = document.createElement("u"), cell = document.createElement("s");
+    const band = document.createElement("u"),
+      cell = document.createElement("s");
     panel.append(canvas, band, cell);
     place.append(panel);
     return panel;
@@ -187,7 +215,9 @@ function drawGroup(walk, step, group, place, square) {
 
 // The largest squares that fit, all alike.
 function squareSide(place, count) {
-  const width = place.clientWidth, height = place.clientHeight, gap = 6;
+  const width = place.clientWidth,
+    height = place.clientHeight,
+    gap = 6;
   let best = 0;
   for (let across = 1; across <= count; across++) {
     const down = Math.ceil(count / across);
@@ -199,7 +229,9 @@ function squareSide(place, count) {
 // ----------------------------------------------------------------------------------------------------------- colours
 
 const isDark = (root) => {
-  const parts = getComputedStyle(root).backgroundColor.match(/[\d.]+/g)?.map(Number) ?? [255, 255, 255];
+  const parts = getComputedStyle(root)
+    .backgroundColor.match(/[\d.]+/g)
+    ?.map(Number) ?? [255, 255, 255];
   return parts[0] + parts[1] + parts[2] < 384;
 };
 
@@ -214,7 +246,10 @@ function paint(canvas, values, at, rows, columns, role, end, dark) {
     const t = Math.max(-1, Math.min(1, values[at + i] / end));
     for (let c = 0; c < 3; c++) {
       const goal = t < 0 ? below : above;
-      image.data[4 * i + c] = role === "weight" ? MAGMA[3 * Math.round(255 * Math.max(0, t)) + c] : zero[c] + (goal[c] - zero[c]) * Math.abs(t);
+      image.data[4 * i + c] =
+        role === "weight"
+          ? MAGMA[3 * Math.round(255 * Math.max(0, t)) + c]
+          : zero[c] + (goal[c] - zero[c]) * Math.abs(t);
     }
     image.data[4 * i + 3] = 255;
   }
@@ -233,9 +268,13 @@ function point(walk, event) {
   if (!panel) return unpoint(walk);
   const box = panel.getBoundingClientRect();
   const drawn = walk.drawn[Number(panel.closest(".group").dataset.group)];
-  const { group } = drawn, head = Number(panel.dataset.head);
+  const { group } = drawn,
+    head = Number(panel.dataset.head);
   const row = Math.min(group.rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * group.rows)));
-  const column = Math.min(group.columns - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)));
+  const column = Math.min(
+    group.columns - 1,
+    Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * group.columns)),
+  );
   for (const { panels } of walk.drawn) for (const other of panels) mark(other, group, row, column);
   const value = drawn.values[(head * group.rows + row) * group.columns + column];
   walk.root.querySelector(".readout").textContent = tell(walk, group, head, row, column, value);
@@ -259,7 +298,9 @@ function tell(walk, group, head, row, column, value) {
 
 function unpoint(walk) {
   walk.pointed = null;
-  walk.root.querySelector(".readout").textContent = matchMedia("(hover: none)").matches ? "Touch a cell" : "Point at a cell";
+  walk.root.querySelector(".readout").textContent = matchMedia("(hover: none)").matches
+    ? "Touch a cell"
+    : "Point at a cell";
   for (const line of walk.root.querySelectorAll(".panel u, .panel s")) line.style.display = "none";
 }
 
@@ -267,5 +308,12 @@ function unpoint(walk) {
 function read(walk) {
   const step = walk.steps[walk.step];
   const values = walk.drawn.map(({ group, values }) => ({ ...group, values: Array.from(values.subarray(0, 2000)) }));
-  return { step: walk.step + 1, name: step.name, shape: step.shape, playing: walk.playing > 0, groups: values, pointed: walk.pointed };
+  return {
+    step: walk.step + 1,
+    name: step.name,
+    shape: step.shape,
+    playing: walk.playing > 0,
+    groups: values,
+    pointed: walk.pointed,
+  };
 }

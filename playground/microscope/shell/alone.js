@@ -1,9 +1,9 @@
 // The microscope in a file of its own. Everything that it shows stands in the page around it (see playground/export.py), and
 // it asks nobody for anything: what only a host could answer is not offered.
 
+import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
 import { isMap } from "../lens/shown.js";
-import { viewFromQuery, viewToQuery } from "../core/view.js";
 
 const partOfPage = (id) => document.getElementById(id);
 const published = /^https?:$/.test(location.protocol); // a file on a disk and a frame without one have no address to pass on
@@ -19,15 +19,19 @@ function bytesOf(id) {
 const inward = ({ head, ...view }, heads) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heads.indexOf(Number(head))) }),
-  what: isMap(view.what) ? "weight" : view.what ?? "weight",
+  what: isMap(view.what) ? "weight" : (view.what ?? "weight"),
   pass: "layer",
   beside: view.beside === "wall" ? "wall" : "convolution",
 });
 
 async function startAlone() {
   const { title, view, heads } = JSON.parse(partOfPage("start").textContent);
-  const picture = partOfPage("picture"), foot = partOfPage("foot");
-  const bitmap = await picture.decode().then(() => picture, () => null);
+  const picture = partOfPage("picture"),
+    foot = partOfPage("foot");
+  const bitmap = await picture.decode().then(
+    () => picture,
+    () => null,
+  );
   // A link carries the whole view, so that nothing of the file's own one shines through.
   const now = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : view, heads);
   const room = () => ({ height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
@@ -37,7 +41,9 @@ async function startAlone() {
     images: [{ bitmap, title }],
     view: now(),
     ui: room(), // from the start: a picture that changes its size under the cursor is a nuisance
-    link: published ? (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heads[seen.head] })}` : null,
+    link: published
+      ? (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heads[seen.head] })}`
+      : null,
   });
   new ResizeObserver(() => lens.update({ ui: room() })).observe(foot);
   window.addEventListener("hashchange", () => lens.update({ view: now() }));

@@ -24,7 +24,8 @@ export function holdChoices(say) {
   const look = () => {
     clearTimeout(timer);
     if (app.getAttribute(CONNECTION) !== "CONNECTED") drawn = false;
-    else if (app.getAttribute(RUN) !== "running") timer = drawn ? setTimeout(() => held.clear(), QUIET) : setTimeout(settle, SETTLED);
+    else if (app.getAttribute(RUN) !== "running")
+      timer = drawn ? setTimeout(() => held.clear(), QUIET) : setTimeout(settle, SETTLED);
   };
   const observer = new MutationObserver(look);
   if (app) observer.observe(app, { attributeFilter: [CONNECTION, RUN] });

@@ -21,9 +21,9 @@
 // and the strip's "pick" and "photo" (see strip.js).
 
 import { openContainer } from "../core/core.js";
-import { holdChoices } from "./holding.js";
-import { createLens } from "../lens/lens.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
+import { createLens } from "../lens/lens.js";
+import { holdChoices } from "./holding.js";
 
 // The page's own address with every choice that differs from the defaults as a query parameter of the same name.
 function linkTo(base, view) {

@@ -19,7 +19,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   kept.say = setTriggerValue;
   kept.tell = (what, value) => {
-    const taken = !document.dispatchEvent(new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }));
+    const taken = !document.dispatchEvent(
+      new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }),
+    );
     if (!taken) kept.holding.choose(what, value);
   };
   if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
@@ -52,7 +54,8 @@ function build(root, data, kept) {
 }
 
 function show(root, data) {
-  for (const button of root.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
+  for (const button of root.querySelectorAll("button"))
+    button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
   const mine = root.querySelector('[data-sample="mine"]');
   mine.hidden = !data.own;
   if (data.own && mine.firstChild.src !== data.own.src) {
@@ -83,7 +86,8 @@ function listen(kept) {
 async function send(kept, file) {
   const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
   const reader = new FileReader();
-  reader.onload = () => kept.tell("photo", { name: file.name || "pasted picture", data: reader.result.split(",")[1], stamp: Date.now() });
+  reader.onload = () =>
+    kept.tell("photo", { name: file.name || "pasted picture", data: reader.result.split(",")[1], stamp: Date.now() });
   reader.readAsDataURL(blob);
 }
 

@@ -44,8 +44,12 @@ function beginTour(root) {
   root.innerHTML = CARD;
   const kept = { stop: new AbortController() };
   const { signal } = kept.stop;
-  const target = { back: () => kept.data.n - 1, end: () => 0, next: () => (kept.data.away ? kept.data.n : (kept.data.n + 1) % (kept.data.of + 1)) };
-  const act = (what) => what !== "back" || kept.data.n > 1 ? kept.go(target[what]()) : null;
+  const target = {
+    back: () => kept.data.n - 1,
+    end: () => 0,
+    next: () => (kept.data.away ? kept.data.n : (kept.data.n + 1) % (kept.data.of + 1)),
+  };
+  const act = (what) => (what !== "back" || kept.data.n > 1 ? kept.go(target[what]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
     const what = event.target.closest("[data-go]")?.dataset.go;
     if (what) act(what);
@@ -70,7 +74,10 @@ function writeCard(root, data) {
   const write = (name, words) => (root.querySelector(name).textContent = words);
   write(".tour-count", `${data.n} / ${data.of}`);
   write(".tour-title", data.away ? "The tour is waiting" : data.title);
-  write(".tour-text", data.away ? `It goes on where you left it: step ${data.n}, ${data.title.toLowerCase()}.` : data.text);
+  write(
+    ".tour-text",
+    data.away ? `It goes on where you left it: step ${data.n}, ${data.title.toLowerCase()}.` : data.text,
+  );
   write('[data-go="next"]', data.away ? `Back to ${data.room}` : data.n === data.of ? "Finish" : "Next");
   root.querySelector('[data-go="back"]').disabled = data.n === 1;
   root.querySelector('[data-go="end"]').hidden = !data.away && data.n === data.of;
@@ -94,7 +101,8 @@ function findShown(selector, scope = document) {
 function follow(root, kept) {
   const { data } = kept;
   if (!root.isConnected || !data) return;
-  const card = root.querySelector(".tour-card"), ring = root.querySelector(".tour-ring");
+  const card = root.querySelector(".tour-card"),
+    ring = root.querySelector(".tour-ring");
   if (!kept.target?.isConnected || kept.selector !== data.point) {
     kept.target = data.away ? null : findShown(data.point);
     kept.selector = data.point;
@@ -104,16 +112,33 @@ function follow(root, kept) {
   if (!kept.target) return place(card, []);
   if (!kept.settled) bringIntoView(kept, card);
   const box = kept.target.getBoundingClientRect();
-  Object.assign(ring.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.width}px`, height: `${box.height}px` });
-  const others = data.keep.split(",").map((selector) => findShown(selector.trim())).filter(Boolean);
+  Object.assign(ring.style, {
+    left: `${box.left}px`,
+    top: `${box.top}px`,
+    width: `${box.width}px`,
+    height: `${box.height}px`,
+  });
+  const others = data.keep
+    .split(",")
+    .map((selector) => findShown(selector.trim()))
+    .filter(Boolean);
   place(card, [[box, 4], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
 }
 
 // The card goes where it covers least of what it talks about; at the bottom of a narrow window, whatever that covers.
 function place(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
-  const right = innerWidth - w - MARGIN, bottom = innerHeight - h - MARGIN, middle = (innerWidth - w) / 2;
-  const places = [[right, bottom], [MARGIN, bottom], [middle, bottom], [right, MARGIN], [MARGIN, MARGIN], [middle, MARGIN]];
+  const right = innerWidth - w - MARGIN,
+    bottom = innerHeight - h - MARGIN,
+    middle = (innerWidth - w) / 2;
+  const places = [
+    [right, bottom],
+    [MARGIN, bottom],
+    [middle, bottom],
+    [right, MARGIN],
+    [MARGIN, MARGIN],
+    [middle, MARGIN],
+  ];
   const covered = ([x, y]) => boxes.reduce((sum, [box, weight]) => sum + weight * overlap(x, y, w, h, box), 0);
   const costs = (innerWidth < 700 ? places.slice(0, 1) : places).map(covered);
   const [x, y] = places[costs.indexOf(Math.min(...costs))];
@@ -121,7 +146,8 @@ function place(card, boxes) {
 }
 
 const overlap = (x, y, w, h, box) =>
-  Math.max(0, Math.min(x + w, box.right) - Math.max(x, box.left)) * Math.max(0, Math.min(y + h, box.bottom) - Math.max(y, box.top));
+  Math.max(0, Math.min(x + w, box.right) - Math.max(x, box.left)) *
+  Math.max(0, Math.min(y + h, box.bottom) - Math.max(y, box.top));
 
 // Until the page has stopped growing, what is pointed at is kept in sight: as much of it as fits above the card.
 function bringIntoView(kept, card) {

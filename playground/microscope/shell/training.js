@@ -10,7 +10,8 @@
 import { openContainer } from "../core/core.js";
 import { createReel } from "../lessons/reel.js";
 
-const tableOf = (values, columns) => Array.from({ length: values.length / columns }, (_, i) => values.subarray(i * columns, (i + 1) * columns));
+const tableOf = (values, columns) =>
+  Array.from({ length: values.length / columns }, (_, i) => values.subarray(i * columns, (i + 1) * columns));
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   let kept = parentElement.__training;

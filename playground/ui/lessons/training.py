@@ -206,7 +206,7 @@ def chooser() -> None:
         )
     else:
         st.info(
-            "The time-lapse of the bundled model is made by `python -m playground.training.timelapse RUN`, of a training run."
+            "The time-lapse of the bundled model is made of a run by `python -m playground.training.timelapse RUN`."
         )
 
 
