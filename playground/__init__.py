@@ -11,14 +11,15 @@ seen.row(layer=8, head=3, query=(7, 5))                      # float32 (tokens,)
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from playground.version import __version__
+
 if TYPE_CHECKING:
     from playground.errors import PlaygroundError
     from playground.images import open_image
     from playground.tracing import Trace, trace
     from playground.zoo import load
 
-__all__ = ["PlaygroundError", "Trace", "load", "open_image", "trace"]
-__version__ = "0.1.0"
+__all__ = ["PlaygroundError", "Trace", "__version__", "load", "open_image", "trace"]
 
 _HOME = {"PlaygroundError": "errors", "open_image": "images", "trace": "tracing", "Trace": "tracing", "load": "zoo"}
 
