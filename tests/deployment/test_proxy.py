@@ -184,8 +184,8 @@ def test_every_answer_carries_the_policy(proxy):
 
 
 def test_the_pages_work_under_the_policy(replicas, visit):
+    from browser.own_picture import assert_shows, hand_over, picture
     from browser.policy import WATCH
-    from browser.test_pictures import assert_shows, hand_over, picture
 
     visitor, data = visit(replicas[0]), picture(320, 240)
     visitor.context.add_init_script(WATCH)
@@ -199,7 +199,7 @@ def test_the_pages_work_under_the_policy(replicas, visit):
 
 
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
-    from browser.test_pictures import assert_shows, picture, upload
+    from browser.own_picture import assert_shows, picture, upload
 
     for i, replica in enumerate(replicas):
         visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
@@ -210,7 +210,7 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
 
 
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
-    from browser.test_pictures import assert_shows, picture, upload
+    from browser.own_picture import assert_shows, picture, upload
 
     lost, other = replicas
     visitor = visit(lost, "sample=flock&layer=2")

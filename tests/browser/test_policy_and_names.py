@@ -2,8 +2,8 @@
 
 import pytest
 
+from browser.own_picture import hand_over, picture
 from browser.policy import PERMISSIONS, lay_over
-from browser.test_pictures import hand_over, picture
 from browser.visitor import Visitor
 from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS
 
