@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl
 
 from PIL import Image
 
+from playground.figures.view import VIEW
 from playground.samples import SAMPLES
-from playground.serving.address import PAGE, VIEW
+from playground.serving.address import PAGE
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 WORDS = (
@@ -60,7 +61,7 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
 def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Addresses with keys that the app knows, and values that nobody would type by accident."""
     chance = random.Random(seed)
-    known = [*PAGE, *VIEW, "tour", "nonsense"]
+    known = [*PAGE, *(choice.key for choice in VIEW), "tour", "nonsense"]
     for _ in range(count):
         words = {}
         for key in chance.sample(known, chance.randint(1, 6)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
+from playground.figures.view import DRAWN
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
@@ -39,13 +40,9 @@ LAYOUTS = {
     "atlas": "what every head does on average",
     "curves": "what the scale does to the softmax as dₖ grows",
 }
-CHOICES = {
+CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
     "layout": tuple(LAYOUTS),
-    "what": ("weight", "value", "score", "similarity", "rollout"),
-    "direction": ("row", "column"),
-    "colours": ("shared", "own"),
     "colour_map": ("magma", "inferno", "plasma", "viridis", "cividis"),  # even to the eye, whatever colours it sees
-    "kernel": (3, 5, 7),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
 }

@@ -9,29 +9,10 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
+from playground.figures import view
 from playground.samples import SAMPLES
 
-_NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
-VIEW = {  # a key of the microscope's view (see microscope/view.js) -> what it may be
-    "layer": r"\d{1,3}",
-    "head": r"\d{1,3}",
-    "query": r"\d{1,3},\d{1,3}|cls|dist|reg\d{1,2}",
-    "locked": r"true|false",
-    "scale": rf"on|off|{_NUMBER}|\d\.\d+(e-\d+)?",
-    "pass": r"layer|whole",
-    "what": r"weight|value|score|similarity|rollout",
-    "direction": r"row|column",
-    "colours": r"shared|own",
-    "ceiling": rf"auto|{_NUMBER}",
-    "log": r"true|false",
-    "smooth": r"true|false",
-    "grid": r"true|false",
-    "opacity": r"[01](\.\d+)?",
-    "k": r"[357]",
-    "depth": r"follow|\d{1,3}",
-    "beside": r"convolution|wall|compare",
-}
-PAGE = {
+PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "sample": "|".join(re.escape(s.name) for s in SAMPLES),
     "detail": r"[1-4]",
@@ -41,22 +22,14 @@ PAGE = {
 
 def read(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """(page, view): the choices of the page and of the microscope that an address holds."""
-    return _matching(address, PAGE), _matching(address, VIEW)
-
-
-def _matching(address: Mapping[str, str], allowed: dict[str, str]) -> dict[str, str]:
-    return {
-        key: address[key]
-        for key, pattern in allowed.items()
-        if key in address and re.fullmatch(pattern, address[key], re.ASCII)
-    }
+    return view.kept(address, PAGE), view.matching(address)
 
 
 def view_of(text: str) -> dict[str, str]:
     """The microscope's view from the text that it sends, which is written like an address."""
-    return _matching(dict(parse_qsl(text[:500])), VIEW)
+    return view.matching(dict(parse_qsl(text[:500])))
 
 
 def readable(words: dict[str, str]) -> dict[str, str]:
-    """Only what would be read again."""
-    return _matching(words, PAGE)
+    """Of a page's choices those that an address can hold: a model may have a name that `read` would drop."""
+    return view.kept(words, PAGE)

@@ -1,4 +1,5 @@
 // The view: everything a person has chosen, as one flat and plain object that fits into a link. No DOM in here.
+// playground/figures/view.py holds the same table for the server and the figures; tests/figures/test_view.py compares them.
 
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
@@ -7,7 +8,7 @@ export const DEFAULT_VIEW = Object.freeze({
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax only; "whole": the whole forward pass ran with it
-  what: "weight", //        "weight" | "value" (weight × ‖value‖) | "score" | "similarity" | "rollout"
+  what: "weight", //        "value" is weight × ‖value‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     "shared": one absolute scale for all; "own": each head its own contrast
   ceiling: "auto", //       where shared colours end: "auto" or a weight
@@ -15,19 +16,20 @@ export const DEFAULT_VIEW = Object.freeze({
   smooth: false, //         interpolate between patches
   grid: false, //           draw the patch grid
   opacity: 0.85, //         of the heat layer
-  k: 3, //                  the convolution's kernel: 3 | 5 | 7
+  k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
-  beside: "convolution", // the second picture: "convolution" | "wall" | "compare"
+  beside: "convolution", // what stands beside the picture
 });
 
-const CHOICES = {
+// The only values that these may have.
+export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
   what: ["weight", "value", "score", "similarity", "rollout"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
-  beside: ["convolution", "wall", "compare"],
   k: [3, 5, 7],
-};
+  beside: ["convolution", "wall", "compare"],
+});
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
@@ -49,7 +51,7 @@ export function queryOf(token, pack) {
   return `${Math.floor(patch / pack.columns)},${patch % pack.columns}`;
 }
 
-// The patch that is asked first: at a point given as parts of height and width.
+// The patch that is shown first: at a point given as parts of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return `${Math.min(pack.rows - 1, Math.floor(y * pack.rows))},${Math.min(pack.columns - 1, Math.floor(x * pack.columns))}`;
 }
@@ -69,7 +71,7 @@ export function sameToken(token, pack, other) {
 export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
-// Whatever came from a link, a file or a former picture, made to fit this pack. Unknown keys are dropped.
+// Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
 export function tidyView(view, pack, at) {
   const tidy = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) tidy[key] = view[key];
@@ -98,8 +100,8 @@ export function tidyView(view, pack, at) {
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. Even steps on the left half,
-// even ratios on the right one, because from 0.125 to 1 it is the ratio that counts.
+// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. The left half goes in even
+// steps, the right half in even ratios, because from 0.125 to 1 it is the ratio that counts.
 export function dialToScale(t, own) {
   return t <= 0.5 ? own * 2 * t : own ** (2 - 2 * t);
 }

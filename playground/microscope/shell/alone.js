@@ -1,12 +1,12 @@
-// The microscope in a file of its own. Everything that it shows stands in the page around it (see playground/export.py), and
-// it asks nobody for anything: what only a host could answer is not offered.
+// The microscope in a file of its own. Everything that it shows stands in the page around it (see playground/figures/html.py).
+// There is no server, so what only a server could compute is not offered.
 
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
 import { isMap } from "../lens/shown.js";
 
 const partOfPage = (id) => document.getElementById(id);
-const published = /^https?:$/.test(location.protocol); // a file on a disk and a frame without one have no address to pass on
+const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 
 function bytesOf(id) {
   const text = atob(partOfPage(id).textContent);
@@ -15,7 +15,8 @@ function bytesOf(id) {
   return bytes;
 }
 
-// Heads go by their own numbers outside, and by their places among those in this file inside.
+// A file may hold only some heads. Links name a head by its number in the model; the lens counts the heads of the file.
+// A link may also ask for what needs a server: the view then shows weights of the trained pass instead.
 const inward = ({ head, ...view }, heads) => ({
   ...view,
   ...(head === undefined ? {} : { head: Math.max(0, heads.indexOf(Number(head))) }),
@@ -32,7 +33,7 @@ async function startAlone() {
     () => picture,
     () => null,
   );
-  // A link carries the whole view, so that nothing of the file's own one shines through.
+  // A link carries the whole view: what it leaves out has its default, not what the file began with.
   const now = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : view, heads);
   const room = () => ({ height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
   picture.hidden = true;
@@ -40,7 +41,7 @@ async function startAlone() {
     packs: [{ bytes: bytesOf("pack") }],
     images: [{ bitmap, title }],
     view: now(),
-    ui: room(), // from the start: a picture that changes its size under the cursor is a nuisance
+    ui: room(), // from the start, so that the picture does not change its size later, under the cursor
     link: published
       ? (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heads[seen.head] })}`
       : null,

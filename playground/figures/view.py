@@ -1,0 +1,100 @@
+"""What a person chooses in the microscope, each choice once: its name, its values, its default, its flag.
+
+From this table come the patterns that an address is checked with (serving/address.py), the choices of a figure
+(spec.py) and their flags (command_line.py). The browser keeps its own copy in microscope/core/view.js; a test compares
+the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
+
+
+@dataclass(frozen=True)
+class Choice:
+    key: str  # in the browser's view and in an address
+    default: object  # None: it depends on the picture and the model
+    options: tuple = ()  # the only values that there are; empty: see `pattern`
+    pattern: str = ""  # what it looks like in an address
+    field: str = ""  # of a figure's Spec; "": a drawn figure has no such choice
+    flag: str = ""  # on the command line
+    help: str = ""
+
+    @property
+    def text(self) -> str:
+        """A regular expression for its value in an address."""
+        options = (True, False) if isinstance(self.default, bool) else self.options
+        return self.pattern or "|".join(re.escape(written(option)) for option in options)
+
+
+VIEW = (
+    Choice(
+        "layer", None, pattern=r"\d{1,3}", field="layer", flag="--layer",
+        help="counting from 0; several: 2,5 or 0-3 or all (default: two thirds of the way up); "
+        "of an .html: those in it, and it begins at the first",
+    ),
+    Choice(
+        "head", 0, pattern=r"\d{1,3}", field="head", flag="--head",
+        help="counting from 0; several like layers (default: 0); an .html holds all heads unless several are named",
+    ),
+    Choice(
+        "query", None, pattern=r"\d{1,3},\d{1,3}|cls|dist|reg\d{1,2}", field="query", flag="--patch",
+        help="ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)",
+    ),
+    Choice("locked", False),
+    Choice(
+        "scale", "on", pattern=rf"on|off|{_NUMBER}|\d(\.\d+)?(e-\d+)?", field="scale", flag="--scale",
+        help="on (1/√d_k), off (1) or a number (default: on)",
+    ),
+    Choice(
+        "pass", "layer", ("layer", "whole"), field="whole", flag="--whole",
+        help="run the whole forward pass with that scale, not this layer alone",
+    ),
+    Choice(
+        "what", "weight", ("weight", "value", "score", "similarity", "rollout"), field="what", flag="--what",
+        help="what is drawn (default: weight)",
+    ),
+    Choice(
+        "direction", "row", ("row", "column"), field="direction", flag="--direction",
+        help="row: whom the patch listens to; column: who listens to it",
+    ),
+    Choice(
+        "colours", "shared", ("shared", "own"), field="colours", flag="--colours",
+        help="shared: one absolute scale; own: each map its own contrast",
+    ),
+    Choice(
+        "ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling", flag="--ceiling",
+        help="where shared colours end, such as 0.05 (default: 20 times a uniform weight)",
+    ),
+    Choice("log", False),
+    Choice("smooth", False, field="smooth", flag="--smooth", help="interpolate between patches"),
+    Choice("grid", False),
+    Choice("opacity", 0.85, pattern=r"[01](\.\d+)?"),
+    Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
+    Choice("depth", "follow", pattern=r"follow|\d{1,3}"),
+    Choice("beside", "convolution", ("convolution", "wall", "compare")),
+)  # fmt: skip
+DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too
+
+
+def written(value: object) -> str:
+    """As in an address."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def matching(words: Mapping[str, str]) -> dict[str, str]:
+    """Of these words only the choices of a view whose values may be. Words are hostile: they come from a link."""
+    return kept(words, {choice.key: choice.text for choice in VIEW})
+
+
+def kept(words: Mapping[str, str], patterns: Mapping[str, str]) -> dict[str, str]:
+    """Of these words those whose values match the patterns, in the patterns' order."""
+    return {
+        key: words[key]
+        for key, pattern in patterns.items()
+        if key in words and re.fullmatch(pattern, words[key], re.ASCII)
+    }

@@ -1,0 +1,72 @@
+"""The table of a view's choices is the same for the server, the figures, the command line and the browser."""
+
+import json
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from test_javascript import node
+
+from playground.figures import command_line
+from playground.figures.spec import CHOICES, Spec
+from playground.figures.view import DRAWN, VIEW, written
+from playground.serving import address
+
+CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
+VALUES = {  # of the choices that are no list
+    "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
+    "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789], "ceiling": ["auto", 0.05, 1], "opacity": [0, 0.35, 1], "depth": ["follow", 1, 12],
+}  # fmt: skip
+
+
+def run_js(lines: str, given=None):
+    """What these lines of JavaScript give, which know the view's functions and `given`."""
+    program = (
+        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
+        f"const given = {json.dumps(given)};\nconsole.log(JSON.stringify({lines}));"
+    )
+    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def values(choice) -> list:
+    return [True, False] if isinstance(choice.default, bool) else list(choice.options) or VALUES[choice.key]
+
+
+def test_the_browser_has_the_same_choices_and_defaults():
+    assert run_js("DEFAULT_VIEW") == {choice.key: choice.default for choice in VIEW}
+    assert run_js("CHOICES") == {choice.key: list(choice.options) for choice in VIEW if choice.options}
+
+
+def test_what_the_browser_writes_into_an_address_is_read_again():
+    views = [{choice.key: value} for choice in VIEW for value in values(choice)]
+    texts = run_js("given.map((view) => viewToQuery(tidyView(view)))", views)
+    for view, text in zip(views, texts, strict=True):
+        ((key, value),) = view.items()
+        default = next(choice.default for choice in VIEW if choice.key == key)
+        read = address.view_of(text)
+        assert set(read) == (set() if value == default else {key}), (view, text)
+        if value != default and not isinstance(value, float):
+            assert read[key] == written(value)
+
+
+@pytest.mark.parametrize("choice", [c for c in VIEW if c.options or isinstance(c.default, bool)], ids=lambda c: c.key)
+def test_neither_the_browser_nor_the_server_takes_another_value(choice):
+    assert run_js(f"tidyView(given).{choice.key}", {choice.key: "another"}) == choice.default
+    assert address.view_of(f"{choice.key}=another") == {}
+
+
+def test_a_figure_has_the_same_defaults_and_choices():
+    mine = {field.name: field.default for field in fields(Spec)}
+    for choice in DRAWN:
+        if choice.key not in ("pass", "ceiling"):  # a figure says them as yes or no, and as a number or None
+            assert mine[choice.field] == choice.default
+        if choice.options and choice.key != "pass":
+            assert CHOICES[choice.field] == choice.options
+
+
+def test_every_choice_of_a_figure_has_the_table_s_flag():
+    assert {choice.field: choice.flag for choice in DRAWN}.items() <= command_line.FLAGS.items()
+    assert all(choice.help == command_line.HELP[choice.field] for choice in DRAWN)
