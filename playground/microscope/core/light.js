@@ -1,0 +1,176 @@
+// How weights become light on a photograph. The same lines as in playground/figures/light.py, so that a figure looks like
+// the screen; a test compares the two. No DOM in here.
+//
+// Heat: the photograph in soft grey, and above it colours that go from that grey through red and orange to cream. They are
+// made in OKLab, whose L is lightness as the eye sees it: L rises with the weight at every place, whatever lies beneath.
+// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the set of
+// patches that holds 60 % of what the patches get.
+
+export const BLACK = 0.25, // what the photograph's darkest and brightest tones become under the heat
+  WHITE = 0.75;
+export const TONES = 64, // of the table: greys beneath, and shares of the exposure
+  STEPS = 256;
+const TOP = 0.97; // OKLab's L of the brightest weight
+const CHROMA = 0.22;
+const HUES = [-20, 100]; // degrees, from the faintest to the strongest: red, orange, yellow
+const GAMMA = 0.8; // below 1: faint weights are lifted a little
+const BRIGHTEST = 0.005; // this share of the cells may be brighter than the exposure can show
+const FLOOR = 2; // times a uniform weight: an even row is not stretched into a pattern
+const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
+export const MASS = 0.6;
+export const DIM = [0.06, 0.56], // of the light: where nothing is attended to; how much of the colour stays there
+  DRAINED = 0.3;
+
+// The weight at which the picture is brightest: that of the row's brightest cells, or of twice a uniform row.
+export function exposure(values, from, to, tokens) {
+  const rank = Math.floor((to - from) * BRIGHTEST);
+  return Math.max(rankedValue(values, from, to, rank), FLOOR / tokens);
+}
+
+// The value that `rank` others exceed. The rank is small: a list of the largest so far is faster than sorting.
+function rankedValue(values, from, to, rank) {
+  const largest = new Float64Array(rank + 1).fill(-Infinity); // rising
+  for (let j = from; j < to; j++) {
+    const value = values[j];
+    if (!(value > largest[0])) continue;
+    let place = 0;
+    while (place < rank && largest[place + 1] < value) {
+      largest[place] = largest[place + 1];
+      place++;
+    }
+    largest[place] = value;
+  }
+  return largest[0];
+}
+
+export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
+
+// 0 … 255: the table's step for a weight.
+export function stepOf(value, ceiling) {
+  const share = value / ceiling;
+  return share >= 1 ? STEPS - 1 : share > 0 ? (share ** GAMMA * (STEPS - 1) + 0.5) | 0 : 0;
+}
+
+// 0 … 63: the table's tone for a pixel of 0 … 255.
+export const toneOf = (r, g, b) => (((0.299 * r + 0.587 * g + 0.114 * b) / 255) * (TONES - 1) + 0.5) | 0;
+
+// TONES × STEPS pixels as canvas wants them, 0xAABBGGRR; made once.
+let heatColours = null;
+
+export function heatTable() {
+  if (heatColours) return heatColours;
+  heatColours = new Uint32Array(TONES * STEPS);
+  const rgb = new Float64Array(3);
+  for (let tone = 0; tone < TONES; tone++) {
+    const base = Math.cbrt(linear(BLACK + ((WHITE - BLACK) * tone) / (TONES - 1))); // a grey's L in OKLab
+    for (let step = 0; step < STEPS; step++) {
+      const t = step / (STEPS - 1);
+      const lightness = base + (TOP - base) * t;
+      const hue = ((HUES[0] + (HUES[1] - HUES[0]) * t) * Math.PI) / 180;
+      const wished = CHROMA * (1 - (1 - t) ** 2.2) * (1 - 0.55 * t ** 2); // soon colourful, and cream at the end
+      fromOklab(rgb, lightness, shownChroma(rgb, lightness, wished, hue), hue);
+      const [r, g, b] = rgb;
+      heatColours[tone * STEPS + step] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
+    }
+  }
+  return heatColours;
+}
+
+// The largest chroma, up to the wished one, that a screen can show there.
+function shownChroma(rgb, lightness, wished, hue) {
+  const fits = (chroma) => {
+    fromOklab(rgb, lightness, chroma, hue);
+    return Math.min(...rgb) >= -1e-4 && Math.max(...rgb) <= 1 + 1e-4;
+  };
+  if (fits(wished)) return wished;
+  let low = 0,
+    high = wished;
+  for (let i = 0; i < 12; i++) {
+    const middle = (low + high) / 2;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// Linear red, green and blue (Björn Ottosson, 2020).
+function fromOklab(rgb, lightness, chroma, hue) {
+  const a = chroma * Math.cos(hue),
+    b = chroma * Math.sin(hue);
+  const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  rgb[0] = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short;
+  rgb[1] = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short;
+  rgb[2] = -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short;
+}
+
+const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+
+function encoded(x) {
+  const inside = Math.min(1, Math.max(0, x));
+  return (255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055) + 0.5) | 0;
+}
+
+// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere.
+export function densestInto(out, values, from, count, mass = MASS) {
+  const order = Array.from({ length: count }, (_, j) => j).sort((a, b) => values[from + b] - values[from + a]);
+  let total = 0;
+  for (let j = 0; j < count; j++) total += values[from + j];
+  out.fill(0);
+  let reached = 0;
+  for (const j of order) {
+    out[j] = 1;
+    reached += values[from + j];
+    if (reached >= mass * total) return;
+  }
+}
+
+// The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the right.
+// Cells that touch at a corner only have paths of their own.
+export function outlines(chosen, rows, columns) {
+  const wide = columns + 1;
+  const at = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
+  const edges = new Map(); // corner -> the corners that edges from it lead to
+  const add = (from, to) => edges.set(from, [...(edges.get(from) ?? []), to]);
+  for (let r = 0; r < rows; r++) {
+    for (let c = 0; c < columns; c++) {
+      if (!at(r, c)) continue;
+      const corner = r * wide + c;
+      if (!at(r - 1, c)) add(corner, corner + 1);
+      if (!at(r, c + 1)) add(corner + 1, corner + wide + 1);
+      if (!at(r + 1, c)) add(corner + wide + 1, corner + wide);
+      if (!at(r, c - 1)) add(corner + wide, corner);
+    }
+  }
+  const right = new Map([
+    [1, wide],
+    [wide, -1],
+    [-1, -wide],
+    [-wide, 1],
+  ]);
+  const paths = [];
+  while (edges.size) {
+    const [start] = edges.keys();
+    const path = [start];
+    let here = start,
+      heading = 0;
+    for (;;) {
+      const ends = edges.get(here);
+      // Where two paths cross, turn right, back to the same cell.
+      const turn = ends.length > 1 && heading ? ends.indexOf(here + right.get(heading)) : 0;
+      const [following] = ends.splice(turn, 1);
+      if (!ends.length) edges.delete(here);
+      if (following === start) break;
+      heading = following - here;
+      here = following;
+      path.push(here);
+    }
+    paths.push(
+      path
+        .filter((corner, i) => corner - path.at(i - 1) !== path[(i + 1) % path.length] - corner)
+        .flatMap((corner) => [Math.floor(corner / wide), corner % wide]),
+    );
+  }
+  return paths;
+}

@@ -1,0 +1,108 @@
+"""The light on the photograph: what the screen draws and what figures draw are the same numbers."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from playground.figures import light
+from test_javascript import node
+
+ROOT = Path(__file__).parent.parent.parent
+CORE = ROOT / "playground" / "microscope" / "core" / "light.js"
+RANDOM = np.random.default_rng(0)
+
+
+def in_javascript(lines: str):
+    program = (
+        f'import * as light from "{CORE.as_uri()}";\nprocess.stdout.write(JSON.stringify((() => {{ {lines} }})()));'
+    )
+    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def rows(count: int = 40):
+    """Peaked, spread and even rows of 12 × 17 patches."""
+    for i in range(count):
+        scores = RANDOM.normal(size=(12, 17)) * (0, 0.2, 1, 3, 8)[i % 5]
+        yield np.exp(scores) / np.exp(scores).sum()
+
+
+def test_the_browser_s_colours_are_these_colours():
+    theirs = np.array(in_javascript("return [...light.heatTable()]"), np.uint32).view(np.uint8).reshape(64, 256, 4)
+    assert (theirs[..., 3] == 255).all()
+    apart = np.abs(theirs[..., :3].astype(int) - light.table())
+    assert apart.max() <= 1, np.argwhere(apart > 1)
+
+
+def test_exposure_set_and_outline_are_the_browser_s():
+    for grid in rows():
+        values = grid.astype(np.float32)
+        ceiling, chosen, paths, steps = in_javascript(
+            f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
+            "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length, row.length);"
+            "return [top, [...chosen], light.outlines(chosen, 12, 17), [...row].map((x) => light.stepOf(x, top))];"
+        )
+        assert ceiling == pytest.approx(light.exposure(values, values.size))
+        ours = light.densest(values)
+        assert chosen == ours.ravel().astype(int).tolist()
+        assert sorted(paths) == sorted([n for corner in path for n in corner] for path in light.outlines(ours))
+        expected = (light.shares(values, ceiling).ravel() * 255 + 0.5).astype(int)
+        assert np.abs(np.array(steps) - expected).max() <= 1
+
+
+def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
+    colours = light.table().astype(float)
+    luminance = light._linear(colours / 255) @ [0.2126, 0.7152, 0.0722]
+    for brightness in (colours @ light.LUMA, luminance):
+        steps = np.diff(brightness[:, 7::8], axis=1)  # whole bytes: neighbouring steps may round either way
+        assert (steps > 0).all(), "a larger weight is brighter"
+        assert (brightness >= brightness[:, :1]).all(), "no weight is darker than the photograph beneath it"
+
+
+def test_without_weight_the_photograph_is_a_soft_grey():
+    greys = light.table()[:, 0].astype(int)
+    assert (np.ptp(greys, axis=1) <= 1).all()
+    assert greys[0].mean() == pytest.approx(255 * light.BLACK, abs=1)
+    assert greys[-1].mean() == pytest.approx(255 * light.WHITE, abs=1)
+
+
+def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
+    for grid in rows():
+        assert (grid > light.exposure(grid, grid.size)).mean() <= 0.01
+
+
+def test_an_even_row_is_not_stretched_into_a_pattern():
+    even = np.full((12, 17), 1 / 204) * RANDOM.uniform(0.97, 1.03, size=(12, 17))
+    shown = light.shares(even, light.exposure(even, 204))
+    assert np.ptp(shown) < 0.05
+    bits = -(even * np.log2(even)).sum()
+    assert light.is_even(bits, 204)
+    assert not light.is_even(np.log2(100), 204)
+
+
+def test_the_set_is_the_smallest_that_holds_the_share():
+    for grid in rows():
+        chosen = light.densest(grid)
+        assert grid[chosen].sum() >= 0.6 * grid.sum() - 1e-12
+        assert grid[chosen].sum() - grid[chosen].min() < 0.6 * grid.sum()
+        assert chosen.all() or grid[chosen].min() >= grid[~chosen].max()
+
+
+def test_outlines_enclose_just_the_chosen_cells():
+    """By the shoelace formula: the areas within the paths, holes counted off, are as many cells as were chosen."""
+    for grid in rows():
+        chosen = light.densest(grid)
+        area = 0
+        for path in light.outlines(chosen):
+            y, x = np.array(path).T
+            area += (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2
+        assert area == chosen.sum()
+
+
+def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
+    chosen = np.array([[1, 0], [0, 1]], bool)
+    assert sorted(map(len, light.outlines(chosen))) == [4, 4]
