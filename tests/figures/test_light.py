@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_javascript import node
 
 from playground.figures import light
-from test_javascript import node
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core" / "light.js"
