@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-import playground
 from playground.errors import PlaygroundError
 from playground.figures import request
+from playground.version import __version__
 
 EXAMPLES = """examples:
   python -m playground figure cat.jpg --patch 7,5 -o cat.png
@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=raw,
     )
-    parser.add_argument("--version", action="version", version=playground.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     request.add_command(commands, epilog=EXAMPLES, formatter_class=raw)
@@ -119,7 +119,7 @@ def _download(options: argparse.Namespace) -> None:
         zoo.timm_config(name)  # all names are checked before the first byte comes
     for i, name in enumerate(options.names, start=1):
         print(f"[{i}/{len(options.names)}] {name}", file=sys.stderr)
-        playground.load(name, device="cpu")
+        zoo.load(name, device="cpu")
         print(f"{name} is on this machine")
 
 

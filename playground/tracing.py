@@ -4,15 +4,16 @@ It keeps queries, keys and values, whose size grows with the number of tokens, a
 whose size grows with its square. Any row of them is one small product away: softmax(q_i · Kᵀ · scale).
 
 Layers, heads, rows and columns count from 0. A `query` is a patch (row, column), the name of a prefix token ("cls",
-"dist", "reg0", …) or a token index. A `scale` is None (the one the pass ran with: 1/√d_k unless another was asked for),
-"on" (1/√d_k), "off" (1) or a number. Answers are float32 tensors on the CPU.
+"dist", "reg0", …) or a token index. No `scale` given means the one that the pass ran with, here and everywhere: 1/√d_k,
+unless `trace` was asked for another. "on" is 1/√d_k, "off" is 1, and a number is itself. Answers are float32 tensors
+on the CPU.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 
 import numpy as np
 import torch
@@ -42,7 +43,7 @@ def trace(
     device = vit.patch_embed.proj.weight.device
     pixels = images.model_input(image, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
-        number = scale_number(scale, c.scale)
+        number = c.scale if scale is None else scale_number(scale, c.scale)
         logits, record = vit.record(pixels.to(device), None if scale is None else number)
     return Trace(
         model=vit.name,
@@ -89,8 +90,20 @@ class Trace:
         return self._any.q.shape[1]
 
     @property
+    def head_dim(self) -> int:
+        return self._any.q.shape[2]  # d, the d_k of the formula
+
+    @property
     def grid(self) -> tuple[int, int]:
         return self.size[0] // self.patch_size, self.size[1] // self.patch_size
+
+    @property
+    def upper_layer(self) -> int:
+        return upper_layer(self.layers)
+
+    def scale_number(self, scale: Scale) -> float:
+        """What `scale` means here. None is the one that the pass ran with, here as everywhere."""
+        return self.scale if scale is None else scale_number(scale, self.native_scale)
 
     @property
     def image(self) -> Image.Image:
@@ -107,14 +120,23 @@ class Trace:
 
     def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads at once."""
+        return self.weights(layer, [query], scale)[:, 0]
+
+    def weights(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
+        """(heads, queries, tokens): the rows of several queries, or of every token. Of a fine grid ask some at a time:
+        all rows of 4,096 tokens in twelve heads are 800 MB."""
         q, k, _ = self._layer(layer)
-        scores = q[:, self.token(query), None] @ k.mT  # (heads, 1, tokens)
-        return _answer((scores[:, 0] * self._number(scale)).softmax(dim=-1))
+        asked = q if queries is None else q[:, [self.token(query) for query in queries]]
+        return _answer(softmax_rows(asked, k, self.scale_number(scale)))
+
+    def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
+        """(heads, queries): the entropy of these rows in bits, see `entropy`."""
+        return entropy(self.weights(layer, queries, scale))
 
     def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): q·k·scale, before the softmax."""
         q, k, _ = self._head(layer, head)
-        return _answer(k @ q[self.token(query)] * self._number(scale))
+        return _answer(k @ q[self.token(query)] * self.scale_number(scale))
 
     def matrix(self, layer: int, head: int, scale: Scale = None) -> Tensor:
         """(tokens, tokens): every row, one below the other."""
@@ -137,6 +159,11 @@ class Trace:
         """(heads, tokens): the same for all heads."""
         token = self.token(query)
         return torch.stack([self._column(self._head(layer, h), token, scale) for h in range(self.heads)])
+
+    def column_scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
+        """(tokens,): each token's q·k·scale with this token's key, before the softmax."""
+        q, k, _ = self._head(layer, head)
+        return _answer(q @ k[self.token(query)] * self.scale_number(scale))
 
     def _column(self, head: QKV, token: int, scale: Scale) -> Tensor:
         return torch.cat([_answer(rows[:, token]) for _, rows in self._blocks(head, scale)])
@@ -182,32 +209,6 @@ class Trace:
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
 
-    # In a notebook ----------------------------------------------------------------------------------------------------
-
-    def show(self, layer: int | None = None, head: int = 0, query: Query | None = None, scale: Scale = None, **choice):
-        """The living microscope, in Jupyter: hover, lock, heads, the switch and the dial, with no server. `layers` and
-        `heads` choose what it holds, `image` is the picture to draw it on; see playground/notebook.py."""
-        notebook = import_module("playground.figures.notebook")  # which knows traces: a trace need not know it
-        return notebook.show(self, layer, head, query, scale, **choice)
-
-    def figure(
-        self,
-        layer: int | None = None,
-        head: int = 0,
-        query: Query | None = None,
-        scale: str = "on",
-        *,
-        image: Image.Image | None = None,
-        other: Trace | None = None,
-        other_image: Image.Image | None = None,
-        **choice,
-    ):
-        """A matplotlib figure to go on editing. `choice` is whatever playground.figures.Spec knows: layout, purpose,
-        theme, …; `image` is a finer picture than the model saw, `other` what it is compared with."""
-        figures = import_module("playground.figures")
-        spec = figures.Spec(model=self.model, layer=layer, head=head, query=query, scale=str(scale), **choice)
-        return figures.draw(spec, self, image, other=other, other_image=other_image)
-
     # As bytes ---------------------------------------------------------------------------------------------------------
 
     def to_bytes(self, layers: list[int] | None = None, heads: list[int] | None = None) -> bytes:
@@ -222,7 +223,7 @@ class Trace:
             "forward_scale": None if self.scale == self.native_scale else self.scale,
             "layers": self.layers,
             "heads": self.heads if heads is None else len(heads),
-            "head_dim": self._any.q.shape[2],
+            "head_dim": self.head_dim,
             "tokens": self.tokens,
             "prefix": list(self.prefix),
             "grid": list(self.grid),
@@ -299,6 +300,11 @@ class Trace:
             )
         return len(self.prefix) + row * columns + column
 
+    def some_patches(self, most: int) -> list[int]:
+        """The token indices of at most so many patches, evenly spread: what is asked where all would be too many."""
+        patches = range(len(self.prefix), self.tokens)
+        return list(patches[:: math.ceil(len(patches) / most)])
+
     @property
     def _any(self) -> QKV:
         return next(iter(self.record.values()))
@@ -318,15 +324,12 @@ class Trace:
             raise PlaygroundError(f"There is no head {head}; they count from 0 to {self.heads - 1}.")
         return head
 
-    def _blocks(self, head: QKV, scale: Scale):
+    def _blocks(self, head: QKV, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The rows of the weights, some at a time: (slice, (rows, tokens))."""
-        scale, step = self._number(scale), max(1, BLOCK // self.tokens)
+        scale, step = self.scale_number(scale), max(1, BLOCK // self.tokens)
         for start in range(0, self.tokens, step):
             block = slice(start, min(start + step, self.tokens))
-            yield block, (head.q[block] @ head.k.T * scale).softmax(dim=-1)
-
-    def _number(self, scale: Scale) -> float:
-        return self.scale if scale is None else scale_number(scale, self.native_scale)
+            yield block, softmax_rows(head.q[block], head.k, scale)
 
     def _need_vit(self) -> VisionTransformer:
         if self.vit is None:
@@ -334,8 +337,26 @@ class Trace:
         return self.vit
 
 
-def scale_number(scale: Scale, native: float) -> float:
-    if scale is None or scale == "on":
+def upper_layer(layers: int) -> int:
+    """The layer to show where nobody has chosen one: two thirds of the way up, where heads look at objects. The browser
+    has the same rule in microscope/core/view.js."""
+    return 2 * layers // 3
+
+
+def softmax_rows(q: Tensor, k: Tensor, scale: float) -> Tensor:
+    """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
+    return (q @ k.mT * scale).softmax(dim=-1)
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """(…, tokens) -> (…): bits, from 0 where one token gets all to log₂ of the tokens where all get the same. 2 to that
+    power is how many tokens the row listens to, as if to each alike."""
+    return torch.special.entr(weights).sum(-1) / math.log(2)
+
+
+def scale_number(scale: float | str, native: float) -> float:
+    """ "on", "off" or a number as a number; `native` is the model's own, 1/√d_k."""
+    if scale == "on":
         return native
     if scale == "off":
         return 1.0

@@ -1,3 +1,3 @@
-"""The one place that knows the version. The wheel takes it from here."""
+"""The one version number, for the package, the command line, the page and every file that is written."""
 
 __version__ = "0.1.0"

@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import playground
 from playground.errors import PlaygroundError
 from playground.pack import pack, unpack
-from playground.tracing import Trace
+from playground.tracing import Trace, entropy
 from playground.vit import PAPER, Config, VisionTransformer
 
 QUERIES = ["cls", "reg1", (0, 0), (7, 5), 66]
@@ -44,6 +44,39 @@ def test_rows_columns_and_matrices_are_one_thing_and_equal_the_loops(seen, scale
             torch.testing.assert_close(seen.row(1, head, query, scale), seen.rows(1, query, scale)[head])
             torch.testing.assert_close(seen.column(1, head, query, scale), seen.columns(1, query, scale)[head])
             torch.testing.assert_close(seen.matrix(1, head, scale)[token], seen.row(1, head, query, scale))
+
+
+@pytest.mark.parametrize("scale", [None, "off", 0.3])
+def test_the_weights_of_several_queries_are_their_rows(seen, scale):
+    asked = seen.weights(1, QUERIES, scale)
+    torch.testing.assert_close(asked, torch.stack([seen.rows(1, query, scale) for query in QUERIES], dim=1))
+    torch.testing.assert_close(seen.weights(1, scale=scale)[2], seen.matrix(1, 2, scale))
+
+
+def test_entropy_is_zero_for_one_token_and_log_two_of_all_for_all_alike(seen):
+    torch.testing.assert_close(entropy(torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.25] * 4])), torch.tensor([0.0, 2.0]))
+    torch.testing.assert_close(seen.entropy(0, scale=0), torch.full((4, 67), 67.0).log2())
+    rows = seen.weights(2, QUERIES)
+    torch.testing.assert_close(seen.entropy(2, QUERIES), -(rows * rows.log2()).sum(-1))
+
+
+def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(seen):
+    every = torch.stack([seen.scores(1, 3, token) for token in range(seen.tokens)])
+    torch.testing.assert_close(seen.column_scores(1, 3, (2, 6)), every[:, seen.token((2, 6))])
+
+
+def test_no_scale_given_is_the_one_that_the_pass_ran_with(small, picture):
+    off = playground.trace(small, picture, scale="off")
+    for ask in (off.row, off.scores, off.column, off.column_scores):
+        assert torch.equal(ask(1, 2, (3, 4)), ask(1, 2, (3, 4), "off"))
+        assert not torch.equal(ask(1, 2, (3, 4)), ask(1, 2, (3, 4), "on"))
+    assert torch.equal(off.entropy(1), off.entropy(1, scale="off"))
+
+
+def test_patches_are_picked_evenly_and_never_too_many(seen):
+    assert seen.some_patches(64) == list(range(3, 67))
+    assert seen.some_patches(16) == list(range(3, 67, 4))
+    assert len(seen.some_patches(10)) <= 10
 
 
 def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(seen):

@@ -5,13 +5,12 @@ A token adds weight × value to the one that listens. A long value counts for mo
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from playground.tracing import Trace
+from playground.tracing import Trace, entropy
 
 ALL = 1024  # patches: of a larger grid MOST_QUERIES are asked, evenly spread
 MOST_QUERIES = 400
@@ -37,16 +36,12 @@ class Differing:
 def differing(seen: Trace) -> Differing:
     """Over all layers, heads and patches. Both maxima are taken over the patches, without the prefix tokens."""
     front = len(seen.prefix)
-    patches = seen.tokens - front
-    asked = torch.arange(patches)[:: 1 if patches <= ALL else math.ceil(patches / MOST_QUERIES)] + front
+    asked = seen.some_patches(ALL if seen.tokens - front <= ALL else MOST_QUERIES)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
-        norms = seen.value_norms(layer)  # (heads, tokens)
-        q, k = (t.float().cpu() for t in seen.record[layer][:2])
-        for head in range(seen.heads):
-            weights = (q[head, asked] @ k[head].T * seen.scale).softmax(-1)  # (queries, tokens)
-            breadth += float((2 ** -(weights * weights.clamp(min=1e-20).log2()).sum(-1)).mean())
-            heaviest = weights[:, front:].argmax(-1)
-            greatest = (weights * norms[head])[:, front:].argmax(-1)
-            share[layer, head] = (heaviest != greatest).float().mean()
+        weights = seen.weights(layer, asked)  # (heads, queries, tokens)
+        breadth += float((2 ** entropy(weights)).mean(-1).sum())
+        heaviest = weights[..., front:].argmax(-1)  # (heads, queries)
+        greatest = (weights * seen.value_norms(layer)[:, None])[..., front:].argmax(-1)
+        share[layer] = (heaviest != greatest).float().mean(-1)
     return Differing(share, len(asked), breadth / share.numel())

@@ -6,7 +6,6 @@ the numbers support one. Everything is about the rows of patches (whom they list
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
@@ -16,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from playground.tracing import Trace
+from playground.tracing import Trace, entropy
 
 REACH = 3  # patches: how far away a fixed offset is looked for
 MOST_QUERIES = 400  # of a larger grid, so many patches are asked, evenly spread
@@ -146,7 +145,7 @@ class Grid:
     def of(seen: Trace) -> Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
-        queries = patches[:: math.ceil(len(patches) / MOST_QUERIES)]
+        queries = torch.tensor(seen.some_patches(MOST_QUERIES)) - len(seen.prefix)
         y, x = patches // columns, patches % columns
         colour = None
         if seen.input is not None:
@@ -157,10 +156,9 @@ class Grid:
 
 def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     """Each number of the layer's heads, (heads,) each, by its name in Habits."""
-    q, k, v = (None if t is None else t.float().cpu() for t in seen.record[layer])
     front = len(seen.prefix)
-    weights = (q[:, front + grid.queries] @ k.mT * seen.scale).softmax(-1)  # (heads, S, tokens)
-    bits = -(weights * weights.clamp(min=1e-20).log2()).sum(-1)  # (heads, S)
+    weights = seen.weights(layer, (front + grid.queries).tolist())  # (heads, S, tokens)
+    bits = entropy(weights)  # (heads, S)
     patches, own = weights[..., front:], (grid.down == 0) & (grid.right == 0)
     far, on_patches = (grid.down**2 + grid.right**2).sqrt(), patches.sum(-1).clamp(min=1e-9)
     registers = sum(name.startswith("reg") for name in seen.prefix)
@@ -176,7 +174,7 @@ def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
         "near": (patches * ((far < 2) & ~own)).sum(-1).mean(-1),
         "content": (others - expected).abs().sum(-1).mean(-1) / 2,
         "colour": _colour(others, expected, grid),
-        "effect": _effect(seen, layer, weights, v),
+        "effect": _effect(seen, layer, weights),
         "offsets": around,
     }
 
@@ -212,11 +210,12 @@ def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
     return torch.where(usual > 1e-6, 1 - apart / usual.clamp(min=1e-6), 0)
 
 
-def _effect(seen: Trace, layer: int, weights: Tensor, v: Tensor | None) -> Tensor:
+def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
     """The mean length of what each head adds to a patch, as a multiple of the layer's average."""
+    v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
     out = seen.vit.blocks[layer].attn.proj.weight.detach().float().cpu()  # (D, D): every head has its d columns
     per_head = out.unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
-    lengths = (weights @ v @ per_head.mT).norm(dim=-1).mean(-1)
+    lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)

@@ -45,7 +45,8 @@ def deviation(scores: np.ndarray) -> np.ndarray:
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Bits: 0 where one key gets all, log₂ of the number of keys where all get the same."""
+    """Bits: 0 where one key gets all, log₂ of the number of keys where all get the same. As tracing.entropy, without
+    torch."""
     return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
 
 
@@ -117,13 +118,11 @@ def theory(power: float) -> np.ndarray:
 def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray]:
     """(entropy, largest weight), each (layers, heads), the mean over the patches' rows: every layer by itself, with the
     queries and keys that it had in this pass."""
-    patches = range(len(seen.prefix), seen.tokens)
-    asked = list(patches[:: math.ceil(len(patches) / MOST_QUERIES)])
+    asked = seen.some_patches(MOST_QUERIES)
     bits, peaks = np.empty((seen.layers, seen.heads)), np.empty((seen.layers, seen.heads))
-    for layer, head in np.ndindex(seen.layers, seen.heads):
-        q, k = (t[head].float().cpu() for t in seen.record[layer][:2])  # (tokens, d)
-        weights = (q[asked] @ k.T * scale).softmax(-1).numpy()  # (asked, tokens)
-        bits[layer, head], peaks[layer, head] = entropy(weights).mean(), peak(weights).mean()
+    for layer in range(seen.layers):
+        weights = seen.weights(layer, asked, scale).numpy()  # (heads, asked, tokens)
+        bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
     return bits, peaks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playground.figures.maps import Map, factor
+from playground.figures.maps import Map
 from playground.figures.spec import WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def method(spec: Spec) -> str:
 
 def scale(seen: Trace, given: str | None) -> str:
     """ "1/√32" or "no scale", or the number."""
-    number, width = factor(seen, given), seen.record[min(seen.record)].q.shape[-1]
+    number = seen.scale_number(given)
     if abs(number - seen.native_scale) < 1e-9:
-        return f"1/√{width}"
+        return f"1/√{seen.head_dim}"
     return "no scale" if number == 1 else f"{number:.3g}"
 
 
@@ -103,12 +103,14 @@ def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
 
 def _altered(spec: Spec, seen: Trace) -> list[str]:
     """A scale that the network was not trained with is a counterfactual, and is said to be one."""
-    if spec.scale == "on":
+    number = seen.scale_number(spec.scale)
+    if number == seen.native_scale == seen.scale:
         return []
     where = "in the whole forward pass" if spec.whole else "in this layer alone"
     if spec.layout == "wall" and not spec.whole:
         where = "in each layer alone"
-    number = factor(seen, spec.scale)
+    if number == seen.native_scale:
+        return [f"With 1/√dₖ {where}: the forward pass ran with another scale."]
     how = "Without 1/√dₖ" if number == 1 else f"Scale {number:.3g} instead of {scale(seen, 'on')}"
     return [f"{how} {where}."]
 

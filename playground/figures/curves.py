@@ -7,10 +7,10 @@ from dataclasses import replace
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-import playground
 from playground.analysis import scale
 from playground.figures.sheet import Box, Drawing, Sheet, wrap
 from playground.figures.spec import Spec
+from playground.version import __version__
 
 WITHOUT, WITH = "#E8963A", "#B63679"  # as in the lesson on the scale
 CHARTS = {  # a quantity of playground/softmax.py -> its heading
@@ -50,7 +50,7 @@ def curves(spec: Spec) -> Drawing:
     _legend(sheet, margin, y)
     for i, line in enumerate(caption):
         sheet.text(margin, y + (1.45 + 1.12 * i) * em, line, 0.8 * sheet.font)
-    made = f"Attention Playground {playground.__version__}"
+    made = f"Attention Playground {__version__}"
     if spec.footer:
         sheet.text(margin, height - margin, made, 0.55 * sheet.font, colour=sheet.theme.muted)
     sheet.figure.spec = spec

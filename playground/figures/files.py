@@ -10,11 +10,11 @@ from pathlib import Path
 
 from PIL import Image, PngImagePlugin
 
-import playground
 from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import command
 from playground.figures.sheet import Drawing, house_style
+from playground.version import __version__
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FONTS = "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif"  # as wide, then narrower: nothing overlaps
@@ -56,7 +56,7 @@ def provenance(figure: Drawing) -> dict[str, str]:
         "Title": captions.title(figure.spec),
         "Description": "; ".join(f"{key}: {value}" for key, value in figure.facts.items()),
         "Command": command(figure.spec),
-        "Software": f"Attention Playground {playground.__version__}",
+        "Software": f"Attention Playground {__version__}",
     }
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from PIL import Image
 
-import playground
 from playground import images
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures.bundle import bundle, stylesheet
-from playground.tracing import Query, Trace, scale_number
+from playground.tracing import Query, Trace
+from playground.version import __version__
 
 SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser shows it, and small beside Q and K
 QUALITY = 85
@@ -101,7 +101,7 @@ def size(
     """How many bytes `write` would write, to within a few hundred, without doing it."""
     held = _held(seen, layers, heads, view)
     least = len(seen.to_bytes(held.layers[:1], held.heads[:1]))
-    per_head = seen.tokens * (2 * 2 * _head_dim(seen) + 4)  # q and k: 2 bytes a number; the length of a value: 4
+    per_head = seen.tokens * (2 * 2 * seen.head_dim + 4)  # q and k: 2 bytes a number; the length of a value: 4
     numbers = least + (len(held.layers) * len(held.heads) - 1) * per_head
     return len(_page(seen, image, name, held, b"").encode()) + 4 * -(-numbers // 3)
 
@@ -111,7 +111,7 @@ def light(seen: Trace, image: Image.Image | None = None, layer: int | None = Non
     everything = list(seen.record)
     if size(seen, image, **choice) <= LIGHT:
         return everything
-    return [first_layer(seen) if layer is None else layer]
+    return [seen.upper_layer if layer is None else layer]
 
 
 # What is in it --------------------------------------------------------------------------------------------------------
@@ -122,11 +122,6 @@ class Held:
     layers: list[int]
     heads: list[int]
     view: dict
-
-
-def first_layer(seen: Trace) -> int:
-    """Two thirds of the way up, where heads look at objects."""
-    return min(seen.layers - 1, 2 * seen.layers // 3)
 
 
 def _held(seen: Trace, layers, heads, view) -> Held:
@@ -145,7 +140,7 @@ def _held(seen: Trace, layers, heads, view) -> Held:
 def _start(seen: Trace, layers: list[int], heads: list[int], view: dict) -> dict:
     """The view with its layer, head, patch and scale filled in, each of them in the file."""
     try:
-        layer = int(view.get("layer", min(layers, key=lambda i: abs(i - first_layer(seen)))))
+        layer = int(view.get("layer", min(layers, key=lambda i: abs(i - seen.upper_layer))))
         head = int(view.get("head", heads[0]))
     except (TypeError, ValueError):
         raise PlaygroundError("The layer and the head of a view are numbers, counting from 0.") from None
@@ -155,17 +150,13 @@ def _start(seen: Trace, layers: list[int], heads: list[int], view: dict) -> dict
                 f"The view begins at {what} {wanted}, and the file would hold {', '.join(map(str, held))}."
             )
     scale = view.get("scale", "on")
-    if not 0 <= scale_number(scale, seen.native_scale) <= 1:
+    if not 0 <= seen.scale_number(scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {scale}.")
     query = _query(seen, view.get("query"))
     view |= {"layer": layer, "head": head, "query": query, "scale": scale}
     if view.get("what") in ("similarity", "rollout"):
         view["what"] = "weight"  # the others need the network
     return view
-
-
-def _head_dim(seen: Trace) -> int:
-    return next(iter(seen.record.values())).q.shape[-1]
 
 
 def _query(seen: Trace, query: Query | None) -> str:
@@ -219,7 +210,7 @@ def _policy(style: str, script: str) -> str:
 def _facts(seen: Trace, picture: Image.Image, name: str, held: Held) -> dict:
     view = held.view
     return {
-        "version": playground.__version__,
+        "version": __version__,
         "model": seen.model,
         "weights": "unknown" if seen.vit is None else f"sha256:{fingerprints.of_weights(seen.vit)}",
         "image": name,
@@ -253,7 +244,7 @@ def _command(seen: Trace, picture: Image.Image, name: str, held: Held) -> str:
 def _layers_words(seen: Trace, held: Held) -> str:
     """The command holds the layers that it names and begins at the first of them."""
     start = held.view["layer"]
-    if len(held.layers) == seen.layers and start == first_layer(seen):
+    if len(held.layers) == seen.layers and start == seen.upper_layer:
         return "all"
     return ",".join([str(start), *_runs([layer for layer in held.layers if layer != start])])
 

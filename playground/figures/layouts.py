@@ -214,7 +214,8 @@ def _outside_of_both(spec: Spec, pairs, shown: list[Map]) -> str:
 
 def _scales(spec: Spec, subject: Subject, other: Subject | None):
     altered = "off" if spec.scale == "on" else spec.scale
-    on = (subject, spec, "on", f"scale {captions.scale(subject.seen, 'on')}", "as trained")
+    trained = "as trained" if subject.seen.scale == subject.seen.native_scale else "in this layer alone"
+    on = (subject, spec, "on", f"scale {captions.scale(subject.seen, 'on')}", trained)
     name = captions.scale(subject.seen, altered)
     heading = name if name == "no scale" else f"scale {name}"
     if spec.whole:

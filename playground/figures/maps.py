@@ -46,7 +46,9 @@ def look(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> M
     numbers = _numbers(seen, spec, layer, head, scale)
     breadth = None
     if spec.what == "weight" and spec.direction == "row":
-        breadth = 2 ** float(-(numbers * numbers.clamp(min=1e-20).log2()).sum())
+        from playground.tracing import entropy
+
+        breadth = 2 ** float(entropy(numbers))
     return Map(
         seen.on_grid(numbers).numpy(),
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
@@ -62,20 +64,12 @@ def _numbers(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) 
         return seen.rollout(spec.query)
     row, token = spec.direction == "row", seen.token(spec.query)
     if spec.what == "score":
-        if row:
-            return seen.scores(layer, head, spec.query, scale)
-        q, k = seen.record[layer].q[head], seen.record[layer].k[head]
-        return (q @ k[token]).float().cpu() * factor(seen, scale)
+        return (seen.scores if row else seen.column_scores)(layer, head, spec.query, scale)
     weights = (seen.row if row else seen.column)(layer, head, spec.query, scale)
     if spec.what == "weight":
         return weights
     norms = seen.value_norms(layer)[head]
     return weights * (norms if row else norms[token])
-
-
-def factor(seen: Trace, scale: str | None) -> float:
-    known = {None: seen.scale, "on": seen.native_scale, "off": 1.0}
-    return known[scale] if scale in known else float(scale)
 
 
 def domain(spec: Spec, seen: Trace, maps: list[Map]) -> Domain:

@@ -1,14 +1,18 @@
-"""The microscope in a notebook: what Jupyter displays for `seen.show(layer=8, head=3)`."""
+"""What Python shows of a trace: `show`, the living microscope in Jupyter, and `figure`, a matplotlib figure."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from PIL import Image
 
 from playground.figures import html as export
+from playground.figures.compose import draw
+from playground.figures.sheet import Drawing
+from playground.figures.spec import Spec
 from playground.tracing import Query, Scale, Trace
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
@@ -40,10 +44,34 @@ def show(
     heads: Iterable[int] | None = None,
     image: Image.Image | None = None,
 ) -> Living:
-    """The microscope on one layer, head and patch. It holds all layers where they are light, else this one; `layers`
-    says which it shall hold. It shows the picture as the model saw it, unless a finer `image` of it is given."""
+    """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
+    where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture as
+    the model saw it, unless a finer `image` of it is given."""
     start = {"layer": layer, "head": head, "query": query, "scale": scale}
     view = {key: value for key, value in start.items() if value is not None}
     choice = {"heads": heads, "view": view}
     layers = export.light(seen, image, layer, **choice) if layers is None else layers
     return Living(export.page(seen, image, layers=layers, **choice), f"{seen.model}: whom each patch listens to")
+
+
+def figure(
+    seen: Trace,
+    layer: int | None = None,
+    head: int = 0,
+    query: Query | None = None,
+    scale: Scale = None,
+    *,
+    image: Image.Image | None = None,
+    other: Trace | None = None,
+    other_image: Image.Image | None = None,
+    **choice: Any,
+) -> Drawing:
+    """A matplotlib figure to go on editing. `choice` is whatever playground.figures.Spec knows: layout, purpose, theme,
+    …; `image` is a finer picture than the model saw, `other` what it is compared with. No scale means the one that the
+    pass ran with; another one is taken for this layer alone, and the caption says so."""
+    as_it_ran = seen.scale_number(scale) == seen.scale
+    if as_it_ran and seen.scale != seen.native_scale:
+        choice = {"whole": True} | choice
+    given = ("on" if seen.scale == seen.native_scale else seen.scale) if as_it_ran else scale
+    spec = Spec(model=seen.model, layer=layer, head=head, query=query, scale=str(given), **choice)
+    return draw(spec, seen, image, other=other, other_image=other_image)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import playground
 from playground.analysis import fingerprints
 from playground.figures import captions
 from playground.figures.layouts import Subject
 from playground.figures.spec import Spec, query_words
+from playground.version import __version__
 
 
 def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[str, str]:
@@ -30,7 +30,7 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     said["scale"] = _scale(spec, subject)
     if other is not None and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
-    return said | {"made by": f"Attention Playground {playground.__version__}"}
+    return said | {"made by": f"Attention Playground {__version__}"}
 
 
 _OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
@@ -39,7 +39,7 @@ _OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
 def _scale(spec: Spec, subject: Subject) -> str:
     given = "off" if spec.layout == "scale" and spec.scale == "on" else spec.scale
     number = captions.scale(subject.seen, given)
-    if given == "on":
+    if subject.seen.scale_number(given) == subject.seen.native_scale == subject.seen.scale:
         return number
     return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"
 

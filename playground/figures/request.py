@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-import playground
 from playground import figures
 from playground.errors import PlaygroundError
 from playground.figures import command_line
@@ -105,15 +104,18 @@ def _pictures(names: list[str]) -> list[str]:
 
 @lru_cache(maxsize=2)
 def _model(name: str, weights: str | None):
-    return playground.load(name, weights=weights)
+    from playground.zoo import load
+
+    return load(name, weights=weights)
 
 
 def open_picture(name: str):
     """A file, or a sample by its name."""
+    from playground.images import open_image
     from playground.samples import named
 
     sample = named(name)
-    image = playground.open_image(sample.path if sample and not Path(name).exists() else name)
+    image = open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return image
 
@@ -223,18 +225,20 @@ class _Many:
 
 def traces(spec: Spec, image):
     """(the trace, what `figures.draw` takes beside it)."""
+    from playground.tracing import trace
+
     vit = _model(spec.model, spec.weights)
     altered = spec.scale
     if spec.layout == "scale" and spec.whole:
         altered = "off" if spec.scale == "on" else spec.scale
-        seen = playground.trace(vit, image, size=spec.size)
-        return seen, {"other": playground.trace(vit, image, size=seen.size, scale=altered)}
+        seen = trace(vit, image, size=spec.size)
+        return seen, {"other": trace(vit, image, size=seen.size, scale=altered)}
     scale = altered if spec.whole else None
-    seen = playground.trace(vit, image, size=spec.size, scale=scale)
+    seen = trace(vit, image, size=spec.size, scale=scale)
     if spec.layout != "compare":
         return seen, {}
     if spec.other_image is None and spec.other_model is None:
         raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
     other_vit = _model(spec.other_model, None) if spec.other_model else vit
     other_image = open_picture(spec.other_image) if spec.other_image else image
-    return seen, {"other": playground.trace(other_vit, other_image, scale=scale), "other_image": other_image}
+    return seen, {"other": trace(other_vit, other_image, scale=scale), "other_image": other_image}

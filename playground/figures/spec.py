@@ -112,7 +112,7 @@ class Spec:
         return replace(
             self,
             size=seen.size,
-            layer=min(seen.layers - 1, 2 * seen.layers // 3) if self.layer is None else self.layer,
+            layer=seen.upper_layer if self.layer is None else self.layer,
             query=start_patch(self.image, seen.grid) if self.query is None else self.query,
         )
 

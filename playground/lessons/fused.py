@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from playground.tracing import softmax_rows
 from playground.vit import QKV, attention, attention_by_hand
 
 TOKENS = (64, 197, 577, 1024)
@@ -33,7 +34,7 @@ def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
     q, k = (_four(t) for t in qkv[:2])
     square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(square).Q.to(q)
-    before, after = ((a @ b.mT * scale).softmax(-1) for a, b in ((q, k), (q @ rotation, k @ rotation)))
+    before, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
     return float((before - after).abs().max())
 
 

@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from playground.images import fit, model_input
+from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer, rotary, sinusoidal
 
 LONGEST_SIDE = 224  # of the picture that falls apart
@@ -213,7 +214,7 @@ class Shuffle:
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:
-        return (layer.q @ layer.k.mT * self.scale).softmax(dim=-1)  # (h, N, N): at most SMALL² patches
+        return softmax_rows(layer.q, layer.k, self.scale)  # (h, N, N): at most SMALL² patches
 
 
 def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, positions: bool) -> Shuffle:

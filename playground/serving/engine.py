@@ -217,7 +217,7 @@ def pack(picture: Picture, wish: Wish, own: Shelf, layer: int | None) -> bytes:
     seen = trace(picture, wish, own)
     if _is_small(seen):
         return seen.to_bytes()
-    return seen.to_bytes([min(seen.layers - 1, 2 * seen.layers // 3 if layer is None else layer)])
+    return seen.to_bytes([seen.upper_layer if layer is None else min(seen.layers - 1, layer)])
 
 
 def layers(picture: Picture, wish: Wish, own: Shelf, wanted: list[int]) -> bytes:

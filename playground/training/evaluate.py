@@ -129,10 +129,8 @@ class Sums:
 
 def _rows(seen: Trace, asked: Asked) -> Tensor:
     """(layers, heads, S, tokens) of the patches asked."""
-    front = len(seen.prefix)
-    return torch.stack(
-        [(r.q[:, front + asked.queries] @ r.k.mT * seen.scale).softmax(-1) for r in seen.record.values()]
-    ).cpu()
+    queries = (len(seen.prefix) + asked.queries).tolist()
+    return torch.stack([seen.weights(layer, queries) for layer in range(seen.layers)])
 
 
 def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:

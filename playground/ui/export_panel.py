@@ -84,7 +84,7 @@ def _html(here: Session) -> tuple:
 
     spec = description(here, "head")
     seen = engine.trace(here.picture, replace(here.wish, scale=None), here.own)
-    first = html.first_layer(seen) if spec.layer is None else spec.layer
+    first = seen.upper_layer if spec.layer is None else spec.layer
     view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")}
     view |= {"layer": first, "query": query_words(spec.settled(seen).query)}
     choice = {"name": here.picture.name, "view": view}

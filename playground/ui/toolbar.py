@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-import playground
 from playground.serving import address, engine, labelled, session
 from playground.ui import choosers, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
 from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS, TRAINING
+from playground.version import __version__
 
 state = st.session_state
 
@@ -52,7 +52,7 @@ def _menu() -> None:
         st.page_link(room.file, label=f"{number} · {room.title}", icon=room.icon, query_params=words)
     st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
     st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1))
-    st.caption(f"Attention Playground {playground.__version__}")
+    st.caption(f"Attention Playground {__version__}")
 
 
 def _open() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import html
@@ -137,7 +138,7 @@ def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, 
 
 
 def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
-    shown = seen().show(layer=4, head=2, query=(7, 5), layers=[4])
+    shown = playground.show(seen(), layer=4, head=2, query=(7, 5), layers=[4])
     assert isinstance(shown, Living)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{shown._repr_html_()}</div></body>")

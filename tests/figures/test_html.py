@@ -225,7 +225,7 @@ def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsy
 
 
 def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):
-    tag, given = Reader(seen.show(layer=1, head=3, query=(3, 4), image=picture)._repr_html_()).tags[0]
+    tag, given = Reader(playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_html_()).tags[0]
     assert tag == "iframe"
     assert given["sandbox"].split() == ["allow-scripts", "allow-downloads"]
     assert "src" not in given

@@ -10,7 +10,7 @@ from PIL import Image
 
 import playground
 from playground import PlaygroundError, figures
-from playground.figures import Spec
+from playground.figures import Spec, layouts
 from playground.figures.files import pixels
 from playground.figures.maps import DIM, DUSK, OPACITY, domain, look, neighbourhood, same_place
 from playground.figures.sheet import Pixels, house_style
@@ -177,10 +177,32 @@ def test_a_person_s_own_settings_change_nothing(seen, picture):
         assert matplotlib.rcParams["font.size"] == 30
 
 
-def test_a_trace_draws_its_own_figure_to_go_on_editing(seen, picture):
-    figure = seen.figure(layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture)
+def test_a_trace_gives_a_figure_to_go_on_editing(seen, picture):
+    figure = playground.figure(
+        seen, layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture
+    )
     figure.axes[0].plot([0, 8], [0, 8])
     assert Image.open(io.BytesIO(figure._repr_png_())).width == round(3.35 * 300)
+
+
+@pytest.mark.parametrize(
+    ("ran", "given", "drawn", "said"),
+    [
+        (None, None, "on", ""),
+        (None, "off", "off", "Without 1/√dₖ in this layer alone."),
+        ("off", None, "off", "Without 1/√dₖ in the whole forward pass."),
+        ("off", "off", "off", "Without 1/√dₖ in the whole forward pass."),
+        ("off", "on", "on", "With 1/√dₖ in this layer alone: the forward pass ran with another scale."),
+        (0.5, None, 0.5, "Scale 0.5 instead of 1/√12 in the whole forward pass."),
+    ],
+)
+def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(small, picture, ran, given, drawn, said):
+    seen = playground.trace(small, picture, scale=ran)
+    spec = playground.figure(seen, 1, 2, (3, 4), given, purpose="column").spec
+    caption = layouts.content(spec, layouts.Subject(seen, picture, ""), None).caption
+    assert caption.endswith(said or "tokens."), caption
+    shown = look(seen, spec, 1, 2, None if spec.whole else spec.scale)
+    np.testing.assert_allclose(shown.grid.ravel(), seen.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
 
 
 @pytest.mark.parametrize(

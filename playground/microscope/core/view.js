@@ -90,7 +90,7 @@ export function tidyView(view, pack, at) {
     tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
   if (!pack) return tidy;
   const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
-  const start = Math.floor((2 * pack.layers) / 3);
+  const start = Math.floor((2 * pack.layers) / 3); // as upper_layer in tracing.py
   const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
   tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
   tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);

@@ -61,7 +61,7 @@ def _read(key: tuple[str, str]) -> None:
 
 
 def _layer(here: Session, seen) -> int:
-    return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else 2 * seen.layers // 3)
+    return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else seen.upper_layer)
 
 
 def twins(here: Session) -> None:

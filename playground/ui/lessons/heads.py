@@ -157,7 +157,7 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
     """A click opens a head in the microscope."""
     state = st.session_state
     view = here.view
-    shown = [min(int(view.get("layer", 2 * seen.layers // 3)), seen.layers - 1), int(view.get("head", 0)) % seen.heads]
+    shown = [min(int(view.get("layer", seen.upper_layer)), seen.layers - 1), int(view.get("head", 0)) % seen.heads]
     data = {
         "layers": seen.layers,
         "heads": seen.heads,

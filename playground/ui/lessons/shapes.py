@@ -43,7 +43,9 @@ def choose(here: Session) -> None:
     if state.example == "picture":
         layers = engine.model(here.wish.model).config.depth
         if not 0 <= state["at"] < layers:
-            state["at"] = min(layers - 1, 2 * layers // 3)
+            from playground.tracing import upper_layer
+
+            state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
         column.number_input("Layer", 0, layers - 1, key="at")
         words.caption(f"The tokens of your picture in {model_title(here.wish.model)}, and its trained weights.")
