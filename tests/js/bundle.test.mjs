@@ -21,12 +21,14 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
   assert.equal(typeof module.createLens, "function");
 });
 
+const WAITING = ["core/light.js"]; // tested, and drawn with soon
+
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
   const components = names.filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
   const entries = JSON.stringify(["shell/alone.js", ...components]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();
-  for (const name of names) assert.ok(source.includes(`// ---- ${name}\n`), name);
+  for (const name of names) assert.equal(source.includes(`// ---- ${name}\n`), !WAITING.includes(name), name);
 });
 
 test("nothing in the microscope names another host", () => {
