@@ -4,7 +4,7 @@
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
 // and costs tokens × head_dim multiplications, so a whole layer follows the cursor, at any scale one likes to ask for.
 
-export const FORMAT = "attention-playground/1";
+const FORMAT = "attention-playground/1";
 
 // ---------------------------------------------------------------------------------------------------- reading bytes
 
@@ -114,31 +114,33 @@ export function mergePack(pack, other) {
 
 // ------------------------------------------------------------------------------------------------------ attention
 
+// a[aAt …] · b[bAt …] over `dim` numbers. Four sums side by side: a single one would wait for itself at every addition.
+function dot(a, aAt, b, bAt, dim) {
+  let s0 = 0,
+    s1 = 0,
+    s2 = 0,
+    s3 = 0,
+    x = 0;
+  for (; x + 3 < dim; x += 4) {
+    s0 += a[aAt + x] * b[bAt + x];
+    s1 += a[aAt + x + 1] * b[bAt + x + 1];
+    s2 += a[aAt + x + 2] * b[bAt + x + 2];
+    s3 += a[aAt + x + 3] * b[bAt + x + 3];
+  }
+  for (; x < dim; x++) s0 += a[aAt + x] * b[bAt + x];
+  return s0 + s1 + s2 + s3;
+}
+
 // scale · q_i · k_j for all j, written to out[at …]. Returns the largest.
 export function scoresInto(out, at, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
-  const qAt = (head * tokens + token) * dim;
-  let kAt = head * tokens * dim;
+  const first = head * tokens * dim; // this head's first query and first key
   let largest = -Infinity;
   for (let j = 0; j < tokens; j++) {
-    // Four sums side by side keep the processor's pipeline full; one alone waits for itself.
-    let a = 0,
-      b = 0,
-      c = 0,
-      d = 0,
-      x = 0;
-    for (; x + 3 < dim; x += 4) {
-      a += q[qAt + x] * k[kAt + x];
-      b += q[qAt + x + 1] * k[kAt + x + 1];
-      c += q[qAt + x + 2] * k[kAt + x + 2];
-      d += q[qAt + x + 3] * k[kAt + x + 3];
-    }
-    for (; x < dim; x++) a += q[qAt + x] * k[kAt + x];
-    const score = (a + b + c + d) * scale;
+    const score = dot(q, first + token * dim, k, first + j * dim, dim) * scale;
     out[at + j] = score;
     if (score > largest) largest = score;
-    kAt += dim;
   }
   return largest;
 }
@@ -180,24 +182,8 @@ export function normalisersInto(out, at, pack, layer, head, scale, from, to, scr
 export function columnScoresInto(out, at, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
-  const kAt = (head * tokens + token) * dim;
-  let qAt = head * tokens * dim;
-  for (let i = 0; i < tokens; i++) {
-    let a = 0,
-      b = 0,
-      c = 0,
-      d = 0,
-      x = 0;
-    for (; x + 3 < dim; x += 4) {
-      a += q[qAt + x] * k[kAt + x];
-      b += q[qAt + x + 1] * k[kAt + x + 1];
-      c += q[qAt + x + 2] * k[kAt + x + 2];
-      d += q[qAt + x + 3] * k[kAt + x + 3];
-    }
-    for (; x < dim; x++) a += q[qAt + x] * k[kAt + x];
-    out[at + i] = (a + b + c + d) * scale;
-    qAt += dim;
-  }
+  const first = head * tokens * dim;
+  for (let i = 0; i < tokens; i++) out[at + i] = dot(q, first + i * dim, k, first + token * dim, dim) * scale;
 }
 
 // Who listens to token j? out_i = row_i[j], given the normalisers of all rows. Returns what j receives in total (1 on average).
@@ -244,12 +230,6 @@ export function sortInto(out, row, at, count) {
   for (let j = 0; j < count; j++) out[j] = -row[at + j];
   out.subarray(0, count).sort();
   for (let j = 0; j < count; j++) out[j] = -out[j];
-}
-
-// The mean over heads, for those who want one map of a layer.
-export function meanInto(out, rows, heads, tokens) {
-  out.fill(0, 0, tokens);
-  for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) out[j] += rows[h * tokens + j] / heads;
 }
 
 // --------------------------------------------------------------------------------------------------- convolution

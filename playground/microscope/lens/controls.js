@@ -315,7 +315,7 @@ export function pictureCanvas(lens, factor, both) {
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
 
-export function savePicture(lens, factor, both) {
+function savePicture(lens, factor, both) {
   const { view } = lens;
   pictureCanvas(lens, factor, both).toBlob((blob) => {
     const link = document.createElement("a");

@@ -78,7 +78,6 @@ export function createLens(parent, options = {}) {
     asked: new Map(),
     samples: new Float64Array(600),
     sampled: 0,
-    handlerTime: 0,
     frame: 0,
     alive: true,
     host: options,

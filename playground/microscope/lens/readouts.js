@@ -16,7 +16,7 @@ const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
 // 1/√64 when it is that, else the number itself.
-export function divisorOf(pack) {
+function divisorOf(pack) {
   return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
     ? `√${pack.dim}`
     : String(Number((1 / pack.scale).toPrecision(3)));
@@ -104,7 +104,7 @@ const NOTES = {
   rollout: "attention multiplied through all layers, mean over heads",
 };
 
-export function scaleWords(lens) {
+function scaleWords(lens) {
   const { shown, main } = lens;
   const divisor = divisorOf(main.pack);
   if (Math.abs(shown.scale - 1) < 1e-9) return `without 1/${divisor}`;
@@ -112,7 +112,7 @@ export function scaleWords(lens) {
   return `scale ${scaleText(shown.scale)} instead of 1/${divisor}`;
 }
 
-export const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
+const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
 
 function writeConvolution(lens) {
   const { refs, view, shown } = lens;

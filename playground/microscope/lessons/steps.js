@@ -256,7 +256,7 @@ function paint(canvas, values, at, rows, columns, role, end, dark) {
   context.putImageData(image, 0, 0);
 }
 
-export const nice = (x) => {
+const nice = (x) => {
   const text = Math.abs(x) >= 100 ? x.toFixed(0) : Math.abs(x) >= 0.1 || x === 0 ? x.toFixed(2) : x.toPrecision(2);
   return text.replace("-", "−");
 };
