@@ -25,6 +25,7 @@ FLOOR = 2  # times a uniform weight: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 MASS = 0.6
 DIM, DRAINED = (0.06, 0.56), 0.3  # of the light: where nothing is attended to; how much of the colour stays there
+LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near to the photograph
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
@@ -108,12 +109,12 @@ def _encoded(x: np.ndarray) -> np.ndarray:
 # Light ----------------------------------------------------------------------------------------------------------------
 
 
-def light(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """(height, width, 3) of 0 … 255 and (height, width) of 0 … 1 -> (height, width, 3)."""
+def light(photo: np.ndarray, share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """(height, width, 3) of 0 … 255, (height, width) of 0 … 1, and which pixels lie in the densest set."""
     photo = np.asarray(photo, np.float64) / 255
     grey = (photo @ LUMA)[..., None]
     dim = DIM[0] + DIM[1] * (grey + DRAINED * (photo - grey))
-    lit = np.sqrt(share)[..., None]
+    lit = np.maximum(np.sqrt(share), LIT * chosen)[..., None]
     return ((dim * (1 - lit) + photo * lit) * 255 + 0.5).astype(np.uint8)
 
 

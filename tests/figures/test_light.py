@@ -32,9 +32,9 @@ def rows(count: int = 40):
 
 
 def test_the_browser_s_colours_are_these_colours():
-    theirs = np.array(in_javascript("return [...light.heatTable()]"), np.uint32).view(np.uint8).reshape(64, 256, 4)
+    theirs = np.array(in_javascript("return [...light.heatTable()]"), np.uint32).view(np.uint8).reshape(256, 64, 4)
     assert (theirs[..., 3] == 255).all()
-    apart = np.abs(theirs[..., :3].astype(int) - light.table())
+    apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table())
     assert apart.max() <= 1, np.argwhere(apart > 1)
 
 

@@ -20,6 +20,10 @@ const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entro
 export const MASS = 0.6;
 export const DIM = [0.06, 0.56], // of the light: where nothing is attended to; how much of the colour stays there
   DRAINED = 0.3;
+const LIT = 0.8; // of the light: what belongs to the set of 60 % is at least so near to the photograph
+
+// 0 … 255: how much of the photograph a patch lets through.
+export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
 
 // The weight at which the picture is brightest: that of the row's brightest cells, or of twice a uniform row.
 export function exposure(values, from, to, tokens) {
@@ -54,7 +58,7 @@ export function stepOf(value, ceiling) {
 // 0 … 63: the table's tone for a pixel of 0 … 255.
 export const toneOf = (r, g, b) => (((0.299 * r + 0.587 * g + 0.114 * b) / 255) * (TONES - 1) + 0.5) | 0;
 
-// TONES × STEPS pixels as canvas wants them, 0xAABBGGRR; made once.
+// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR; made once. A cell has one step, so its tones lie side by side.
 let heatColours = null;
 
 export function heatTable() {
@@ -70,7 +74,7 @@ export function heatTable() {
       const wished = CHROMA * (1 - (1 - t) ** 2.2) * (1 - 0.55 * t ** 2); // soon colourful, and cream at the end
       fromOklab(rgb, lightness, shownChroma(rgb, lightness, wished, hue), hue);
       const [r, g, b] = rgb;
-      heatColours[tone * STEPS + step] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
+      heatColours[step * TONES + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
     }
   }
   return heatColours;
