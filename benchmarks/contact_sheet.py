@@ -1,4 +1,4 @@
-"""The contact sheet of the two ways to draw, heat and light: real rows on photographs and drawings, and what was measured.
+"""The contact sheet of heat and light: real rows on photographs and drawings, and what was measured on them.
 
 python benchmarks/contact_sheet.py            writes build/contact-sheet.png and prints the bars
 python benchmarks/contact_sheet.py FILE.jpg … the same with photographs of your own, in the best model at hand
