@@ -1,0 +1,130 @@
+// Features of a layer, one vector a token: how alike two tokens are, which colours their principal components give, how
+// long they are. No DOM in here. They come once for a layer, and then everything follows the cursor.
+//
+// {tokens, width, from: how many prefix tokens come first, unit: each token's vector at length 1, norms, raw}
+
+import { decodeHalves } from "./core.js";
+
+export function makeFeatures(bits, tokens, width, from) {
+  const raw = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
+  const unit = new Float32Array(raw.length);
+  const norms = new Float32Array(tokens);
+  for (let j = 0; j < tokens; j++) {
+    let square = 0;
+    for (let x = j * width; x < (j + 1) * width; x++) square += raw[x] * raw[x];
+    norms[j] = Math.sqrt(square);
+    const by = norms[j] > 0 ? 1 / norms[j] : 0;
+    for (let x = j * width; x < (j + 1) * width; x++) unit[x] = raw[x] * by;
+  }
+  return { tokens, width, from, raw, unit, norms };
+}
+
+// The cosine of one token's features with every token's, those of another picture too: (out, of whom, asked token, its features).
+export function similarityInto(out, features, token, asked = features) {
+  const { tokens, width, unit } = features;
+  const at = token * width;
+  for (let j = 0, k = 0; j < tokens; j++, k += width) {
+    let a = 0,
+      b = 0,
+      c = 0,
+      d = 0,
+      x = 0;
+    for (; x + 3 < width; x += 4) {
+      a += asked.unit[at + x] * unit[k + x];
+      b += asked.unit[at + x + 1] * unit[k + x + 1];
+      c += asked.unit[at + x + 2] * unit[k + x + 2];
+      d += asked.unit[at + x + 3] * unit[k + x + 3];
+    }
+    for (; x < width; x++) a += asked.unit[at + x] * unit[k + x];
+    out[j] = a + b + c + d;
+  }
+  return out;
+}
+
+const ITERATIONS = 60;
+
+// The mean and the first three principal directions of all patches' unit vectors, of one picture or of several together, so
+// that the same part has the same colour in both. By power iteration: X is never multiplied out to width × width.
+export function principal(pictures) {
+  const { width } = pictures[0];
+  const mean = new Float64Array(width);
+  let count = 0;
+  eachPatch(pictures, (unit, at) => {
+    count++;
+    for (let x = 0; x < width; x++) mean[x] += unit[at + x];
+  });
+  for (let x = 0; x < width; x++) mean[x] /= count;
+  const directions = [];
+  for (let n = 0; n < 3; n++) {
+    let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
+    for (let i = 0; i < ITERATIONS; i++) {
+      const next = new Float64Array(width);
+      eachPatch(pictures, (unit, at) => {
+        let along = 0;
+        for (let x = 0; x < width; x++) along += (unit[at + x] - mean[x]) * direction[x];
+        for (let x = 0; x < width; x++) next[x] += along * (unit[at + x] - mean[x]);
+      });
+      for (const former of directions) takeOut(next, former);
+      normalise(next);
+      direction = next;
+    }
+    directions.push(direction);
+  }
+  const found = { mean, directions, ranges: [] };
+  found.ranges = directions.map((_, n) => rangeOf(pictures, found, n));
+  return found;
+}
+
+function eachPatch(pictures, visit) {
+  for (const { tokens, width, from, unit } of pictures) {
+    for (let j = from; j < tokens; j++) visit(unit, j * width);
+  }
+}
+
+function takeOut(vector, direction) {
+  let along = 0;
+  for (let x = 0; x < vector.length; x++) along += vector[x] * direction[x];
+  for (let x = 0; x < vector.length; x++) vector[x] -= along * direction[x];
+}
+
+// A direction has no sign of its own: its largest entry is made positive, so that colours are the same each time.
+function normalise(vector) {
+  let square = 0,
+    largest = 0;
+  for (const x of vector) {
+    square += x * x;
+    if (Math.abs(x) > Math.abs(largest)) largest = x;
+  }
+  const by = square > 0 ? Math.sign(largest) / Math.sqrt(square) : 0;
+  for (let x = 0; x < vector.length; x++) vector[x] *= by;
+}
+
+function along(unit, at, { mean, directions }, n) {
+  let sum = 0;
+  for (let x = 0; x < mean.length; x++) sum += (unit[at + x] - mean[x]) * directions[n][x];
+  return sum;
+}
+
+// Where a colour is dark and where it is bright: at the 2nd and the 98th of a hundred patches.
+function rangeOf(pictures, found, n) {
+  const values = [];
+  eachPatch(pictures, (unit, at) => values.push(along(unit, at, found, n)));
+  values.sort((a, b) => a - b);
+  const low = values[Math.floor(0.02 * (values.length - 1))],
+    high = values[Math.ceil(0.98 * (values.length - 1))];
+  return [low, high > low ? high : low + 1];
+}
+
+// One pixel a patch as canvas wants them, 0xAABBGGRR: the three components as red, green and blue.
+export function componentPixels(features, found) {
+  const { tokens, width, from, unit } = features;
+  const pixels = new Uint32Array(tokens - from);
+  for (let j = from; j < tokens; j++) {
+    const rgb = found.ranges.map(([low, high], n) => {
+      const share = (along(unit, j * width, found, n) - low) / (high - low);
+      return Math.round(255 * Math.min(1, Math.max(0, share)));
+    });
+    pixels[j - from] = ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
+  }
+  return pixels;
+}

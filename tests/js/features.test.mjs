@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as features from "../../playground/microscope/core/features.js";
+
+// 40 tokens of 12 numbers, the first of them a prefix token; three directions carry nearly everything.
+function drawn(seed) {
+  let state = seed;
+  const random = () => {
+    state = (1103515245 * state + 12345) % 2147483648;
+    return state / 2147483648 - 0.5;
+  };
+  const values = new Float32Array(40 * 12);
+  for (let j = 0; j < 40; j++) {
+    const parts = [3 * random(), 2 * random(), random()];
+    for (let x = 0; x < 12; x++) values[12 * j + x] = (x < 3 ? parts[x] : 0) + (x === 11 ? 4 : 0.01 * random());
+  }
+  return features.makeFeatures(values, 40, 12, 1);
+}
+
+test("similarity is the cosine, of a token with itself 1, and the same both ways", () => {
+  const a = drawn(1),
+    b = drawn(2);
+  const row = features.similarityInto(new Float32Array(40), a, 7);
+  assert.ok(Math.abs(row[7] - 1) < 1e-6);
+  for (let j = 0; j < 40; j++) {
+    let dot = 0,
+      p = 0,
+      q = 0;
+    for (let x = 0; x < 12; x++) {
+      dot += a.raw[7 * 12 + x] * a.raw[j * 12 + x];
+      p += a.raw[7 * 12 + x] ** 2;
+      q += a.raw[j * 12 + x] ** 2;
+    }
+    assert.ok(Math.abs(row[j] - dot / Math.sqrt(p * q)) < 1e-5, `token ${j}: ${row[j]}`);
+  }
+  const across = features.similarityInto(new Float32Array(40), b, 7, a);
+  const back = features.similarityInto(new Float32Array(40), a, 3, b);
+  assert.ok(Math.abs(across[3] - back[7]) < 1e-6);
+});
+
+test("principal directions are orthonormal, and the first carries the most", () => {
+  const a = drawn(3);
+  const { directions, mean } = features.principal([a]);
+  const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
+  for (let i = 0; i < 3; i++) {
+    for (let j = 0; j < 3; j++) assert.ok(Math.abs(dot(directions[i], directions[j]) - (i === j ? 1 : 0)) < 1e-6);
+  }
+  const carried = directions.map((direction) => {
+    let sum = 0;
+    for (let j = 1; j < 40; j++) {
+      let along = 0;
+      for (let x = 0; x < 12; x++) along += (a.unit[12 * j + x] - mean[x]) * direction[x];
+      sum += along ** 2;
+    }
+    return sum;
+  });
+  assert.ok(carried[0] > carried[1] && carried[1] > carried[2], String(carried));
+  let all = 0;
+  for (let j = 1; j < 40; j++) for (let x = 0; x < 12; x++) all += (a.unit[12 * j + x] - mean[x]) ** 2;
+  assert.ok(carried.reduce((x, y) => x + y) > 0.99 * all, "three directions carry nearly everything here");
+});
+
+test("two pictures share their components: the same features have the same colour in both", () => {
+  const a = drawn(4),
+    b = drawn(5);
+  b.raw.copyWithin(0, 0);
+  const same = features.makeFeatures(
+    Float32Array.from([...a.raw.slice(0, 20 * 12), ...b.raw.slice(20 * 12)]),
+    40,
+    12,
+    1,
+  );
+  const found = features.principal([a, same]);
+  const [one, two] = [a, same].map((of) => features.componentPixels(of, found));
+  assert.deepEqual([...one.slice(0, 19)], [...two.slice(0, 19)]);
+  assert.notDeepEqual([...one], [...two]);
+});
+
+test("the norm of each token is the length of its vector", () => {
+  const a = features.makeFeatures(Float32Array.from([3, 4, 0, 0, 0, 0]), 3, 2, 0);
+  assert.deepEqual([...a.norms], [5, 0, 0]);
+  assert.deepEqual([...a.unit.slice(2)], [0, 0, 0, 0]);
+});
