@@ -184,16 +184,20 @@ class Trace:
         gram = per_head.transpose(1, 2) @ per_head  # (heads, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (tokens, D) per head
         return _answer(((v @ gram) * v).sum(-1).clamp(min=0).sqrt())
 
-    def similarity(self, query: Query, layer: int | None = None) -> Tensor:
-        """(tokens,): cosine between the query's features and every token's, as they leave a layer (the last one).
-        Features are not remembered: this runs the network again up to there."""
+    def features(self, layer: int | None = None) -> Tensor:
+        """(tokens, width): every token as it leaves a layer (the last one). Features are not remembered: this runs the
+        network again up to there."""
         layer = self.layers - 1 if layer is None else layer
         self._layer(layer)  # says which layers there are
         vit = self._need_vit()
         with torch.no_grad():
             pixels = self.input.to(vit.patch_embed.proj.weight.device)
-            x = vit.features(pixels, layer, self.scale)[0]  # (tokens, D)
-            return _answer(torch.cosine_similarity(x, x[self.token(query)], dim=-1))
+            return _answer(vit.features(pixels, layer, self.scale)[0])
+
+    def similarity(self, query: Query, layer: int | None = None) -> Tensor:
+        """(tokens,): cosine between the query's features and every token's."""
+        x = self.features(layer)
+        return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
 
     def rollout(self, query: Query | None = None) -> Tensor:
         """Attention followed through all layers (Abnar & Zuidema, 2020): heads averaged, half of every step stays

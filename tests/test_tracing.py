@@ -128,6 +128,7 @@ def test_the_heads_rows_times_values_through_w_o_are_the_attention_s_output(pict
 def test_similarity_is_the_cosine_of_the_features(seen, small):
     with torch.no_grad():
         x = small.features(seen.input, 1)[0]
+    torch.testing.assert_close(seen.features(1), x, atol=1e-5, rtol=0)
     token = seen.token((5, 5))
     expected = x @ x[token] / (x.norm(dim=-1) * x[token].norm())
     torch.testing.assert_close(seen.similarity((5, 5), layer=1), expected, atol=1e-5, rtol=0)

@@ -21,7 +21,7 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
   assert.equal(typeof module.createLens, "function");
 });
 
-const WAITING = ["core/light.js"]; // tested, and drawn with soon
+const WAITING = ["core/light.js", "core/features.js", "core/pair.js", "drawing/light.js"]; // tested, and drawn with soon
 
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
