@@ -1,4 +1,8 @@
-"""The command line: python -m playground figure | models | download | train."""
+"""The command line: reads what was typed. What a command does lies in the room that it belongs to.
+
+`attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
+figure | models | download | train.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,16 @@ from playground.figures import request
 from playground.version import __version__
 
 EXAMPLES = """examples:
-  python -m playground figure cat.jpg --patch 7,5 -o cat.png
-  python -m playground figure cat.jpg --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o cat.pdf
-  python -m playground figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
-  python -m playground figure meadow --patch 9,7 --sweep layers -o meadow.webp
-  python -m playground figure photos/ --layer all --for column -o 'out/{image}-{layer}.pdf'
-  python -m playground models "*dinov2*"
-  python -m playground download vit_small_patch16_224.dino
-  python -m playground train --out runs/bundled
-  python -m playground train --data ~/cifar-10-batches-bin
+  PROGRAM
+  PROGRAM figure meadow --patch 9,7 -o cat.png
+  PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
+  PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
+  PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
+  PROGRAM figure meadow flock --layer all --for column -o "out/{image}-{layer}.pdf"
+  PROGRAM models "*dinov2*"
+  PROGRAM download vit_small_patch16_224.dino
+  PROGRAM train --out runs/bundled
+  PROGRAM train --data ~/cifar-10-batches-bin
 """
 
 
@@ -40,16 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
+    program = "python -m playground" if Path(sys.argv[0]).stem == "__main__" else "attention-playground"
+    examples = EXAMPLES.replace("PROGRAM", program)
     parser = argparse.ArgumentParser(
-        prog="python -m playground",
-        description="See whom every patch of an image listens to in a Vision Transformer.",
-        epilog=EXAMPLES,
+        prog=program,
+        description="See whom every patch of an image listens to in a Vision Transformer. "
+        "Without a command, the app starts and opens in the browser.",
+        epilog=examples,
         formatter_class=raw,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    app = parser.add_argument_group("the app")
+    app.add_argument("--port", type=int, metavar="N", help="where it listens (default: the first free one from 8501)")
+    app.add_argument("--host", default="localhost", help="0.0.0.0 lets other machines in (default: localhost)")
+    app.add_argument("--no-browser", action="store_true", help="only start the server")
+    parser.set_defaults(run=_app)
+    commands = parser.add_subparsers(metavar="COMMAND")
 
-    request.add_command(commands, epilog=EXAMPLES, formatter_class=raw)
+    request.add_command(commands, epilog=examples, formatter_class=raw)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"
@@ -85,53 +98,32 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+# Each command's code is imported when it is asked for: the help does not wait for torch.
+
+
+def _app(options: argparse.Namespace) -> None:
+    from playground.ui.launch import launch
+
+    launch(options.host, options.port, browser=not options.no_browser)
+
+
 def _models(options: argparse.Namespace) -> None:
-    from tqdm import tqdm
+    from playground.catalogue import list_models
 
-    from playground import zoo
-
-    names = list(zoo.CURATED) if options.pattern is None else zoo.matching(options.pattern)
-    rows = []
-    for name in tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty()):
-        if card := zoo.card(name):
-            rows.append(card)
-    if options.pattern is None:
-        print(f"{'bundled':50} ships with the playground" + ("" if zoo.BUNDLED.exists() else " (not in this copy)"))
-        print(f"{'untrained':50} a small one with random weights")
-        print(f"{'ViT-Ti/16, -S/16, -B/16, -L/16, -H/14':50} the paper's architectures, with random weights\n")
-    if not rows:
-        raise PlaygroundError(f"No model that loads is called {options.pattern!r}; try a part of a name, such as dino.")
-    print(f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} good for")
-    for card in rows:
-        side = f"{card.config.image_size[0]}²"
-        print(
-            f"{card.name:50} {card.config.depth:6} {card.config.heads:5} {card.config.patch_size:5} {side:>7} "
-            f"{card.megabytes:6,.0f}  {card.licence:14} {card.good_for}".rstrip()
-        )
-    if options.pattern is None:
-        print("\nEvery other plain ViT of timm loads as well: python -m playground models '*'")
+    list_models(options.pattern)
 
 
 def _download(options: argparse.Namespace) -> None:
-    from playground import zoo
+    from playground.catalogue import download
 
-    for name in options.names:
-        zoo.timm_config(name)  # all names are checked before the first byte comes
-    for i, name in enumerate(options.names, start=1):
-        print(f"[{i}/{len(options.names)}] {name}", file=sys.stderr)
-        zoo.load(name, device="cpu")
-        print(f"{name} is on this machine")
+    download(options.names)
 
 
 def _train(options: argparse.Namespace) -> None:
     from playground.training import terminal
 
-    out = None if options.out is None else Path(options.out)
-    choices = terminal.Choices(out, options.steps, options.seed, options.workers, options.device)
-    if options.data is None:
-        terminal.on_scenes(choices)
-    else:
-        terminal.on_pictures(Path(options.data).expanduser(), choices)
+    out, data = (None if name is None else Path(name).expanduser() for name in (options.out, options.data))
+    terminal.run(data, terminal.Choices(out, options.steps, options.seed, options.workers, options.device))
 
 
 if __name__ == "__main__":

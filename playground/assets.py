@@ -1,8 +1,13 @@
-"""Where the things lie that ship with the playground. Each is made by a command of this repository."""
+"""Where the files lie that ship with the playground: beside the package in a checkout, inside it when installed."""
 
 from pathlib import Path
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+PACKAGE = Path(__file__).resolve().parent
+HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # pyproject.toml puts the folder in the wheel
+
+APP = HOME / "app.py"
+ASSETS = HOME / "assets"
+# Each is made by a command of this repository:
 BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train
 SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.serving.prepared

@@ -82,4 +82,4 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
 
 def test_help_shows_examples():
     out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
-    assert "python -m playground figure cat.jpg --patch 7,5 -o cat.png" in out
+    assert "python -m playground figure meadow --patch 9,7 -o cat.png" in out

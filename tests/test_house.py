@@ -22,8 +22,9 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.stem)
 def test_the_library_knows_neither_streamlit_nor_the_pages(path):
+    above = {"__main__": ("playground.ui.launch",)}.get(path.stem, ())  # the command without arguments starts the app
     for name in imported(path):
-        assert not name.startswith(("streamlit", "playground.ui", "pages"))
+        assert name.startswith(above) or not name.startswith(("streamlit", "playground.ui", "pages"))
 
 
 def test_no_module_of_the_library_needs_itself():

@@ -54,6 +54,14 @@ class Choices:
         return dataclasses.replace(recipe, workers=workers), self.out or RUNS / recipe.name, checked_device(self.device)
 
 
+def run(data: Path | None, choices: Choices) -> None:
+    """The command `train`: on drawn scenes, or on the pictures in a folder."""
+    if data is None:
+        on_scenes(choices)
+    else:
+        on_pictures(data, choices)
+
+
 def on_scenes(choices: Choices) -> None:
     """The bundled model, from nothing."""
     recipe = Recipe(seed=choices.seed)

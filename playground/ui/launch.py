@@ -1,0 +1,68 @@
+"""The command without arguments: starts the app's server on this machine and opens the browser."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+
+from playground.assets import APP
+from playground.errors import PlaygroundError
+
+FIRST_PORT = 8501  # Streamlit's
+TRIED_PORTS = 100
+EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go there
+
+
+def launch(host: str = "localhost", port: int | None = None, browser: bool = True) -> None:
+    """Returns when the server has ended. Without a port, the first free one from 8501 is taken."""
+    from streamlit.web import cli
+
+    port = _free_port(host) if port is None else port
+    if not _is_free(host, port):
+        raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
+    if browser:
+        there = "localhost" if host in EVERYBODY else host
+        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}",), daemon=True).start()
+    # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
+    cli.main(["run", str(APP), f"--server.address={host}", f"--server.port={port}"], standalone_mode=False)
+
+
+def _free_port(host: str) -> int:
+    for port in range(FIRST_PORT, FIRST_PORT + TRIED_PORTS):
+        if _is_free(host, port):
+            return port
+    raise PlaygroundError(f"No port from {FIRST_PORT} to {FIRST_PORT + TRIED_PORTS - 1} is free; choose one by --port.")
+
+
+def _is_free(host: str, port: int) -> bool:
+    if not 1 <= port <= 65535:
+        raise PlaygroundError(f"--port goes from 1 to 65535; given was {port}.")
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror:
+        raise PlaygroundError(f"This machine has no address {host!r}; give --host localhost or 0.0.0.0.") from None
+    with socket.socket(family, kind) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended is no obstacle
+        try:
+            tried.bind(address)
+        except OSError:
+            return False
+    return True
+
+
+def _open_when_ready(url: str) -> None:
+    while not _answers(f"{url}/_stcore/health"):
+        time.sleep(0.1)
+    webbrowser.open(url)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, OSError):
+        return False

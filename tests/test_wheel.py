@@ -1,0 +1,160 @@
+"""The wheel is the whole app: built, installed into an environment of its own, used from an empty folder."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ELSEWHERE = {"download", "train"}  # commands that need a network, or hours
+
+
+def run(*command, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "COLUMNS")}
+    environment |= {"HF_HUB_OFFLINE": "1", "MPLBACKEND": "agg"}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """As a registry would get it: the source archive first, then the wheel from what that archive holds."""
+    folder = tmp_path_factory.mktemp("built")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
+    (archive,) = folder.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    unpacked = folder / archive.name.removesuffix(".tar.gz")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=unpacked)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def scripts(wheel, tmp_path_factory) -> Path:
+    """The folder of the commands of an environment in which the wheel is installed, beside the packages of ours."""
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment, with_pip=False)
+    paths = {"base": str(environment), "platbase": str(environment)}
+    scripts = Path(sysconfig.get_path("scripts", "venv", paths))
+    packages = Path(sysconfig.get_path("purelib", "venv", paths))
+    (packages / "ours.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python", "install", "-q"]
+    run(*pip, "--no-deps", "--no-index", wheel, cwd=environment)
+    return scripts
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("empty")
+
+
+def tracked(folder: str) -> set[str]:
+    listed = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, check=True)
+    return set(filter(None, listed.stdout.decode().split("\0")))
+
+
+def test_the_wheel_holds_all_that_the_app_needs_and_nothing_else(wheel):
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    pictures = {name for name in tracked("assets") if name.startswith("assets/readme/")}
+    app = {"app.py", ".streamlit/config.toml"} | tracked("pages") | tracked("assets") - pictures
+    wanted = tracked("playground") | {f"playground/app/{name}" for name in app}
+    assert names == wanted, f"lacking {sorted(wanted - names)}, more than wanted {sorted(names - wanted)}"
+
+
+def blocks(language: str) -> list[str]:
+    """The README's pieces of code in a language; what is typed in a shell has none."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    return [code for said, code in found if said == language]
+
+
+def commands() -> list[list[str]]:
+    """What the README says to type after `attention-playground`."""
+    typed = [shlex.split(line, comments=True) for block in blocks("") for line in block.splitlines()]
+    return [words[1:] for words in typed if words[:1] == ["attention-playground"] and len(words) > 1]
+
+
+EACH = """
+import json, sys
+from playground.__main__ import main
+for arguments in json.load(open(sys.argv[1])):
+    assert main(arguments) == 0, arguments
+"""
+
+
+def test_every_command_of_the_readme_works_in_an_empty_folder(scripts, empty, tmp_path):
+    chosen = [words for words in commands() if words[0] not in ELSEWHERE]
+    assert len(chosen) >= 6
+    (tmp_path / "commands.json").write_text(json.dumps(chosen))
+    said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
+    outputs = [words[words.index("-o") + 1] for words in chosen if words[0] == "figure"]
+    for output in outputs:
+        named = output.replace("{image}", "*").replace("{layer}", "*")
+        assert list(empty.glob(named)), f"{output} was not written; said was\n{said}"
+    assert "dinov2" in said
+
+
+def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
+    (code,) = blocks("python")
+    (tmp_path / "readme.py").write_text(code)
+    run(scripts / "python", tmp_path / "readme.py", cwd=empty)
+
+
+def test_the_command_and_the_package_are_of_one_version(scripts, empty, wheel):
+    said = run(scripts / "attention-playground", "--version", cwd=empty).strip()
+    code = "import playground; print(playground.__version__, playground.__file__)"
+    version, file = run(scripts / "python", "-c", code, cwd=empty).split(maxsplit=1)
+    assert said == version == wheel.name.split("-")[1]
+    assert ROOT not in Path(file).parents
+
+
+@pytest.mark.browser
+def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, empty, tmp_path):
+    from browser.chromium import find, install
+    from browser.server import Server
+    from browser.visitor import LAUNCH, Visitor
+    from playwright.sync_api import sync_playwright
+
+    class Installed(Server):
+        def start(self) -> Server:
+            command = [
+                scripts / "attention-playground",
+                "--no-browser",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(self.port),
+            ]
+            with (self.home / "log.txt").open("a") as log:
+                self.process = subprocess.Popen(
+                    command, cwd=empty, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+                )
+            return self
+
+    server = Installed(tmp_path).start()
+    try:
+        server.wait()
+        with sync_playwright() as playwright:
+            chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+            visitor = Visitor(chromium, server.url, color_scheme="dark").open("sample=flock")
+            assert visitor.lock((3, 4))["query"] == "3,4"
+            backdrop = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
+            assert backdrop == "rgb(19, 19, 24)"  # of theme.dark in .streamlit/config.toml
+            links = visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink")
+            links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
+            visitor.page.get_by_role("heading", name="Twice the same attention").wait_for()
+            assert visitor.page.get_by_test_id("stException").count() == 0
+            visitor.check()
+            chromium.close()
+    finally:
+        server.stop()
