@@ -19,6 +19,7 @@ def main() -> None:
     from tqdm import tqdm
 
     from playground import zoo
+    from playground.checkpoints import from_eva
     from playground.vit import VisionTransformer
 
     names, reasons = timm.list_models(["vit_*", "deit*"]), Counter()
@@ -28,7 +29,7 @@ def main() -> None:
             reason = zoo.why_not(peer)
             if reason is None:
                 ours = VisionTransformer(zoo.timm_config(name))
-                ours.load_state_dict(zoo.from_eva(peer.state_dict()), strict=True, assign=True)
+                ours.load_state_dict(from_eva(peer.state_dict()), strict=True, assign=True)
         reasons[reason] += 1
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")
     for reason, count in reasons.most_common():

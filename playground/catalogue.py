@@ -6,7 +6,7 @@ import sys
 
 from tqdm import tqdm
 
-from playground import zoo
+from playground import borrowed, zoo
 from playground.errors import PlaygroundError
 
 
@@ -33,9 +33,11 @@ def list_models(pattern: str | None) -> None:
 
 
 def download(names: list[str]) -> None:
-    for name in names:
+    for name in set(names) - set(borrowed.GROUPS):
         zoo.timm_config(name)  # all names are checked before the first byte comes
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
-        zoo.load(name, device="cpu")
+        zoo.download(name)
+        if name != "photographs":
+            zoo.load(name, device="cpu")
         print(f"{name} is on this machine")

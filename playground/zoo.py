@@ -1,4 +1,4 @@
-"""Where a model comes from: bundled, untrained, one of the paper's, any plain ViT of timm, or a file.
+"""Where a model comes from: bundled, untrained, borrowed, one of the paper's, any plain ViT of timm, or a file.
 
 timm says how each of its models is built and where the weights lie; from that this file makes our own
 VisionTransformer. timm's import takes seconds, so it happens only when one of its names is asked for.
@@ -17,13 +17,21 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from playground import borrowed
 from playground.assets import BUNDLED
+from playground.checkpoints import from_eva
 from playground.errors import PlaygroundError
 from playground.vit import PAPER, Config, VisionTransformer
 
 UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
+
+DINOV2_SMALL = Config(  # as timm's vit_small_patch14_dinov2.lvd142m, without waiting for timm's import
+    image_size=(518, 518), patch_size=14, depth=12, width=384, mlp_width=1536, heads=6, classes=0, layer_scale=True,
+    mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225),
+)  # fmt: skip
+DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"
 
 WEIGHTS = "model.safetensors"  # what the file is called on the hub
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
@@ -52,7 +60,8 @@ def load(
     device: str | torch.device | None = None,
     seed: int = 0,
 ) -> VisionTransformer:
-    """A ViT in evaluation mode: "bundled", "untrained", "ViT-B/16", a timm name, or the path of a .safetensors file.
+    """A ViT in evaluation mode: "bundled", "untrained", "dinov2-small", "ViT-B/16", a timm name, or the path of a
+    .safetensors file.
 
     `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
     a file with timm's parameter names; neither touches the network.
@@ -63,6 +72,8 @@ def load(
         vit = _from_own_file(
             BUNDLED, missing="This copy has no bundled model (assets/bundled.safetensors is not there)."
         )
+    elif name == "dinov2-small":
+        vit = _dinov2_small(pretrained and weights is None, seed)
     elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
         vit = VisionTransformer(_paper_config(name, paper[1], int(paper[2])), seed)
     elif name.endswith(".safetensors"):
@@ -85,6 +96,25 @@ def best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _dinov2_small(pretrained: bool, seed: int) -> VisionTransformer:
+    """From the borrowed file or the hub's own, whichever is on this machine; with neither, the borrowed one comes."""
+    if not pretrained:
+        return VisionTransformer(DINOV2_SMALL, seed)
+    with torch.device("meta"):
+        vit = VisionTransformer(DINOV2_SMALL)
+    path = borrowed.find(borrowed.DINOV2.file) or on_this_machine(f"timm/{DINOV2_ON_THE_HUB}")
+    if path is None:
+        borrowed.fetch([borrowed.DINOV2])
+        path = borrowed.cache_folder() / borrowed.DINOV2.file
+    fill(vit, read_weights(path), str(path))
+    return vit
+
+
+def on_this_machine(hub: str) -> Path | None:
+    """The weights of a repository on the hub such as "timm/vit_…", if the hub's cache holds them."""
+    return next(borrowed.hub_cache().glob(f"models--{hub.replace('/', '--')}/snapshots/*/{WEIGHTS}"), None)
 
 
 def _paper_config(name: str, size: str, patch: int) -> Config:
@@ -292,6 +322,11 @@ def _labels(model, name: str) -> tuple[str, ...]:
 
 def download(name: str, report: type | None = None) -> None:
     """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's."""
+    from tqdm.auto import tqdm
+
+    if name in borrowed.GROUPS:
+        borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
+        return
     from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
@@ -341,22 +376,6 @@ def _fetch(name: str) -> dict[str, Tensor]:
         return timm.create_model(name, pretrained=True).state_dict()
     except Exception as error:  # as above
         raise _unreachable(name, error) from error
-
-
-def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """DINOv3's names and splits in timm to ours; other state dicts pass through as they are."""
-    ours = {}
-    for key, value in state.items():
-        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
-            continue  # taken together with its partner
-        if key.endswith("attn.q_bias"):  # keys have no bias
-            parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
-            ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
-        elif ".mlp.fc1_g." in key:  # the gate first, then what it gates
-            ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
-        else:
-            ours[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
-    return ours
 
 
 def _nearest_that_loads(name: str) -> str:

@@ -11,6 +11,7 @@ from conftest import SMALL, scramble
 
 import playground
 from playground import zoo
+from playground.checkpoints import from_eva
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
@@ -147,7 +148,7 @@ def test_a_spread_of_names_loads():
         if zoo.loads(name):
             with torch.device("meta"):
                 reference, ours = timm.create_model(name), VisionTransformer(zoo.timm_config(name))
-            ours.load_state_dict(zoo.from_eva(reference.state_dict()), strict=True, assign=True)
+            ours.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
     assert sum(map(zoo.loads, names[::9])) / len(names[::9]) > 0.6
 
 

