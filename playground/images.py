@@ -38,9 +38,10 @@ UPRIGHT = {  # EXIF's orientation: what turns such a picture upright
 }
 
 _one_costly_picture = threading.Lock()  # WebP and AVIF take up to 1 GB for 64 megapixels: never several at once
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image
 
 
-def open_image(source: str | os.PathLike | bytes | bytearray | memoryview | BinaryIO | Image.Image) -> Image.Image:
+def open_image(source: Source) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image.
 
     A file object is read from its beginning and stays open. Pictures above 16.8 megapixels come back at half size.
@@ -63,14 +64,15 @@ def open_image(source: str | os.PathLike | bytes | bytearray | memoryview | Bina
     raise PlaygroundError(complaint)  # out here, so that the error doesn't keep the half-decoded picture alive
 
 
-def _open(source) -> Image.Image:
+def _open(source: Source) -> Image.Image:
     picture = source if isinstance(source, Image.Image) else read_header(read(source))
     check_size(*picture.size)
     if picture is not source:
         check_effort(picture)
         if picture.format == "JPEG":
-            picture.draft(None, tuple(side // _shrink(picture) for side in picture.size))
-            picture.info["exif"] = next((block for _, block in picture.applist if block.startswith(HIDDEN_EXIF)), b"")
+            picture.draft(None, (picture.width // _shrink(picture), picture.height // _shrink(picture)))
+            blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
+            picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
     costly = _shrink(picture) > 1 or picture.format == "AVIF"  # whose picture may be larger than its header says
     with _one_costly_picture if costly else contextlib.nullcontext():
         picture.load()
@@ -82,7 +84,7 @@ def _open(source) -> Image.Image:
 
 def _upright_rgb(picture: Image.Image) -> Image.Image:
     shrink, to_srgb, scale = _shrink(picture), None, _deep_scale(picture)
-    canvas = Image.new("RGB", tuple(math.ceil(side / shrink) for side in picture.size))
+    canvas = Image.new("RGB", (math.ceil(picture.width / shrink), math.ceil(picture.height / shrink)))
     for top, band in _bands(picture, shrink):
         flat = _flat(band, scale).reduce(shrink)
         to_srgb = to_srgb or _colours(flat.mode, picture.info.get("icc_profile"))
@@ -150,7 +152,7 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
             space, name = source.profile.xcolor_space.strip(), source.profile.profile_description or ""
             if space == {"L": "GRAY", "LAB": "Lab"}.get(mode, mode) and "sRGB" not in name:
                 transform = ImageCms.buildTransform(source, ImageCms.createProfile("sRGB"), mode, "RGB")
-                return lambda band: ImageCms.applyTransform(band, transform)
+                return lambda band: ImageCms.applyTransform(band, transform)  # type: ignore[return-value]
     return lambda band: band.convert("RGB")
 
 
@@ -164,7 +166,7 @@ def _orientation(exif: bytes | None) -> int:
         for at in range(start + 2, start + 2 + 12 * tags, 12):
             tag, kind, length = struct.unpack_from(order + "HHI", tiff, at)
             if tag == 274 and kind in (3, 4) and length == 1:
-                return struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, at + 8)[0]
+                return int(struct.unpack_from(order + TIFF_NUMBERS[kind], tiff, at + 8)[0])
     return 1
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -109,7 +110,7 @@ class Trace:
     def image(self) -> Image.Image:
         """The picture as the model saw it, pixel for pixel."""
         c = self._need_vit().config
-        pixels = self.input[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
+        pixels = self._need_input()[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
         return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
 
     # What a token listens to ------------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class Trace:
         v = self._layer(layer).v
         if v is None:
             return self.stored_norms[layer]
-        block = self._need_vit().blocks[layer]
+        block: Any = self._need_vit().blocks[layer]
         out = block.attn.proj.weight  # (D, D)
         if hasattr(block.ls1, "gamma"):
             out = block.ls1.gamma[:, None] * out
@@ -191,7 +192,7 @@ class Trace:
         self._layer(layer)  # says which layers there are
         vit = self._need_vit()
         with torch.no_grad():
-            pixels = self.input.to(vit.patch_embed.proj.weight.device)
+            pixels = self._need_input().to(vit.patch_embed.proj.weight.device)
             return _answer(vit.features(pixels, layer, self.scale)[0])
 
     def similarity(self, query: Query, layer: int | None = None) -> Tensor:
@@ -267,7 +268,7 @@ class Trace:
                 prefix=tuple(header["prefix"]),
                 native_scale=native,
                 scale=native if header["forward_scale"] is None else float(header["forward_scale"]),
-                record={layer: QKV(q[i], k[i], None) for i, layer in enumerate(header["held"])},
+                record={layer: QKV(q[i], k[i], None) for i, layer in enumerate(header["held"])},  # type: ignore[arg-type]
                 layers=int(header["layers"]),
                 logits=None,
                 predictions=tuple((label, p) for label, p in header["predictions"] or ()),
@@ -293,7 +294,7 @@ class Trace:
                 raise PlaygroundError(f"There is no token {query}; they count from 0 to {self.tokens - 1}.")
             return query
         try:
-            row, column = (int(n) for n in query)
+            row, column = (int(n) for n in query)  # type: ignore[union-attr]
         except (TypeError, ValueError):
             raise PlaygroundError(
                 f"A query is a patch (row, column), the name of a prefix token or a token index, not {query!r}."
@@ -334,6 +335,11 @@ class Trace:
         for start in range(0, self.tokens, step):
             block = slice(start, min(start + step, self.tokens))
             yield block, softmax_rows(head.q[block], head.k, scale)
+
+    def _need_input(self) -> Tensor:
+        if self.input is None:
+            raise PlaygroundError("A trace that was read from bytes has no picture; trace the image again.")
+        return self.input
 
     def _need_vit(self) -> VisionTransformer:
         if self.vit is None:

@@ -13,6 +13,7 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,7 +57,7 @@ def load(
     name: str,
     *,
     pretrained: bool = True,
-    weights: str | os.PathLike | None = None,
+    weights: str | os.PathLike[str] | None = None,
     device: str | torch.device | None = None,
     seed: int = 0,
 ) -> VisionTransformer:
@@ -121,13 +122,14 @@ def _paper_config(name: str, size: str, patch: int) -> Config:
     if not 1 <= patch <= 224:
         raise PlaygroundError(f"{name} asks for patches of {patch} pixels; choose 1 to 224, such as ViT-{size}/16.")
     side = 224 // patch * patch
-    return Config(**PAPER[size], patch_size=patch, image_size=(side, side))
+    shape: dict[str, Any] = dict(PAPER[size])
+    return Config(**shape, patch_size=patch, image_size=(side, side))
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def save(vit: VisionTransformer, path: str | os.PathLike, dtype: torch.dtype = torch.float16) -> None:
+def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:
     """One safetensors file that `load` reads by itself: the architecture travels in its metadata."""
     from safetensors.torch import save_file
 
@@ -137,7 +139,7 @@ def save(vit: VisionTransformer, path: str | os.PathLike, dtype: torch.dtype = t
     os.chmod(path, 0o644)  # the library leaves it to its owner alone, and an image's user is another
 
 
-def read_weights(path: str | os.PathLike) -> dict[str, Tensor]:
+def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """A state dict from a safetensors file. Nothing else is read: other formats can run code as they load."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -167,8 +169,9 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
             f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r})."
         )
     try:
-        fields = json.loads(metadata["config"])
-        config = Config(**{key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()})
+        fields: dict[str, Any] = json.loads(metadata["config"])
+        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+        config = Config(**fields)
         with torch.device("meta"):
             vit = VisionTransformer(config)
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError) as error:
@@ -235,7 +238,7 @@ def _check_name(name: str) -> None:
         raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
 
 
-def why_not(model) -> str | None:
+def why_not(model: Any) -> str | None:
     """Why our VisionTransformer can't be this timm model, or None if it can."""
     kind = type(model).__name__
     if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
@@ -263,14 +266,14 @@ def why_not(model) -> str | None:
     return None
 
 
-def _activation(mlp) -> str | None:
+def _activation(mlp: Any) -> str | None:
     kind = type(mlp.act).__name__
     if kind == "GELU":
         return "gelu" if mlp.act.approximate == "none" else "gelu_tanh"
     return {"GELUTanh": "gelu_tanh", "QuickGELU": "quick_gelu", "SiLU": "silu"}.get(kind)
 
 
-def _read_config(model, name: str) -> Config:
+def _read_config(model: Any, name: str) -> Config:
     import timm.data
 
     block, identity = model.blocks[0], torch.nn.Identity
@@ -300,7 +303,7 @@ def _read_config(model, name: str) -> Config:
         qk_norm=not isinstance(block.attn.q_norm, identity),
         qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,
         layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
-        activation=_activation(block.mlp),
+        activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
         gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
         eps=block.norm1.eps,
         mean=tuple(wants["mean"]),
@@ -310,7 +313,7 @@ def _read_config(model, name: str) -> Config:
     )
 
 
-def _labels(model, name: str) -> tuple[str, ...]:
+def _labels(model: Any, name: str) -> tuple[str, ...]:
     import timm.data
 
     subset = timm.data.infer_imagenet_subset(model)
@@ -345,12 +348,12 @@ def _patient(report: type | None) -> type:
     anew for ever."""
     from tqdm.auto import tqdm
 
-    came = 0
+    came: float = 0
 
-    class Patient(report or tqdm):
-        def update(self, n=1):
+    class Patient(report or tqdm):  # type: ignore[misc]
+        def update(self, n: float | None = 1) -> bool | None:
             nonlocal came
-            came += max(0, n)
+            came += max(0, n or 0)
             if self.total and came > 2 * self.total:
                 raise ConnectionError("the connection breaks off again and again")
             return super().update(n)
@@ -414,7 +417,7 @@ def card(name: str) -> Card | None:
     import timm
 
     with torch.device("meta"):
-        model = timm.create_model(name)
+        model: Any = timm.create_model(name)
     if why_not(model):
         return None
     megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
