@@ -1,0 +1,64 @@
+"""`attention-playground` without a command."""
+
+import http.server
+import socket
+import threading
+
+import pytest
+
+from playground.__main__ import main
+from playground.ui import launch
+
+
+@pytest.fixture
+def taken():
+    """A port of localhost on which somebody listens."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--port", "70000"], "--port goes from 1 to 65535"),
+        (["--port", "0"], "--port goes from 1 to 65535"),
+        (["--host", "no such place"], "This machine has no address 'no such place'"),
+    ],
+)
+def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
+    assert main([*options, "--no-browser"]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_taken_port_that_was_asked_for_is_refused(taken, capsys):
+    assert main(["--host", "127.0.0.1", "--port", str(taken), "--no-browser"]) == 2
+    assert f"Port {taken} is taken" in capsys.readouterr().err
+
+
+def test_without_a_port_a_taken_one_is_passed_over(taken, monkeypatch):
+    monkeypatch.setattr(launch, "FIRST_PORT", taken)
+    assert launch._free_port("127.0.0.1") > taken
+
+
+def test_the_browser_opens_once_the_server_answers(monkeypatch):
+    opened, asked = [], []
+
+    class Health(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200 if len(asked) > 1 else 503)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    monkeypatch.setattr(launch.webbrowser, "open", lambda url: opened.append((url, len(asked))))
+    with http.server.HTTPServer(("127.0.0.1", 0), Health) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        launch._open_when_ready(url)
+        server.shutdown()
+    assert opened == [(url, 2)], asked
+    assert set(asked) == {"/_stcore/health"}
