@@ -3,13 +3,13 @@
 import streamlit as st
 
 from playground.ui.frame import frame
-from playground.ui.pages import MICROSCOPE, ROOMS
+from playground.ui.pages import MICROSCOPE, PAGES
 
 frame()
 st.navigation(
     [
-        st.Page(room.file, title=room.title, icon=room.icon, url_path=room.name, default=room == MICROSCOPE)
-        for room in ROOMS.values()
+        st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page == MICROSCOPE)
+        for page in PAGES.values()
     ],
     position="hidden",
 ).run()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from playground.serving import engine
+from playground.serving import traces
 from playground.ui import lesson
 from playground.ui.lessons import heads
 
@@ -14,7 +14,7 @@ here = lesson.begin(
     heads.SETTINGS,
     exports="atlas",
 )
-seen = engine.trace(here.picture, here.wish, here.own)
+seen = traces.trace(here.picture, here.wish, here.own)
 
 if st.session_state.measure not in (offered := heads.measures_of(seen)):
     st.session_state.measure = heads.ENTROPY

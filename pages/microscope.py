@@ -13,7 +13,7 @@ state = st.session_state
 
 
 def on_view() -> None:
-    state.here.view = address.view_of(state.lens.view or "")
+    state.here.hear_view(address.view_of(state.lens.view or ""))
     write_address()
 
 

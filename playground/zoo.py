@@ -60,12 +60,14 @@ def load(
     weights: str | os.PathLike[str] | None = None,
     device: str | torch.device | None = None,
     seed: int = 0,
+    offline: bool = False,
 ) -> VisionTransformer:
     """A ViT in evaluation mode: "bundled", "untrained", "dinov2-small", "ViT-B/16", a timm name, or the path of a
     .safetensors file.
 
     `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
-    a file with timm's parameter names; neither touches the network.
+    a file with timm's parameter names; neither touches the network. `offline=True` takes published weights only from
+    this machine.
     """
     if name == "untrained":
         vit = VisionTransformer(UNTRAINED, seed)
@@ -80,7 +82,7 @@ def load(
     elif name.endswith(".safetensors"):
         vit = _from_own_file(Path(name), missing=f"There is no file {name}.")
     else:
-        vit = _from_timm(name, pretrained and weights is None, seed)
+        vit = _from_timm(name, pretrained and weights is None, seed, offline)
     if weights is not None:
         fill(vit, read_weights(weights), str(weights))
     vit.name = vit.name if name.endswith(".safetensors") else name
@@ -201,13 +203,13 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
 # timm -----------------------------------------------------------------------------------------------------------------
 
 
-def _from_timm(name: str, pretrained: bool, seed: int) -> VisionTransformer:
+def _from_timm(name: str, pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
     config = timm_config(name)
     if not pretrained:
         return VisionTransformer(config, seed)
     with torch.device("meta"):
         vit = VisionTransformer(config)
-    fill(vit, _fetch(name), name)
+    fill(vit, _fetch(name, offline), name)
     return vit
 
 
@@ -323,24 +325,43 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
     return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
 
 
-def download(name: str, report: type | None = None) -> None:
-    """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's."""
-    from tqdm.auto import tqdm
-
+def download(name: str, report: type | None = None, offline: bool = False) -> None:
+    """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's; `offline=True`
+    only looks whether they are there."""
     if name in borrowed.GROUPS:
-        borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
+        if not offline:
+            from tqdm.auto import tqdm
+
+            borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
         return
-    from huggingface_hub import hf_hub_download
+    _check_name(name)
+    if source := _on_hub(name):
+        _hub_file(name, source, offline, report)
+    elif offline:
+        raise _not_offline(name)  # otherwise timm fetches them as it loads
+
+
+def _on_hub(name: str) -> str | None:
+    """The repository on the hub that holds this model's safetensors file, if there is one."""
     from timm.models import get_pretrained_cfg
 
-    _check_name(name)
     source = get_pretrained_cfg(name)
     if source is None or not source.hf_hub_id or source.hf_hub_filename:
-        return  # from elsewhere: timm fetches it as it loads
+        return None
+    return source.hf_hub_id.split("@")[0]
+
+
+def _hub_file(name: str, repository: str, offline: bool, report: type | None = None) -> str:
+    from huggingface_hub import hf_hub_download
+
     try:
-        hf_hub_download(source.hf_hub_id.split("@")[0], WEIGHTS, tqdm_class=_patient(report))
+        return hf_hub_download(repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline)
     except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
         raise _unreachable(name, error) from error
+
+
+def _not_offline(name: str) -> PlaygroundError:
+    return PlaygroundError(f"The weights of {name} are not on the hub, and nothing else is asked offline.")
 
 
 def _patient(report: type | None) -> type:
@@ -369,14 +390,19 @@ def _unreachable(name: str, error: Exception) -> PlaygroundError:
     )
 
 
-def _fetch(name: str) -> dict[str, Tensor]:
+def _fetch(name: str, offline: bool) -> dict[str, Tensor]:
     """The published weights, by timm's own loader, from this machine's cache or the network."""
     import timm
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
+    here = {}
+    if offline:
+        if not (source := _on_hub(name)):
+            raise _not_offline(name)
+        here = {"file": _hub_file(name, source, offline), "custom_load": False}
     try:
-        return timm.create_model(name, pretrained=True).state_dict()
+        return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
     except Exception as error:  # as above
         raise _unreachable(name, error) from error
 

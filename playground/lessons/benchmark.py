@@ -2,8 +2,8 @@
 
 `python -m playground.lessons.benchmark WIDTH HEADS KERNEL` measures, in a process of its own, so that the peak is
 that of the layer and nothing else's, and prints a line of JSON for each step. `Series` starts such a process and reads
-it, `Desk` lets one run at a time and keeps what came out. Bounds stand below: a series takes neither more
-memory nor more time, gives way to all other work, and is the first to go should memory run out all the same.
+it. Bounds stand below: a series takes neither more memory nor more time, gives way to all other work, and is the first
+to be ended by the system should memory run out all the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ STEPS = len(SIDES) * len(GROWTH)
 MOST_BYTES = 1024**3
 MOST_PASS = 5.0  # seconds that a single pass may be expected to take
 MOST_SECONDS = 90  # for the whole series
+LOOK_EVERY = 0.2  # seconds: so soon a series ends that is not wanted any more
 REPEATS, ENOUGH = 5, 0.3  # a step is timed so often, or until so many seconds are spent; the quickest counts
 
 
@@ -180,7 +180,8 @@ class Series:
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     @property
     def done(self) -> float:
@@ -198,65 +199,19 @@ class Series:
         self.stopped = True
         self._process.kill()
 
+    def wait(self, stopped: Callable[[], bool]) -> None:
+        """Until it has ended; it is stopped when `stopped` says so."""
+        while self.running:
+            if stopped():
+                self.stop()
+            self._reader.join(LOOK_EVERY)
+
     def _read(self) -> None:
         with self._process as process:
             for line in process.stdout:
                 with contextlib.suppress(ValueError, TypeError):
                     self.points.append(Point(**json.loads(line)))
         self.running = False
-
-
-class Desk:
-    """One series at a time, and the last ones that were finished."""
-
-    KEPT = 8
-
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._current: tuple[object, tuple, Series] | None = None  # whose, of what
-        self._kept: OrderedDict[tuple, Series] = OrderedDict()
-
-    def start(self, owner: object, width: int, heads: int, kernel: int) -> bool:
-        """False while another one runs."""
-        with self._lock:
-            if self._busy():
-                return False
-            self._current = (owner, (width, heads, kernel), Series(width, heads, kernel))
-            return True
-
-    def running(self) -> tuple[object, Series] | None:
-        """Whose series runs, and the series."""
-        with self._lock:
-            return (self._current[0], self._current[2]) if self._busy() else None
-
-    def result(self, width: int, heads: int, kernel: int) -> Series | None:
-        """What there is of this case: the running series, or the last one."""
-        with self._lock:
-            case = (width, heads, kernel)
-            if self._busy() and self._current[1] == case:
-                return self._current[2]
-            return self._kept.get(case)
-
-    def stop(self, owner: object) -> None:
-        """Only one's own."""
-        with self._lock:
-            if self._busy() and self._current[0] == owner:
-                self._current[2].stop()
-
-    def _busy(self) -> bool:
-        """Whether one runs; a finished one is laid aside."""
-        if self._current is None:
-            return False
-        _, case, series = self._current
-        if series.running:
-            return True
-        if series.points or not series.stopped:
-            self._kept[case] = series
-            self._kept.move_to_end(case)
-            while len(self._kept) > self.KEPT:
-                self._kept.popitem(last=False)
-        self._current = None
-        return False
 
 
 def memory_to_spare() -> int:

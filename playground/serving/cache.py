@@ -1,4 +1,4 @@
-"""A shelf: what has been made once is kept for everybody, up to a bound in bytes; the longest unused goes first."""
+"""What has been made once is kept for everybody, up to a bound in bytes; what was not used for longest goes first."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+MB = 2**20
 
-class Shelf:
+
+class Cache:
     def __init__(self, most_bytes: int, size: Callable[[Any], int] = len):
         self.most_bytes = most_bytes
         self.size = size
-        self._things: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> what was made, its bytes
         self._making: dict[Hashable, threading.Lock] = {}
         self.used = time.monotonic()
         self._lock = threading.Lock()
@@ -21,47 +23,47 @@ class Shelf:
     @property
     def bytes(self) -> int:
         with self._lock:
-            return sum(size for _, size in self._things.values())
+            return sum(size for _, size in self._kept.values())
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """The thing of this key. Two who ask for it at the same moment have it made once."""
+        """What is kept under this key, made now if it is not there. If two ask at the same moment it is made once."""
         self.used = time.monotonic()
         with self._lock:
-            if key in self._things:
-                self._things.move_to_end(key)
-                return self._things[key][0]
-            turn = self._making.setdefault(key, threading.Lock())
-        with turn:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
             with self._lock:
-                if key in self._things:
-                    return self._things[key][0]
+                if key in self._kept:
+                    return self._kept[key][0]
             try:
-                thing = make()
-                self._put(key, thing)
+                made = make()
+                self._keep(key, made)
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return thing
+        return made
 
-    def _put(self, key: Hashable, thing: Any) -> None:
-        size = self.size(thing)
+    def _keep(self, key: Hashable, made: Any) -> None:
+        size = self.size(made)
         with self._lock:
-            self._things[key] = (thing, size)
-            while len(self._things) > 1 and sum(size for _, size in self._things.values()) > self.most_bytes:
-                self._things.popitem(last=False)
+            self._kept[key] = (made, size)
+            while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > self.most_bytes:
+                self._kept.popitem(last=False)
 
-    def drop(self) -> None:
-        """The longest unused thing goes."""
+    def drop_oldest(self) -> None:
+        """Forgets what was not used for longest."""
         with self._lock:
-            if self._things:
-                self._things.popitem(last=False)
+            if self._kept:
+                self._kept.popitem(last=False)
 
 
-def trim(shelves: Iterable[Shelf], most_bytes: int) -> None:
-    """Many shelves with one bound: those go first that belong to whoever has been away for longest."""
-    shelves = sorted(shelves, key=lambda shelf: shelf.used)
-    excess = sum(shelf.bytes for shelf in shelves) - most_bytes
-    for shelf in shelves[:-1]:  # whoever asks now keeps what was just made
-        while excess > 0 and (held := shelf.bytes):
-            shelf.drop()
-            excess -= held - shelf.bytes
+def trim(caches: Iterable[Cache], most_bytes: int) -> None:
+    """Keeps many caches within one bound together: the cache that was not used for longest loses its things first."""
+    caches = sorted(caches, key=lambda cache: cache.used)
+    excess = sum(cache.bytes for cache in caches) - most_bytes
+    for cache in caches[:-1]:  # the last one was used just now, by the person who waits for the answer
+        while excess > 0 and (held := cache.bytes):
+            cache.drop_oldest()
+            excess -= held - cache.bytes

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 
 from playground.errors import PlaygroundError
 
@@ -26,6 +27,12 @@ class Settings:
     model_mb: int = 3000
     sample_mb: int = 600
     upload_mb: int = 1200
+
+
+@cache
+def now() -> Settings:
+    """The settings of this server, read when they are first needed."""
+    return read()
 
 
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:

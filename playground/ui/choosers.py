@@ -8,9 +8,11 @@ from collections.abc import Callable
 import streamlit as st
 from tqdm.auto import tqdm
 
+from playground.errors import PlaygroundError
 from playground.samples import SAMPLES
-from playground.serving import engine
-from playground.serving.session import Session, default_model, model_title
+from playground.serving import models, pictures
+from playground.serving.session import Session
+from playground.ui import messages
 
 Errand = tuple[str, Callable[[], None]]  # the model whose weights are to be here first, and what to do then
 
@@ -38,7 +40,7 @@ def run(errand: Errand) -> None:
 
     try:
         bar.progress(0.0, f"{name}: looking for it")
-        engine.fetch(name, Report)
+        models.fetch(name, Report)
         bar.progress(1.0, f"{name}: looking at the picture")
         action()
     finally:
@@ -46,7 +48,7 @@ def run(errand: Errand) -> None:
 
 
 def model_chooser(here: Session) -> None:
-    names = [default_model(), *engine.offers()]
+    names = [models.default(), *models.offers()]
     if here.wish.model not in names:
         names.append(here.wish.model)
 
@@ -57,13 +59,13 @@ def model_chooser(here: Session) -> None:
 
     st.session_state.model = here.wish.model  # also when the choice could not be had
     st.selectbox(
-        "Model", names, key="model", on_change=choose, format_func=engine.offer_line, accept_new_options=True,
+        "Model", names, key="model", on_change=choose, format_func=models.offer_line, accept_new_options=True,
         label_visibility="collapsed",
     )  # fmt: skip
 
 
 def detail_chooser(here: Session, attempt: Callable) -> None:
-    options = engine.details(here.wish.model)
+    options = models.details(here.wish.model)
     st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
     st.selectbox(
         "Detail", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
@@ -80,14 +82,14 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
 
         def choose_picture() -> None:
             name = state.other_picture
-            if name and attempt(here.compare, engine.sample(name), here.wish.model):
+            if name and attempt(here.compare, pictures.sample(name), here.wish.model):
                 state.comparing = False
 
         st.selectbox(
             "with another picture", titles, index=None, key="other_picture", format_func=titles.get,
             on_change=choose_picture,
         )  # fmt: skip
-        models = [name for name in (default_model(), "untrained", *engine.offers()) if name != here.wish.model]
+        names = [name for name in (models.default(), "untrained", *models.offers()) if name != here.wish.model]
 
         def choose_model() -> None:
             if name := state.other_model:
@@ -95,6 +97,30 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
                 send(name, lambda: here.compare(here.picture, name))
 
         st.selectbox(
-            "or with another model on the same picture", list(dict.fromkeys(models)), index=None, key="other_model",
-            format_func=model_title, on_change=choose_model,
+            "or with another model on the same picture", list(dict.fromkeys(names)), index=None, key="other_model",
+            format_func=models.title, on_change=choose_model,
         )  # fmt: skip
+
+
+def labelled_chooser(here: Session, attempt: Callable) -> None:
+    """CIFAR-10's pictures by number; nothing where no folder of them is named."""
+    if (folder := pictures.labelled_folder()) is None:
+        return
+    from playground.training import datasets
+
+    try:
+        last = datasets.count(folder) - 1
+    except PlaygroundError as error:
+        st.caption(messages.plain(str(error)))
+        return
+
+    def choose() -> None:
+        if (number := st.session_state.labelled) is not None:
+            attempt(lambda: here.show(pictures.labelled(number)))
+
+    st.number_input(
+        f"or one of CIFAR-10, 0 to {last:,}", 0, last, None, 1, key="labelled", on_change=choose,
+        placeholder="its number",
+    )  # fmt: skip
+    if not here.picture.sample and " no. " in here.picture.name:
+        st.caption(messages.plain(here.picture.name))

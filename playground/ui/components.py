@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from functools import cache
 
 import streamlit as st
@@ -11,8 +9,7 @@ from PIL import Image
 
 from playground.figures.bundle import bundle, stylesheet
 from playground.samples import SAMPLES
-
-THUMB = 96  # pixels, for 38 on a sharp screen
+from playground.serving.pictures import THUMB, thumbnail
 
 
 @cache
@@ -48,11 +45,3 @@ def _thumbs() -> list[dict[str, str]]:
         image.draft("RGB", (THUMB * 2, THUMB * 2))
         thumbs.append({"name": sample.name, "title": sample.title, "hint": sample.hint, "src": thumbnail(image)})
     return thumbs
-
-
-def thumbnail(image: Image.Image) -> str:
-    """As a data URL."""
-    image, out = image.copy(), io.BytesIO()
-    image.thumbnail((THUMB * 2, THUMB))
-    image.save(out, "JPEG", quality=80)
-    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import engine
+from playground.serving import queue, traces
 from playground.serving.session import Session
+from playground.ui.messages import plain
 from playground.ui.navigation import words_now
-from playground.ui.plain import plain
 
 KINDS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "webp": "in motion"}
 MIMES = {
@@ -83,7 +83,7 @@ def _html(here: Session) -> tuple:
     from playground.figures.spec import query_words
 
     spec = description(here, "head")
-    seen = engine.trace(here.picture, replace(here.wish, scale=None), here.own)
+    seen = traces.trace(here.picture, replace(here.wish, scale=None), here.own)
     first = seen.upper_layer if spec.layer is None else spec.layer
     view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")}
     view |= {"layer": first, "query": query_words(spec.settled(seen).query)}
@@ -112,7 +112,7 @@ def description(here: Session, layout: str, **look):
         picture, wish = here.other
         shown["other_image"] = None if picture.id == here.picture.id else picture.name
         shown["other_model"] = None if wish.model == here.wish.model else wish.model
-    seen = engine.trace(here.picture, here.wish, here.own) if here.wish.detail > 1 else None
+    seen = traces.trace(here.picture, here.wish, here.own) if here.wish.detail > 1 else None
     return Spec(
         image="" if layout == "curves" else here.picture.name,
         layout=layout,
@@ -139,7 +139,7 @@ def picture(here: Session, spec, kind: str) -> bytes:
 
     seen, beside = _traces(here, spec)
     image = None if spec.layout == "curves" else here.picture.image
-    with engine.turn():
+    with queue.turn():
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"sweep.{kind}"
@@ -156,14 +156,14 @@ def _traces(here: Session, spec) -> tuple:
         return None, {}
     altered = None if spec.scale == "on" else 1.0 if spec.scale == "off" else float(spec.scale)
     if spec.layout == "scale" and spec.whole:
-        seen = engine.trace(here.picture, here.wish, here.own)
-        return seen, {"other": engine.trace(here.picture, replace(here.wish, scale=altered or 1.0), here.own)}
+        seen = traces.trace(here.picture, here.wish, here.own)
+        return seen, {"other": traces.trace(here.picture, replace(here.wish, scale=altered or 1.0), here.own)}
     wish = replace(here.wish, scale=altered) if spec.whole else here.wish
-    seen = engine.trace(here.picture, wish, here.own)
+    seen = traces.trace(here.picture, wish, here.own)
     if spec.layout != "compare" or here.other is None:
         return seen, {}
     other, its_wish = here.other
     return seen, {
-        "other": engine.trace(other, replace(its_wish, scale=wish.scale), here.own),
+        "other": traces.trace(other, replace(its_wish, scale=wish.scale), here.own),
         "other_image": other.image,
     }

@@ -10,7 +10,7 @@ import streamlit as st
 from playground.serving.session import Session
 from playground.ui.export_panel import exporter
 from playground.ui.navigation import Setting, arrive, write_address
-from playground.ui.pages import ROOMS, after
+from playground.ui.pages import PAGES, after
 from playground.ui.toolbar import run_errand, toolbar
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
@@ -31,7 +31,7 @@ def begin(
     here = arrive(page, settings)
     toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
     with st.container(key="lesson"):
-        st.header(ROOMS[page].title, anchor=False)
+        st.header(PAGES[page].title, anchor=False)
         st.markdown(idea)
     return here
 
@@ -39,9 +39,9 @@ def begin(
 def end() -> None:
     """The way on; what has been chosen goes into the address; and what may take minutes is done."""
     state = st.session_state
-    room = after(ROOMS[state.page])
+    following = after(PAGES[state.page])
     words = state.here.words(view=False)
-    st.page_link(room.file, label=f"Next: {room.title}", icon=":material/arrow_forward:", query_params=words)
+    st.page_link(following.file, label=f"Next: {following.title}", icon=":material/arrow_forward:", query_params=words)
     write_address()
     run_errand()
 

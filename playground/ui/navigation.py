@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from playground.errors import PlaygroundError
 from playground.serving import address, session
 from playground.serving.session import Session
-from playground.ui import tour
-from playground.ui.plain import plain
+from playground.ui import messages, streamlit_private, tour
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, settings or {}
-    if PagesManager.uses_pages_directory:  # the first run on a fresh server finds pages/ by itself, without app.py
-        PagesManager.uses_pages_directory = False
+    if streamlit_private.use_our_pages():
         st.rerun()
     tour.turn(page)
     given = dict(st.query_params)
@@ -51,14 +48,13 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
         else:
             former = state.here
             state.here, trouble = session.start(words, view)
-            state.here.view_id += former.view_id + 1
             trouble = state.here.take_back(former, words) or trouble
         for name, setting in settings.items():
             state[name] = setting.read(given.get(name))
         state.pop("errand", None)
         state.page, state.settings, state.address = page, settings, given
         if trouble:
-            st.toast(plain(trouble), icon=":material/error:", duration="long")
+            messages.error(trouble)
         # An address that says less than it could is left alone: a step more in the history would hold people back.
         if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
             write_address()
@@ -87,7 +83,7 @@ def attempt(action: Callable, *arguments) -> bool:
     try:
         action(*arguments)
     except PlaygroundError as error:
-        st.toast(plain(str(error)), icon=":material/error:", duration="long")
+        messages.error(str(error))
         return False
     write_address()
     return True

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Room:
+class Page:
     name: str  # of the file in pages/, and in the address
     short: str
     title: str
@@ -15,21 +15,21 @@ class Room:
         return f"pages/{self.name}.py"
 
 
-MICROSCOPE = Room("microscope", "Microscope", "Microscope", ":material/center_focus_strong:")
+MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:")
 LESSONS = (
-    Room("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
-    Room("shapes", "Shapes", "Shapes: where every dimension comes from", ":material/data_array:"),
-    Room("scale", "Scale", "Scale: why √d_k", ":material/show_chart:"),
-    Room("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
-    Room("heads", "Heads", "Heads: what they do", ":material/apps:"),
-    Room("cost", "Cost", "Cost: the quadratic wall", ":material/trending_up:"),
-    Room("code", "Code", "Code: read it", ":material/code:"),
+    Page("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
+    Page("shapes", "Shapes", "Shapes: where every dimension comes from", ":material/data_array:"),
+    Page("scale", "Scale", "Scale: why √d_k", ":material/show_chart:"),
+    Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
+    Page("heads", "Heads", "Heads: what they do", ":material/apps:"),
+    Page("cost", "Cost", "Cost: the quadratic wall", ":material/trending_up:"),
+    Page("code", "Code", "Code: read it", ":material/code:"),
 )
-TRAINING = Room("training", "Training", "Training: from fog to structure", ":material/timelapse:")
-ROOMS = {room.name: room for room in (MICROSCOPE, *LESSONS, TRAINING)}
+TRAINING = Page("training", "Training", "Training: from fog to structure", ":material/timelapse:")
+PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS, TRAINING)}
 
 
-def after(room: Room) -> Room:
+def after(page: Page) -> Page:
     """Where to go on reading."""
-    rooms = list(ROOMS.values())
-    return rooms[(rooms.index(room) + 1) % len(rooms)]
+    pages = list(PAGES.values())
+    return pages[(pages.index(page) + 1) % len(pages)]

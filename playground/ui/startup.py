@@ -6,32 +6,20 @@ import logging
 import sys
 
 import streamlit as st
-from streamlit import net_util, runtime
 
-from playground.serving import engine
-
-KEPT_UPLOADS = 3  # of one session, in Streamlit's memory; a page reads its file at once
+from playground.serving import models, settings
+from playground.ui import messages, streamlit_private
 
 
 @st.cache_resource(show_spinner=False)
 def once_per_server() -> None:
-    net_util.get_external_ip = lambda: None  # asked for each page of another host, while everybody waits: up to 2 s
+    settings.now()  # a typing error in them is said now
+    streamlit_private.ask_nobody_for_our_address()
+    streamlit_private.bound_uploads()
+    streamlit_private.hush_toasts()
+    messages.connect()
     _log_to_stdout()
-    if runtime.exists():
-        bound_uploads(runtime.get_instance().uploaded_file_mgr)
-    engine.warm_up()
-
-
-def bound_uploads(manager, most: int = KEPT_UPLOADS) -> None:
-    """Whoever has a session open may send file after file without showing one: only the last ones are kept."""
-    add = manager.add_file
-
-    def add_file(session_id: str, file) -> None:
-        add(session_id, file)
-        for older in list(manager.file_storage[session_id])[:-most]:
-            manager.remove_file(session_id, older)
-
-    manager.add_file = add_file
+    models.warm_up()
 
 
 def _log_to_stdout() -> None:
@@ -41,5 +29,3 @@ def _log_to_stdout() -> None:
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
-    # Of sentences in a corner, each time one is said to somebody who waits: they replace nothing on a page.
-    logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from playground.serving import address, engine, labelled, session
+from playground.serving import address, pictures
+from playground.serving.browser import MINE
 from playground.ui import choosers, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
-from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS, TRAINING
+from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, TRAINING
 from playground.version import __version__
 
 state = st.session_state
@@ -25,13 +26,13 @@ def toolbar(*more: Callable[[], None]) -> None:
         pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
     with (
         pages,
-        st.popover(ROOMS[state.page].short, icon=":material/menu:", width="stretch", key="pages", on_change="rerun"),
+        st.popover(PAGES[state.page].short, icon=":material/menu:", width="stretch", key="pages", on_change="rerun"),
     ):
         if state.get("pages"):  # its links say what is shown now
             _menu()
     with samples:
         strip(
-            "strip", here.strip(),
+            "strip", here.choice.strip(),
             lambda: show_sample(state.strip.pick), lambda: show_photo(state.strip.photo),
         )  # fmt: skip
     with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
@@ -48,8 +49,8 @@ def toolbar(*more: Callable[[], None]) -> None:
 def _menu() -> None:
     words = state.here.words(view=False)
     st.page_link(MICROSCOPE.file, label=MICROSCOPE.title, icon=MICROSCOPE.icon, query_params=words)
-    for number, room in enumerate(LESSONS, start=1):
-        st.page_link(room.file, label=f"{number} · {room.title}", icon=room.icon, query_params=words)
+    for number, page in enumerate(LESSONS, start=1):
+        st.page_link(page.file, label=f"{number} · {page.title}", icon=page.icon, query_params=words)
     st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
     st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1))
     st.caption(f"Attention Playground {__version__}")
@@ -59,7 +60,7 @@ def _open() -> None:
     st.file_uploader("A picture of your own", key="file", on_change=_on_file, args=("file",), max_upload_size=32)
     if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
         st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
-    labelled.chooser(state.here, attempt)
+    choosers.labelled_chooser(state.here, attempt)
 
 
 def run_errand() -> None:
@@ -72,18 +73,19 @@ def run_errand() -> None:
 
 
 def show_sample(name: object) -> None:
-    if name == session.MINE and state.here.mine is not None:
-        attempt(state.here.show, state.here.mine)
+    mine = state.here.choice.mine
+    if name == MINE and mine is not None:
+        attempt(state.here.show, mine)
     elif known := address.readable({"sample": str(name)}).get("sample"):
-        attempt(state.here.show, engine.sample(known))
+        attempt(state.here.show, pictures.sample(known))
 
 
 def show_photo(photo: dict | None) -> None:
     """One that was dropped or pasted."""
-    attempt(lambda: state.here.show(session.sent_photo(photo or {})))
+    attempt(lambda: state.here.show(pictures.from_message(photo or {})))
 
 
 def _on_file(key: str) -> None:
     photo = state[key]
-    if photo is not None and attempt(lambda: state.here.show(engine.upload(photo.getvalue(), photo.name))):
+    if photo is not None and attempt(lambda: state.here.show(pictures.upload(photo.getvalue(), photo.name))):
         state.opening = False

@@ -8,9 +8,9 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.samples import SAMPLES
-from playground.serving.session import default_model
+from playground.serving import models
 from playground.ui.components import component
-from playground.ui.pages import MICROSCOPE, ROOMS
+from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.tour_steps import STEPS, Step
 
 PLACES = {str(n): n for n in range(1, len(STEPS) + 1)}
@@ -18,7 +18,7 @@ PLACES = {str(n): n for n in range(1, len(STEPS) + 1)}
 
 def words(n: int) -> dict[str, str]:
     """The address of a step: always the same picture and model, so that it talks about what is there."""
-    return {"model": default_model(), "sample": SAMPLES[0].name, **_step(n).words, "tour": str(n)}
+    return {"model": models.default(), "sample": SAMPLES[0].name, **_step(n).words, "tour": str(n)}
 
 
 def word(page: str) -> dict[str, str]:
@@ -70,7 +70,7 @@ def draw() -> None:
         step = _step(n)
         data = {
             "n": n, "of": len(STEPS), "title": step.title, "text": step.text, "point": step.point, "keep": step.keep,
-            "away": step.page != state.page, "room": ROOMS[step.page].short, "roomy": state.page == "microscope",
+            "away": step.page != state.page, "room": PAGES[step.page].short, "roomy": state.page == "microscope",
         }  # fmt: skip
         card = component(
             "tour", "shell/tour.js", "shell/tour.css", box="<div data-tour></div>", shadow=False
@@ -88,14 +88,14 @@ def _go(n: int, page: str) -> None:
         _begin(n)
         st.query_params.from_dict(words(n))
     else:
-        st.switch_page(ROOMS[step.page].file, query_params=words(n))
+        st.switch_page(PAGES[step.page].file, query_params=words(n))
 
 
 def _begin(n: int) -> None:
     """A step shows its own view, whatever was chosen before."""
     state = st.session_state
     if "here" in state:
-        state.here.view, state.here.other = {}, None
+        state.here.alone()
     state.tour, state.pages = n, False  # the menu that it was begun from is closed
 
 

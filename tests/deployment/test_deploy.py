@@ -93,10 +93,10 @@ def test_the_image_holds_the_app_and_nothing_else():
 VISIT = """
 import json, sys
 from streamlit.testing.v1 import AppTest
-from playground.ui.pages import ROOMS
-for room in ROOMS.values():
-    page = AppTest.from_file("app.py", default_timeout=200).run().switch_page(room.file).run()
-    print(json.dumps([room.name, [e.value for e in page.exception]]))
+from playground.ui.pages import PAGES
+for page in PAGES.values():
+    shown = AppTest.from_file("app.py", default_timeout=200).run().switch_page(page.file).run()
+    print(json.dumps([page.name, [e.value for e in shown.exception]]))
 assert not any("tests" in name.split(".") for name in sys.modules if name.startswith("playground"))
 """
 

@@ -1,4 +1,4 @@
-"""Measured time and memory: true, bounded, one at a time, and stoppable."""
+"""Measured time and memory: true and bounded."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from playground.lessons import benchmark
-from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Desk, Point, Series
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
 FAR = 1e18  # seconds
@@ -53,26 +53,6 @@ def test_memory_has_a_hard_end():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.stdout.strip() == "refused", run.stderr
-
-
-def test_one_series_at_a_time_and_only_its_owner_stops_it():
-    desk, mine, yours = Desk(), object(), object()
-    assert desk.start(mine, 64, 1, 1)
-    assert not desk.start(yours, 64, 1, 1)
-    owner, series = desk.running()
-    assert owner is mine
-    desk.stop(yours)
-    assert series.running
-    wait(lambda: series.points)
-    assert desk.result(64, 1, 1) is series
-    desk.stop(mine)
-    wait(lambda: not series.running)
-    assert desk.running() is None
-    assert series.stopped
-    assert desk.result(64, 1, 1) is series  # what it had found is kept
-    assert series._process.returncode is not None
-    assert desk.start(yours, 64, 1, 1)
-    desk.stop(yours)
 
 
 def test_a_series_goes_through_all_its_steps(monkeypatch):

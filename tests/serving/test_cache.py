@@ -4,7 +4,7 @@ import time
 import pytest
 
 from playground.errors import PlaygroundError
-from playground.serving.cache import Shelf, trim
+from playground.serving.cache import Cache, trim
 
 
 def together(work, people: int = 2) -> list:
@@ -23,61 +23,61 @@ def together(work, people: int = 2) -> list:
     return answers
 
 
-def test_a_shelf_keeps_at_most_its_bytes_and_the_longest_unused_goes_first():
-    shelf = Shelf(100)
+def test_a_cache_keeps_at_most_its_bytes_and_the_longest_unused_goes_first():
+    cache = Cache(100)
     for name in "abc":
-        shelf.get(name, lambda: bytes(40))
-        assert shelf.bytes <= 100
-    shelf.get("b", lambda: pytest.fail("b was still there"))
-    shelf.get("d", lambda: bytes(40))
-    shelf.get("b", lambda: pytest.fail("b was used last"))
-    assert shelf.get("c", lambda: "made again") == "made again"
+        cache.get(name, lambda: bytes(40))
+        assert cache.bytes <= 100
+    cache.get("b", lambda: pytest.fail("b was still there"))
+    cache.get("d", lambda: bytes(40))
+    cache.get("b", lambda: pytest.fail("b was used last"))
+    assert cache.get("c", lambda: "made again") == "made again"
 
 
-def test_a_thing_larger_than_the_shelf_is_kept_alone_until_the_next_comes():
-    shelf = Shelf(100)
-    shelf.get("large", lambda: bytes(500))
-    assert shelf.bytes == 500
-    shelf.get("small", lambda: bytes(10))
-    assert shelf.bytes == 10
+def test_a_thing_larger_than_the_cache_is_kept_alone_until_the_next_comes():
+    cache = Cache(100)
+    cache.get("large", lambda: bytes(500))
+    assert cache.bytes == 500
+    cache.get("small", lambda: bytes(10))
+    assert cache.bytes == 10
 
 
 def test_what_many_ask_for_at_one_moment_is_made_once():
-    shelf, made = Shelf(100), []
+    cache, made = Cache(100), []
 
     def make() -> bytes:
         made.append(1)
         time.sleep(0.05)
         return b"thing"
 
-    assert together(lambda: shelf.get("key", make), people=8) == [b"thing"] * 8
+    assert together(lambda: cache.get("key", make), people=8) == [b"thing"] * 8
     assert len(made) == 1
 
 
 def test_one_who_waits_does_not_stop_others_who_want_something_else():
-    shelf, free = Shelf(100), threading.Event()
-    waiting = threading.Thread(target=lambda: shelf.get("slow", lambda: free.wait(60) and b"slow"))
+    cache, free = Cache(100), threading.Event()
+    waiting = threading.Thread(target=lambda: cache.get("slow", lambda: free.wait(60) and b"slow"))
     waiting.start()
-    assert shelf.get("quick", lambda: b"quick") == b"quick"
+    assert cache.get("quick", lambda: b"quick") == b"quick"
     free.set()
     waiting.join()
 
 
 def test_after_a_failure_the_next_one_may_try():
-    shelf = Shelf(100)
+    cache = Cache(100)
     for _ in range(2):
         with pytest.raises(PlaygroundError):
-            shelf.get("key", lambda: (_ for _ in ()).throw(PlaygroundError("not now")))
-    assert shelf.get("key", lambda: b"now") == b"now"
+            cache.get("key", lambda: (_ for _ in ()).throw(PlaygroundError("not now")))
+    assert cache.get("key", lambda: b"now") == b"now"
 
 
-def test_many_shelves_share_one_bound_and_the_longest_away_gives_first():
-    shelves = [Shelf(100) for _ in range(3)]
-    for shelf in shelves:
-        shelf.get("first", lambda: b"x" * 20)
-        shelf.get("second", lambda: b"x" * 20)
-    shelves[0].get("second", bytes)  # somebody came back
-    trim(shelves, 70)
-    assert [shelf.bytes for shelf in shelves] == [40, 0, 20]
-    trim(shelves, 5)
-    assert [shelf.bytes for shelf in shelves] == [40, 0, 0]  # whoever asks now keeps what was just made
+def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
+    caches = [Cache(100) for _ in range(3)]
+    for cache in caches:
+        cache.get("first", lambda: b"x" * 20)
+        cache.get("second", lambda: b"x" * 20)
+    caches[0].get("second", bytes)  # somebody came back
+    trim(caches, 70)
+    assert [cache.bytes for cache in caches] == [40, 0, 20]
+    trim(caches, 5)
+    assert [cache.bytes for cache in caches] == [40, 0, 0]  # whoever asks now keeps what was just made

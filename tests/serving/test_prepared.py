@@ -10,7 +10,7 @@ import pytest
 from playground.assets import OFFERS
 from playground.pack import unpack
 from playground.samples import SAMPLES
-from playground.serving import engine
+from playground.serving import models
 from playground.serving.prepared import fresh_pack, prepared_pack
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.parametrize("sample", [s.name for s in SAMPLES])
 def test_a_prepared_pack_is_a_fresh_trace(sample):
     header, arrays = unpack(prepared_pack(sample))
-    fresh, expected = unpack(fresh_pack(sample, engine.model("bundled")))
+    fresh, expected = unpack(fresh_pack(sample, models.load("bundled")))
     ours, theirs = header.pop("predictions"), fresh.pop("predictions")
     assert header == fresh
     assert dict(ours) == pytest.approx(dict(theirs), abs=1e-3)

@@ -3,15 +3,22 @@ import time
 
 import pytest
 
-from playground.serving.turns import Turns
+from playground.serving.queue import OVER, SERVED, WAITING, Queue
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert condition()
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
-    turns, lock, now, most, done = Turns(2), threading.Lock(), 0, 0, []
+    queue, lock, now, most, done = Queue(2), threading.Lock(), 0, 0, []
 
     def work(i):
         nonlocal now, most
-        with turns.take():
+        with queue.take():
             with lock:
                 now += 1
                 most = max(most, now)
@@ -25,41 +32,41 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
         thread.start()
     for thread in threads:
         thread.join(20)
-    assert (most, sorted(done), turns.waiting) == (2, list(range(12)), 0)
+    assert (most, sorted(done), queue._line) == (2, list(range(12)), [])
 
 
 @pytest.fixture
 def busy():
-    """Turns of which the only one is taken until the test says `go`."""
-    turns, go, begun = Turns(1), threading.Event(), threading.Event()
+    """A queue whose only place at work is taken until the test says `go`."""
+    queue, go, begun = Queue(1), threading.Event(), threading.Event()
 
     def hold():
-        with turns.take():
+        with queue.take():
             begun.set()
             go.wait(20)
 
     thread = threading.Thread(target=hold)
     thread.start()
     begun.wait(20)
-    yield turns, go
+    yield queue, go
     go.set()
     thread.join(20)
 
 
 def test_who_waits_is_told_how_many_come_first(busy):
-    turns, go = busy
+    queue, go = busy
     heard = []
 
     def tell(before):
         heard.append(before)
         go.set()
 
-    with turns.take(tell):
+    with queue.take(tell):
         assert heard == [1, 0]
 
 
 def test_who_leaves_gives_the_place_back(busy):
-    turns, go = busy
+    queue, go = busy
 
     class Left(Exception):
         pass
@@ -67,17 +74,95 @@ def test_who_leaves_gives_the_place_back(busy):
     def tell(_):
         raise Left
 
-    with pytest.raises(Left), turns.take(tell):
+    with pytest.raises(Left), queue.take(tell):
         raise AssertionError("it was not the turn")
-    assert turns.waiting == 0
+    assert len(queue._line) == 1
     go.set()
-    with turns.take():
+    with queue.take():
         pass
 
 
 def test_what_goes_wrong_in_a_turn_does_not_keep_it():
-    turns = Turns(1)
-    with pytest.raises(ZeroDivisionError), turns.take():
+    queue = Queue(1)
+    with pytest.raises(ZeroDivisionError), queue.take():
         raise ZeroDivisionError
-    with turns.take():
+    with queue.take():
         pass
+
+
+# Work in a thread of its own -----------------------------------------------------------------------------------------
+
+
+def test_one_is_served_at_a_time_in_the_order_of_coming():
+    queue, served, go = Queue(), [], threading.Event()
+
+    def work(name):
+        def run(ticket):
+            served.append(name)
+            go.wait(20)
+
+        return run
+
+    first, second, third = (queue.run(work(name)) for name in "abc")
+    until(lambda: first.state == SERVED)
+    assert [queue.before(ticket) for ticket in (first, second, third)] == [0, 1, 2]
+    assert (second.state, served) == (WAITING, ["a"])
+    second.stop()
+    assert queue.before(third) == 1
+    go.set()
+    until(lambda: third.state == OVER)
+    assert served == ["a", "c"]
+
+
+def test_who_has_gone_gives_the_turn_back():
+    queue = Queue(patience=0.2)
+
+    def until_stopped(ticket):
+        while not ticket.stopped():
+            time.sleep(0.01)
+
+    first, second = queue.run(until_stopped), queue.run(until_stopped)
+    until(lambda: queue.before(second) == 0 and second.state == SERVED)  # it goes on looking, the first one does not
+    assert first.state == OVER
+    second.stop()
+    until(lambda: second.state == OVER)
+
+
+def test_what_breaks_is_told_and_holds_nobody_up():
+    queue, done = Queue(), []
+
+    def broken(ticket):
+        raise RuntimeError("no memory")
+
+    first, second = queue.run(broken), queue.run(done.append)
+    until(lambda: second.state == OVER)
+    assert str(first.trouble) == "no memory"
+    assert done == [second]
+
+
+def test_who_comes_back_after_giving_up_is_not_served_beside_another():
+    """A hidden tab may be silent for long, and then look again."""
+    queue, now, most, go = Queue(patience=0.2), [], [], threading.Event()
+
+    def work(ticket):
+        now.append(ticket)
+        most.append(len(now))
+        go.wait(20)
+        now.remove(ticket)
+
+    first, silent = queue.run(work), queue.run(work)
+    until(lambda: first.state == SERVED)
+    until(silent.stopped)
+    third = queue.run(work)
+    queue.before(silent)
+    go.set()
+    until(lambda: queue.before(third) == 0 and third.state == OVER)
+    assert max(most) == 1
+
+
+def test_both_ways_to_wait_share_one_queue(busy):
+    queue, go = busy
+    ticket = queue.run(lambda ticket: None)
+    assert queue.before(ticket) == 1
+    go.set()
+    until(lambda: ticket.state == OVER)

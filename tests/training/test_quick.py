@@ -1,8 +1,6 @@
-"""A small model trained on the spot, and the line of those who want one."""
+"""A small model trained on the spot."""
 
 import dataclasses
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +10,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from playground.pack import unpack
-from playground.serving import engine
-from playground.serving.line import OVER, SERVED, WAITING, Line
+from playground.serving.pictures import Picture
 from playground.tracing import Trace
 from playground.training import quick
 from playground.ui.lessons import training
@@ -34,13 +31,6 @@ def watched():
     end = quick.train_now(picture, told.append, recipe=TINY)
     assert torch.get_num_threads() == threads
     return told, end
-
-
-def until(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert condition()
 
 
 # The page
@@ -76,61 +66,11 @@ def test_it_stops_when_it_is_told_to():
     assert [moment.step for moment in end.moments] == [0]
 
 
-# The line
-
-
-def test_one_is_served_at_a_time_in_the_order_of_coming():
-    line, served, go = Line(), [], threading.Event()
-
-    def work(name):
-        def run(ticket):
-            served.append(name)
-            go.wait(20)
-
-        return run
-
-    first, second, third = (line.join(work(name)) for name in "abc")
-    until(lambda: first.state == SERVED)
-    assert [line.place(ticket) for ticket in (first, second, third)] == [0, 1, 2]
-    assert (second.state, served) == (WAITING, ["a"])
-    second.stop()
-    assert line.place(third) == 1
-    go.set()
-    until(lambda: third.state == OVER)
-    assert served == ["a", "c"]
-
-
-def test_who_has_gone_gives_the_turn_back():
-    line = Line(patience=0.2)
-
-    def until_stopped(ticket):
-        while not ticket.stopped():
-            time.sleep(0.01)
-
-    first, second = line.join(until_stopped), line.join(until_stopped)
-    until(lambda: line.place(second) == 0 and second.state == SERVED)  # it goes on looking, the first one does not
-    assert first.state == OVER
-    second.stop()
-    until(lambda: second.state == OVER)
-
-
-def test_what_breaks_is_told_and_holds_nobody_up():
-    line, done = Line(), []
-
-    def broken(ticket):
-        raise RuntimeError("no memory")
-
-    first, second = line.join(broken), line.join(done.append)
-    until(lambda: second.state == OVER)
-    assert str(first.trouble) == "no memory"
-    assert done == [second]
-
-
 # What goes to the browser
 
 
 def film(**changes):
-    picture = engine.Picture("red", False, b"jpeg", Image.new("RGB", (8, 8)))
+    picture = Picture("red", False, b"jpeg", Image.new("RGB", (8, 8)))
     return training.Film(**({"run": "r", "picture": picture, "planned": 3, "whole": True} | changes))
 
 

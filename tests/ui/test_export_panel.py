@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.__main__ import main
 from playground.figures import command
-from playground.serving import engine, session
+from playground.serving import pictures, session
 from playground.ui import export_panel
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,7 +39,7 @@ def test_a_figure_of_the_page_equals_the_commands(here, tmp_path, capsys, layout
 
 
 def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
-    here.compare(engine.sample("meadow"), "bundled")
+    here.compare(pictures.sample("meadow"), "bundled")
     spec = export_panel.description(here, "compare", dpi=40)
     ours = np.asarray(Image.open(io.BytesIO(export_panel.picture(here, spec, "png"))))
     assert main(command(spec, tmp_path / "again.png").split()[3:]) == 0

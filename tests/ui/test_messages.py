@@ -1,6 +1,6 @@
 import pytest
 
-from playground.ui.plain import plain
+from playground.ui.messages import plain
 
 
 @pytest.mark.parametrize("sentence", ["The weights of vit_small_patch16_224.dino can't be had.", "3 × 4: no.", "Ende?"])

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.serving import address
 from playground.ui import tour
-from playground.ui.pages import ROOMS
+from playground.ui.pages import PAGES
 from playground.ui.tour_steps import STEPS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -30,7 +30,7 @@ def opened(app, words: dict[str, str], page: str | None = None) -> dict[str, str
     for key, value in words.items():
         app.query_params[key] = value
     if page:
-        app.switch_page(ROOMS[page].file)
+        app.switch_page(PAGES[page].file)
     return said(app.run())
 
 
@@ -38,7 +38,7 @@ def test_the_tour_has_ten_steps_of_two_sentences():
     assert len(STEPS) == 10
     assert len({step.id for step in STEPS}) == 10
     for step in STEPS:
-        assert step.page in ROOMS
+        assert step.page in PAGES
         assert len(re.findall(r"[.!?](?= |$)", step.text)) == 2, step.text
         assert len(step.text) < 240
         assert step.point

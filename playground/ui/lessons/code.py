@@ -11,7 +11,7 @@ import streamlit as st
 
 from playground.pack import pack
 from playground.samples import start_patch
-from playground.serving import engine
+from playground.serving import queue, traces
 from playground.serving.session import Session
 from playground.ui import lesson
 from playground.ui.components import component
@@ -85,7 +85,7 @@ def twins(here: Session) -> None:
 def _measured() -> list[tuple[int, float, float, float]]:
     from playground.lessons.fused import TOKENS, measure
 
-    with engine.turn():
+    with queue.turn():
         found = [measure(tokens) for tokens in TOKENS]
     return [(t.tokens, t.by_hand, t.fused, t.apart) for t in found]
 
@@ -117,8 +117,8 @@ def _on_the_picture(here: Session) -> dict[str, float]:
         from playground.lessons.fused import apart, turned
         from playground.vit import QKV
 
-        seen = engine.trace(here.picture, here.wish, here.own)
-        with engine.turn():
+        seen = traces.trace(here.picture, here.wish, here.own)
+        with queue.turn():
             found = differing(seen)
             some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
             state.counted = (
@@ -168,8 +168,8 @@ def _on_look() -> None:
 
 
 def _carried_bytes(here: Session) -> bytes:
-    seen = engine.trace(here.picture, here.wish, here.own)
-    layer, whole = _layer(here, seen), engine.look(here.picture, here.wish, here.own)
+    seen = traces.trace(here.picture, here.wish, here.own)
+    layer, whole = _layer(here, seen), traces.make(here.picture, here.wish, here.own)
     key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
     if state.get("carrying", (None,))[0] != key:
         rows, columns = seen.grid
@@ -179,6 +179,6 @@ def _carried_bytes(here: Session) -> bytes:
             "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
             "query": min(row, rows - 1) * columns + min(column, columns - 1),
         }  # fmt: skip
-        data = engine.pack(here.picture, here.wish, here.own, layer)
+        data = traces.pack(here.picture, here.wish, here.own, layer)
         state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
     return state.carrying[1]

@@ -11,7 +11,9 @@ import streamlit as st
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, Case
 from playground.errors import PlaygroundError
-from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Desk, Series
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Series
+from playground.serving.measurements import Measurements
+from playground.serving.queue import OVER, SERVED, Ticket
 from playground.ui import lesson
 from playground.ui.navigation import Setting
 
@@ -245,50 +247,59 @@ def exercises() -> None:
 
 # Measured -------------------------------------------------------------------------------------------------------------
 
-_desk = Desk()  # of this server: its visitors share it
+_measurements = Measurements()  # of this server: its visitors share them
 
 
 def measured(case: Case) -> None:
     st.subheader("Measured on this machine", anchor=False)
-    busy = _desk.running() is not None
+    busy = _busy()
     st.fragment(run_every=0.7 if busy else None)(_measured)(case, busy)
 
 
+def _busy() -> bool:
+    """Whether somebody measures, or this person waits for it."""
+    return _measurements.running() is not None or ("measuring" in state and state.measuring.state != OVER)
+
+
 def _measured(case: Case, was_busy: bool) -> None:
-    running = _desk.running()
-    if was_busy and running is None:
+    ticket: Ticket | None = state.get("measuring")
+    before = _measurements.before(ticket) if ticket else 0
+    if was_busy and not _busy():
         st.rerun()  # it has ended: no more looking every moment
-    what = (case.width, case.heads, case.kernel)
-    series = _desk.result(*what)
-    me = state.setdefault("measurer", object())
-    if running is None:
+    chosen = (case.width, case.heads, case.kernel)
+    series = _measurements.result(chosen)
+    if ticket and ticket.state != OVER:
+        _progress(ticket, before)
+    else:
+        if running := _measurements.running():
+            st.progress(running.done, text=f"Somebody else is measuring ({_doing(running)}). One at a time.")
         st.markdown(
             f"One layer of width {case.width} with {case.heads} heads, one image, one core, in a process of its own: "
             f"attention that makes its N × N weights, attention in a fused kernel, a {case.kernel}×{case.kernel} "
             "convolution. Half a minute or so."
         )
         if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure"):
-            if not _desk.start(me, *what):
-                st.toast("Somebody else has just begun to measure: wait a moment.", icon=":material/hourglass_top:")
+            state.measuring = _measurements.start(chosen)
             st.rerun()
-    else:
-        _progress(*running, me)
     if series is not None and series.points:
         _results(case, series)
-    elif series is not None and not series.running:
+    elif (series is not None and not series.running) or (ticket and ticket.trouble):
         st.warning("The measurement found no room on this machine: try again later.", icon=":material/error:")
 
 
-def _progress(owner: object, series: Series, me: object) -> None:
+def _progress(ticket: Ticket, before: int) -> None:
+    running = _measurements.running()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if ticket.state == SERVED and running:
+            st.progress(running.done, text=f"Measuring: {_doing(running)}")
+        else:
+            st.progress(0.0, text=f"{before} before you. Yours begins by itself." if before else "Measuring: starting")
+        st.button("Stop", icon=":material/stop:", key="stop", on_click=ticket.stop)
+
+
+def _doing(series: Series) -> str:
     last = series.points[-1] if series.points else None
-    done = f"{last.kind}, {last.tokens:,} tokens" if last else "starting"
-    if owner is me:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.progress(series.done, text=f"Measuring: {done}")
-            if st.button("Stop", icon=":material/stop:", key="stop"):
-                _desk.stop(me)
-    else:
-        st.progress(series.done, text=f"Somebody else is measuring ({done}). One at a time: wait for your turn.")
+    return f"{last.kind}, {last.tokens:,} tokens" if last else "starting"
 
 
 def _results(case: Case, series: Series) -> None:

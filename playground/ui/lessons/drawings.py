@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import streamlit as st
 from PIL import Image
 
-from playground.serving.cache import Shelf
-from playground.serving.engine import MB
+from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
-_samples = Shelf(64 * MB)
+_samples = Cache(64 * MB)
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
 
 def kept(here: Session, key: Hashable, make: Callable[[], bytes]) -> bytes:
     """Bytes about the picture and the model: shared for samples; of an upload, they go with its session."""
-    shelf = _samples if here.picture.sample else state.setdefault("drawn", Shelf(32 * MB))
+    shelf = _samples if here.picture.sample else state.setdefault("drawn", Cache(32 * MB))
     return shelf.get((here.picture.id, here.wish.model, key), make)
 
 

@@ -18,13 +18,15 @@ import streamlit as st
 from PIL import Image
 
 from playground.samples import SAMPLES
-from playground.serving import engine
-from playground.serving.cache import Shelf
+from playground.serving import pictures, queue, traces
+from playground.serving.cache import MB, Cache
+from playground.serving.pictures import Picture
 from playground.serving.session import Session
+from playground.serving.traces import Wish
 from playground.ui.components import component
 from playground.ui.lesson import CONVOLUTION
+from playground.ui.messages import plain
 from playground.ui.navigation import Setting
-from playground.ui.plain import plain
 
 ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
 MEASURES = {
@@ -47,7 +49,7 @@ BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
 THUMB = 200  # pixels
 MOST_OFF = 40
 
-_habits = Shelf(24 * engine.MB, size=lambda habits: sum(getattr(habits, f.name).nbytes for f in fields(habits)))
+_habits = Cache(24 * MB, size=lambda habits: sum(getattr(habits, f.name).nbytes for f in fields(habits)))
 SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
 Spot = tuple[int, int]  # (layer, head)
 Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
@@ -72,23 +74,23 @@ SETTINGS = {
 # Numbers
 
 
-def habits(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
+def habits(here: Session, picture: Picture, wish: Wish, report: Report):
     """One picture's numbers; those of an upload stay in its session."""
-    own = st.session_state.setdefault("own_habits", Shelf(4 * engine.MB, _habits.size))
+    own = st.session_state.setdefault("own_habits", Cache(4 * MB, _habits.size))
     return (_habits if picture.sample else own).get((picture.id, wish), lambda: _look(here, picture, wish, report))
 
 
-def _look(here: Session, picture: engine.Picture, wish: engine.Wish, report: Report):
+def _look(here: Session, picture: Picture, wish: Wish, report: Report):
     from playground.analysis.heads import look
 
-    seen, layers = engine.trace(picture, wish, here.own), count(1)
+    seen, layers = traces.trace(picture, wish, here.own), count(1)
 
     @contextmanager
     def turn():
         layer = next(layers)
         if seen.tokens > SLOW:
             report((layer - 1) / seen.layers, f"{plain(picture.name)}: layer {layer} of {seen.layers}")
-        with engine.turn():
+        with queue.turn():
             yield
 
     return look(seen, turn)
@@ -103,7 +105,7 @@ def over_samples(here: Session, report: Report):
         words = f"{sample.title}: {n + 1} of {len(SAMPLES)}"
         report(n / len(SAMPLES), words)
         part = partial(_part, report, n, words)
-        many.append(habits(here, engine.sample(sample.name), here.wish, part))
+        many.append(habits(here, pictures.sample(sample.name), here.wish, part))
     return average(many), spread(many)
 
 
@@ -116,10 +118,10 @@ def lost(here: Session, seen, off: list[Spot]):
     from playground.analysis.ablation import without
 
     def work():
-        with engine.turn():
+        with queue.turn():
             return without(seen, off)
 
-    kept = st.session_state.setdefault("losses", Shelf(4 * engine.MB, lambda loss: loss.change.numel() * 4))
+    kept = st.session_state.setdefault("losses", Cache(4 * MB, lambda loss: loss.change.numel() * 4))
     return kept.get((here.picture.id, here.wish, tuple(off)), work)
 
 
@@ -171,7 +173,7 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
     }
     component("atlas", "lessons/atlas.js", "lessons/heads.css")(key="atlas", data=data, on_open_change=lambda: None)
     if opened := state.atlas.get("open"):
-        here.view = here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))}
+        here.tell_view(here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))})
         st.switch_page("pages/microscope.py", query_params=here.words())
 
 
@@ -314,5 +316,5 @@ def _small(jpeg: bytes) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
 
 
-def _thumb(picture: engine.Picture) -> str:
+def _thumb(picture: Picture) -> str:
     return _small(picture.jpeg)

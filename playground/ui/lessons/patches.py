@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from playground.pack import pack, unpack
-from playground.serving import engine
+from playground.serving import models, queue
 from playground.serving.session import Session
 from playground.ui.lessons.drawings import Written, as_jpeg, drawing, kept
 from playground.ui.navigation import Setting, write_address
@@ -53,8 +53,8 @@ def _cut(here: Session, patch: int) -> bytes:
     from playground.images import displayed
     from playground.lessons import patches
 
-    vit = engine.model(here.wish.model)
-    with engine.turn():
+    vit = models.load(here.wish.model)
+    with queue.turn():
         found = patches.cut(vit, here.picture.image, patch)
     own, c = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
@@ -122,9 +122,9 @@ def _filters(here: Session, pictures: str) -> bytes:
     from playground.images import displayed
     from playground.lessons import patches
 
-    vit = engine.model(here.wish.model)
+    vit = models.load(here.wish.model)
     find = patches.principal_filters if pictures == "components" else patches.strongest_filters
-    with engine.turn():
+    with queue.turn():
         found = find(vit, here.picture.image)
     n, rows, columns = found.answers.shape
     learned = f"{n} of the {vit.config.width} learned filters"
@@ -172,7 +172,7 @@ def positions(here: Session) -> None:
 def _places(here: Session, table: str) -> bytes:
     from playground.lessons import patches
 
-    vit = engine.model(here.wish.model)
+    vit = models.load(here.wish.model)
     grid = vit.native_grid
     found = patches.place_vectors(vit, grid, table)
     if found is None:
@@ -187,7 +187,7 @@ def _places(here: Session, table: str) -> bytes:
 
 @st.fragment
 def shuffle(here: Session) -> None:
-    depth = engine.model(here.wish.model).config.depth
+    depth = models.load(here.wish.model).config.depth
     state.after = min(state.after, depth - 1)
     which, layer, again = st.columns([1.2, 2, 1.4], vertical_alignment="bottom")
     which.segmented_control("Positions are", ("off", "on"), key="positions", required=True)
@@ -211,8 +211,8 @@ def _shuffle(here: Session, layer: int, order: int, positions: str) -> bytes:
     from playground.lessons import patches
     from playground.tracing import FORMAT
 
-    vit = engine.model(here.wish.model)
-    with engine.turn():
+    vit = models.load(here.wish.model)
+    with queue.turn():
         found = patches.shuffle(vit, here.picture.image, layer, order, positions == "on")
     heads, tokens, dim = found.before.q.shape
     height, width = found.size

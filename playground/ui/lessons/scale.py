@@ -11,9 +11,10 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
-from playground.serving import engine
-from playground.serving.cache import Shelf
-from playground.serving.session import Session, model_title
+from playground.serving import models, queue, traces
+from playground.serving.cache import Cache
+from playground.serving.session import Session
+from playground.serving.traces import Wish
 from playground.ui import lesson
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
@@ -161,22 +162,22 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
 
 # The real model -------------------------------------------------------------------------------------------------------
 
-_numbers = Shelf(8 * 2**20, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
+_numbers = Cache(8 * 2**20, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
 
 
 def real_model(here: Session) -> None:
     st.subheader("The same on a real model", anchor=False)
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):
-        on = engine.trace(here.picture, here.wish, here.own)
-        off = engine.trace(here.picture, replace(here.wish, scale=1.0), here.own)
+        on = traces.trace(here.picture, here.wish, here.own)
+        off = traces.trace(here.picture, replace(here.wish, scale=1.0), here.own)
         alone = _sharpness(here, here.wish, on, 1.0)
         scaled = _sharpness(here, here.wish, on, on.native_scale)
         whole = _sharpness(here, replace(here.wish, scale=1.0), off, 1.0)
     where.empty()
     d = round(on.native_scale**-2)
     st.markdown(
-        f"Your picture in **{model_title(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over its "
+        f"Your picture in **{models.title(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over its "
         f"patches' rows. **{EACH.capitalize()}** takes the queries and keys of the trained pass and leaves out 1/√{d} "
         f"where they meet; in **{WHOLE}** every layer leaves it out, and later ones get what earlier ones made of it."
     )
@@ -191,9 +192,9 @@ def real_model(here: Session) -> None:
     _verdicts(here, softmax.verdicts(on, off))
 
 
-def _sharpness(here: Session, wish: engine.Wish, seen, scale: float) -> tuple[np.ndarray, np.ndarray]:
+def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarray, np.ndarray]:
     def count() -> tuple[np.ndarray, np.ndarray]:
-        with engine.turn():
+        with queue.turn():
             return softmax.sharpness(seen, scale)
 
     return _numbers.get((here.picture.id, wish, scale), count)
@@ -227,7 +228,7 @@ def _verdicts(here: Session, verdicts: list[softmax.Verdict]) -> None:
     st.markdown("**What the whole network then predicts**")
     if not verdicts:
         st.info(
-            f"{model_title(here.wish.model)} has no classifier, so it predicts nothing: only its rows change.",
+            f"{models.title(here.wish.model)} has no classifier, so it predicts nothing: only its rows change.",
             icon=":material/label_off:",
         )
         return

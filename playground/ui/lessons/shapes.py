@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import engine
-from playground.serving.session import Session, model_title
+from playground.serving import models, queue
+from playground.serving.session import Session
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
@@ -41,14 +41,14 @@ def choose(here: Session) -> None:
     """The example, and under it the numbers that it has."""
     st.pills("Example", EXAMPLES, format_func=EXAMPLES.get, key="example", label_visibility="collapsed", required=True)
     if state.example == "picture":
-        layers = engine.model(here.wish.model).config.depth
+        layers = models.load(here.wish.model).config.depth
         if not 0 <= state["at"] < layers:
             from playground.tracing import upper_layer
 
             state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
         column.number_input("Layer", 0, layers - 1, key="at")
-        words.caption(f"The tokens of your picture in {model_title(here.wish.model)}, and its trained weights.")
+        words.caption(f"The tokens of your picture in {models.title(here.wish.model)}, and its trained weights.")
         return
     if state.example != "own":
         from playground.lessons.shapes import EXAMPLES as sizes
@@ -95,11 +95,11 @@ def _make(here: Session, numbers: tuple[int, ...]) -> bytes:
     from playground.lessons.steps import steps_to_bytes
 
     if state.example == "picture":
-        vit = engine.model(here.wish.model)
-        with engine.turn():
+        vit = models.load(here.wish.model)
+        with queue.turn():
             steps, names = walks.walk_picture(vit, here.picture.image, state["at"])
     else:
         sizes = walks.Sizes(*numbers)
-        with engine.turn():
+        with queue.turn():
             steps, names = walks.walk(sizes), [f"token {i}" for i in range(sizes.tokens)]
     return steps_to_bytes(steps, names, {"id": here.view_id, "step": state.step})

@@ -13,13 +13,13 @@ import streamlit as st
 from playground.assets import TIMELAPSE
 from playground.pack import pack, unpack
 from playground.samples import named
-from playground.serving import engine
-from playground.serving.engine import Picture
-from playground.serving.line import OVER, SERVED, Line, Ticket
+from playground.serving import pictures
+from playground.serving.pictures import Picture
+from playground.serving.queue import OVER, SERVED, Queue, Ticket
 from playground.serving.session import Session
 from playground.ui.components import component
+from playground.ui.messages import plain
 from playground.ui.navigation import Setting, write_address
-from playground.ui.plain import plain
 
 LAPSE, NOW = "timelapse", "now"
 SHOWS = {LAPSE: "The bundled model", NOW: "Train one now"}
@@ -156,19 +156,19 @@ def _on_ask() -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _line() -> Line:
-    return Line()
+def _queue() -> Queue:
+    return Queue()
 
 
 class Trial:
-    """One person's small model: a place in the line, then a run, then what it has come to."""
+    """One person's small model: a place in the queue, then a run, then what it has come to."""
 
     def __init__(self, picture: Picture):
         from playground.training import quick
 
         self.film = Film(uuid4().hex, picture, quick.planned(), whole=True)
         self.seen = None  # the Timelapse so far
-        self.ticket: Ticket = _line().join(self._work)
+        self.ticket: Ticket = _queue().run(self._work)
 
     def _work(self, ticket: Ticket) -> None:
         from playground.training import quick
@@ -180,8 +180,8 @@ class Trial:
 
     @property
     def before(self) -> int:
-        """How many are to be served first. To look at it is to say that one is still here."""
-        return _line().place(self.ticket)
+        """How many come first. Who does not ask for a while is taken to have left."""
+        return _queue().before(self.ticket)
 
     @property
     def served(self) -> bool:
@@ -211,7 +211,7 @@ def chooser() -> None:
 
 
 def stage(here: Session) -> None:
-    """Drawn again every second as long as this person's model waits or learns, which also says that they are here."""
+    """Drawn again every second as long as this person's model waits or learns, which also keeps their place."""
     ticking = _learning()
     st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
@@ -246,7 +246,7 @@ def _controls(here: Session, trial: Trial | None, before: int) -> None:
     words, button = st.columns([5, 1.3], vertical_alignment="center")
     with button:
         if trial and not trial.over:
-            st.button("Stop" if trial.served else "Leave the line", on_click=trial.ticket.stop, width="stretch")
+            st.button("Stop" if trial.served else "Leave the queue", on_click=trial.ticket.stop, width="stretch")
         else:
             label = "Train again" if trial else "Train now"
             st.button(label, type="primary", on_click=_begin, args=(here.picture,), width="stretch")
@@ -285,7 +285,7 @@ def _begin(picture: Picture) -> None:
 def _lapse_film() -> Film:
     found = lapse()
     if "lapse_film" not in state:
-        state.lapse_film = Film("bundled", engine.sample(found.sample), len(found.moments), whole=False)
+        state.lapse_film = Film("bundled", pictures.sample(found.sample), len(found.moments), whole=False)
     return state.lapse_film
 
 

@@ -6,8 +6,8 @@ import pytest
 from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
-from playground.serving import engine
-from playground.serving.cache import Shelf
+from playground.serving import models, traces
+from playground.serving.cache import MB, Cache
 from playground.ui.lessons import heads
 from playground.vit import Config, VisionTransformer
 
@@ -21,10 +21,10 @@ ONLY_CLASS = Config(**WIDE, classes=3, labels=("cat", "dog", "eel"))
 def open_page(monkeypatch):
     def open_(config: Config, **words: str) -> AppTest:
         vit = scramble(VisionTransformer(config))
-        monkeypatch.setattr(engine, "model", lambda name: vit)
-        monkeypatch.setattr(engine, "prepared_pack", lambda name: None)
-        monkeypatch.setattr(engine, "_sample_traces", Shelf(600 * engine.MB, size=engine.trace_bytes))
-        monkeypatch.setattr(heads, "_habits", Shelf(24 * engine.MB, heads._habits.size))
+        monkeypatch.setattr(models, "load", lambda name: vit)
+        monkeypatch.setattr(traces, "prepared_pack", lambda name: None)
+        traces.of_samples.cache_clear()
+        monkeypatch.setattr(heads, "_habits", Cache(24 * MB, heads._habits.size))
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for key, value in words.items():
             app.query_params[key] = value
@@ -32,7 +32,8 @@ def open_page(monkeypatch):
         assert not app.exception
         return app
 
-    return open_
+    yield open_
+    traces.of_samples.cache_clear()
 
 
 def offered(app) -> list[str]:

@@ -1,4 +1,4 @@
-"""The chooser of CIFAR-10's pictures by number."""
+"""CIFAR-10's pictures, and choosing one by its number."""
 
 import io
 
@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import labelled
+from playground.serving import pictures
 
 
 @pytest.fixture
@@ -21,21 +21,22 @@ def folder(tmp_path, monkeypatch):
 def choosing(shown):
     import streamlit as st
 
-    from playground.serving import engine, labelled
+    from playground.serving import pictures
+    from playground.ui import choosers
 
     class Here:
-        picture = engine.sample("meadow")
+        picture = pictures.sample("meadow")
 
         def show(self, picture):
             shown.append(picture)
 
-    labelled.chooser(Here(), lambda action: action())
+    choosers.labelled_chooser(Here(), lambda action: action())
     st.write("end")
 
 
 def test_a_picture_is_called_by_its_number_and_label_and_enlarged_for_the_eye(folder):
     label = ("red", "green", "blue")[cifar(folder)[17]]
-    picture = labelled.picture(17)
+    picture = pictures.labelled(17)
     assert picture.name == f"CIFAR-10 no. 17: {label}"
     assert picture.image.size == (32, 32)
     shown = Image.open(io.BytesIO(picture.jpeg))
@@ -58,7 +59,7 @@ def test_a_wrong_folder_says_what_it_should_hold(folder):
     assert not page.number_input
     assert "data_batch_1.bin" in page.caption[0].value
     with pytest.raises(PlaygroundError, match="batches"):
-        labelled.picture(0)
+        pictures.labelled(0)
 
 
 def test_where_no_folder_is_named_there_is_nothing_to_choose(monkeypatch):

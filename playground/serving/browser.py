@@ -1,0 +1,121 @@
+"""What one person's browser holds of the microscope, and the bytes that bring it the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from playground.pack import pack
+from playground.samples import named
+from playground.serving import models, traces
+from playground.serving.cache import Cache
+from playground.serving.pictures import Picture
+from playground.serving.traces import Wish
+
+MINE = "mine"  # in the strip of samples, the person's own picture; no sample has this name
+LENS_HEIGHT = -82  # the window less what stands above the microscope
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The server's answer to a question about one patch."""
+
+    what: str  # "similarity" or "rollout"
+    query: str
+    layer: int | None
+    scale: float | str  # of the whole pass; "on" for the trained one
+    values: np.ndarray  # (tokens,)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a person looks at. It is replaced and never changed, so a new choice is a new object."""
+
+    picture: Picture
+    wish: Wish
+    other: tuple[Picture, Wish] | None = None  # to compare with
+    whole: Wish | None = None  # the same picture, the whole pass with another scale
+    overlay: Overlay | None = None
+    mine: Picture | None = None  # the last picture of the person's own: one click brings it back
+
+    def pairs(self) -> list[tuple[Picture, Wish]]:
+        """All that the microscope needs a pack of."""
+        whole = [] if self.whole is None else [(self.picture, self.whole)]
+        return [(self.picture, self.wish), *whole, *([] if self.other is None else [self.other])]
+
+    def strip(self) -> dict:
+        """Which sample is chosen in the strip, and whether a picture of the person's own stands there."""
+        own = self.mine and {"title": self.mine.name, "src": self.mine.thumbnail}
+        return {"chosen": self.picture.name if self.picture.sample else MINE, "own": own}
+
+
+class Browser:
+    def __init__(self):
+        self._held: set[str] = set()  # ids of packs and pictures that it has
+        self._more: tuple[str, list[int]] | None = None  # layers that it asked for, of the pack with this id
+        self._last: tuple[Choice, int, bytes] | None = None  # what was sent last, and for which choice and view
+
+    def has_nothing(self) -> None:
+        """It forgets everything when another page is opened."""
+        self._held.clear()
+        self._last = None
+
+    def lost(self, ids: set[str]) -> None:
+        """It says that it does not have these, whatever was sent."""
+        self._held -= ids
+        self._last = None
+
+    def wants(self, pack_id: str, layers: list[int]) -> None:
+        self._more = (pack_id, layers)
+        self._last = None
+
+    def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache) -> bytes:
+        """The very same bytes as before, as long as nothing has changed: those are not sent twice."""
+        if self._last is None or self._last[0] is not choice or self._last[1] != view_id:
+            self._last = (choice, view_id, self._build(choice, view, view_id, own))
+        return self._last[2]
+
+    def _build(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache) -> bytes:
+        layer = int(view["layer"]) if "layer" in view else None
+        arrays, packs, images, held, complete = {}, [], {}, set(self._held), True
+        for picture, wish in choice.pairs():
+            if picture.id not in images:
+                images[picture.id] = {"id": picture.id, "title": picture.name, "mime": "image/jpeg"}
+                if picture.sample:
+                    images[picture.id]["start"] = named(picture.name).start
+                if picture.id not in held:
+                    images[picture.id]["section"] = f"image{len(images)}"
+                    arrays[f"image{len(images)}"] = picture.jpeg
+            pack_id, section = _id(picture, wish), f"pack{len(packs)}"
+            complete &= traces.make(picture, wish, own)
+            if pack_id not in held:
+                arrays[section] = traces.pack(picture, wish, own, layer)
+            elif self._more is not None and self._more[0] == pack_id:
+                arrays[section] = traces.layers(picture, wish, own, self._more[1])
+            entry = {"id": pack_id, "title": models.title(wish.model), "image": list(images).index(picture.id)}
+            packs.append(entry | ({"section": section} if section in arrays else {}))
+            held |= {pack_id, picture.id}
+        asks = ["similarity", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
+        header = {
+            "format": "attention-playground/page-1",
+            "packs": packs,
+            "images": list(images.values()),
+            "view": view,
+            "view_id": view_id,
+            "shows": choice.strip(),
+            "ui": {"height": LENS_HEIGHT, "uploaded": not choice.picture.sample, "asks": asks},
+        }
+        if (overlay := choice.overlay) is not None:
+            arrays["overlay"] = overlay.values.astype(np.float32)
+            header["overlay"] = {
+                "what": overlay.what, "query": overlay.query, "layer": overlay.layer, "scale": overlay.scale,
+                "section": "overlay",
+            }  # fmt: skip
+        self._held, self._more = held, None
+        return pack(header, arrays)
+
+
+def _id(picture: Picture, wish: Wish) -> str:
+    return f"{picture.id}-{sha256(repr(wish).encode()).hexdigest()[:12]}"

@@ -1,0 +1,53 @@
+"""The measurements of the page about the cost: one at a time, and the last ones are kept for everybody."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from playground.lessons.benchmark import Series
+from playground.serving.queue import Queue, Ticket
+
+KEPT = 8
+
+Case = tuple[int, int, int]  # width, heads, kernel
+
+
+class Measurements:
+    def __init__(self):
+        self._queue = Queue()
+        self._series: OrderedDict[Case, Series] = OrderedDict()  # the one that runs is the last
+        self._lock = threading.Lock()
+
+    def start(self, case: Case) -> Ticket:
+        """The series begins when it is its turn, and stops with its ticket."""
+        return self._queue.run(lambda ticket: self._measure(case, ticket))
+
+    def before(self, ticket: Ticket) -> int:
+        """How many come first. Who does not ask for a while is taken to have left."""
+        return self._queue.before(ticket)
+
+    def running(self) -> Series | None:
+        with self._lock:
+            last = next(reversed(self._series.values()), None)
+        return last if last and last.running else None
+
+    def result(self, case: Case) -> Series | None:
+        """What there is of this case: the running series, or the last one."""
+        with self._lock:
+            return self._series.get(case)
+
+    def _measure(self, case: Case, ticket: Ticket) -> None:
+        former, series = self.result(case), Series(*case)
+        self._keep(case, series)
+        series.wait(ticket.stopped)
+        if series.stopped and not series.points:  # it says nothing
+            self._keep(case, former)
+
+    def _keep(self, case: Case, series: Series | None) -> None:
+        with self._lock:
+            self._series.pop(case, None)
+            if series:
+                self._series[case] = series
+            while len(self._series) > KEPT:
+                self._series.popitem(last=False)

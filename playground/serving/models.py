@@ -1,0 +1,145 @@
+"""The models of this server: which may be asked for, what is offered, fetching their weights, and those in memory.
+
+torch is imported when a model is first loaded, so that the first picture does not wait for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import threading
+from functools import cache
+from pathlib import Path
+
+from playground.assets import BUNDLED, OFFERS
+from playground.errors import PlaygroundError
+from playground.serving import settings
+from playground.serving.cache import MB, Cache
+
+MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
+LONGEST_NAME = 80  # of a model, as in an address
+OURS = ("bundled", "untrained")
+
+
+@cache
+def _loaded() -> Cache:
+    return Cache(settings.now().model_mb * MB, size=lambda vit: sum(p.numel() for p in vit.parameters()) * 4)
+
+
+def load(name: str):
+    """The model of this name; a path is no name."""
+    from playground import zoo
+
+    _check_name(name)
+
+    def load():
+        _check_size(name)
+        return zoo.load(name, device=settings.now().device, offline=settings.now().offline)
+
+    return _loaded().get(name, load)
+
+
+def fetch(name: str, report: type | None = None) -> None:
+    """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
+    from playground import zoo
+
+    _check_name(name)
+    if name not in OURS and not re.fullmatch(r"ViT-\w+/\d+", name):
+        zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
+        _check_size(name)
+        zoo.download(name, report, offline=settings.now().offline)
+
+
+def _check_name(name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise PlaygroundError(f"No model has a name of {len(name):,} characters.")
+    if name.endswith(".safetensors"):
+        raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
+    if not settings.now().open and name not in (*OURS, *offers()):
+        raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
+
+
+def _check_size(name: str) -> None:
+    """Of the model and of what it computes, before the first byte of it is asked for."""
+    import torch
+
+    from playground import zoo
+
+    with torch.device("meta"):
+        vit = zoo.load(name, pretrained=False, device="meta")
+    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+        raise PlaygroundError(
+            f"{name} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at most: "
+            "choose a model with larger patches."
+        )
+    megabytes = sum(p.numel() for p in vit.parameters()) * 4 / MB
+    most = settings.now().model_mb
+    if megabytes > most:
+        raise PlaygroundError(
+            f"{name} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
+        )
+
+
+def details(name: str) -> list[int]:
+    """By how much this model's grid can be refined along each side, up to about 4,096 patches."""
+    native = 14 * 14 if name == "bundled" else math.prod(load(name).native_grid)  # the first is known without torch
+    return [d for d in (1, 2, 3, 4) if d == 1 or native * d * d <= MOST_PATCHES]
+
+
+# What is offered ------------------------------------------------------------------------------------------------------
+
+
+def default() -> str:
+    return "bundled" if BUNDLED.exists() else "untrained"
+
+
+def title(name: str) -> str:
+    return {"bundled": "bundled ViT", "untrained": "untrained ViT"}.get(name, name.split(".")[0])
+
+
+def offers() -> dict[str, dict]:
+    """The models of timm that are offered, with what to know before fetching one."""
+    chosen = settings.now().models
+    return _known() if chosen is None else {name: _known().get(name, {}) for name in chosen}
+
+
+@cache
+def _known() -> dict[str, dict]:
+    return json.loads(OFFERS.read_text(encoding="utf-8"))
+
+
+def offer_line(name: str) -> str:
+    """As it stands in the list of models."""
+    if name == "bundled":
+        return "bundled ViT"
+    if name == "untrained":
+        return "untrained ViT · random weights"
+    fact = offers().get(name)
+    if not fact:
+        return name
+    here = "on this machine" if _is_here(fact["hub"]) else f"{fact['megabytes']} MB"
+    return f"{name} · {fact['good_for']} · {here} · {fact['licence']}"
+
+
+def _is_here(hub: str) -> bool:
+    """Whether the hub's cache holds the weights. Its folders are read here: the hub's library takes half a second to
+    import."""
+    home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
+    folder = Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
+    return any(folder.glob(f"models--{hub.replace('/', '--')}/snapshots/*/model.safetensors"))
+
+
+def warm_up() -> None:
+    """Imports torch and loads the bundled model in the background, after the first picture has been painted."""
+
+    def work() -> None:
+        import playground.tracing  # noqa: F401
+
+        if BUNDLED.exists():
+            load("bundled")
+
+    timer = threading.Timer(2.0, work)
+    timer.daemon = True
+    timer.start()

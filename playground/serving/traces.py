@@ -1,0 +1,124 @@
+"""Traces of people's pictures, kept within bounds, and the packs of them that go to the browser.
+
+The samples' packs of the bundled model are files (see prepared.py): the first picture needs no forward pass and no
+torch.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import weakref
+from dataclasses import dataclass
+from functools import cache
+
+from playground.serving import asker, models, queue, settings
+from playground.serving.cache import MB, Cache, trim
+from playground.serving.pictures import Picture
+from playground.serving.prepared import prepared_pack
+
+WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
+OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
+
+log = logging.getLogger("playground")
+_own: weakref.WeakSet[Cache] = weakref.WeakSet()  # of all sessions
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be traced, except for the picture."""
+
+    model: str
+    detail: int = 1  # how many times finer than native, along each side
+    scale: float | None = None  # of the whole forward pass
+
+
+@cache
+def of_samples() -> Cache:
+    return Cache(settings.now().sample_mb * MB, size=trace_bytes)
+
+
+def own_cache() -> Cache:
+    """For the traces of one person's uploads; they go when the session does."""
+    own = Cache(OWN_TRACES, size=trace_bytes)
+    _own.add(own)
+    return own
+
+
+def trace_bytes(seen) -> int:
+    return sum(3 * layer.q.numel() * 4 for layer in seen.record.values())  # q, k and v
+
+
+def trace(picture: Picture, wish: Wish, own: Cache):
+    """The trace: kept for everybody if the picture is a sample, in the session's `own` cache if it is an upload."""
+    if picture.sample:
+        return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
+    seen = own.get((picture.id, wish), lambda: _run(picture, wish))
+    trim(_own, settings.now().upload_mb * MB)
+    return seen
+
+
+def _run(picture: Picture, wish: Wish):
+    import torch
+
+    from playground.images import fit
+    from playground.tracing import trace
+
+    vit = models.load(wish.model)
+    c = vit.config
+    native = tuple(side * wish.detail for side in c.image_size)
+    size = fit(picture.image.size, c.patch_size, native)
+    with queue.turn():
+        began = time.perf_counter()
+        try:
+            seen = trace(vit, picture.image, size=size, scale=wish.scale)
+        except torch.OutOfMemoryError:  # of a graphics card
+            log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
+            asker.current().hears(
+                "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
+            )
+            vit.to("cpu")
+            torch.cuda.empty_cache()
+            seen = trace(vit, picture.image, size=size, scale=wish.scale)
+    log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
+    return seen
+
+
+def make(picture: Picture, wish: Wish, own: Cache) -> bool:
+    """Traces it, unless that was done before. Says whether all its layers go to the browser at once."""
+    if _prepared(picture, wish):
+        return True
+    return _is_small(trace(picture, wish, own))
+
+
+def answer(picture: Picture, wish: Wish, own: Cache) -> None:
+    """`make` for what a person chose, with a line in the log. Of the picture it says only whether it is a sample."""
+    began = time.perf_counter()
+    make(picture, wish, own)
+    ms = (time.perf_counter() - began) * 1e3
+    kind = "sample" if picture.sample else "own"
+    log.info("answer model=%s picture=%s detail=%d ms=%.0f cache=%s", wish.model, kind, wish.detail, ms, ms < 1)
+
+
+def _prepared(picture: Picture, wish: Wish) -> bytes | None:
+    return prepared_pack(picture.name) if picture.sample and wish == Wish("bundled") else None
+
+
+def _is_small(seen) -> bool:
+    return trace_bytes(seen) / 3 <= WHOLE_PACK  # q and k at two bytes a number are a third of q, k and v at four
+
+
+def pack(picture: Picture, wish: Wish, own: Cache, layer: int | None) -> bytes:
+    """The bytes for the browser. Of a large trace it is only `layer`: the others are sent when they are asked for."""
+    if data := _prepared(picture, wish):
+        return data
+    seen = trace(picture, wish, own)
+    if _is_small(seen):
+        return seen.to_bytes()
+    return seen.to_bytes([seen.upper_layer if layer is None else min(seen.layers - 1, layer)])
+
+
+def layers(picture: Picture, wish: Wish, own: Cache, wanted: list[int]) -> bytes:
+    """A pack of only these layers."""
+    seen = trace(picture, wish, own)
+    return seen.to_bytes([i for i in wanted if 0 <= i < seen.layers] or [0])

@@ -1,0 +1,49 @@
+"""Sentences in a corner of the page: what can't be done, how many come first, what happens behind the page."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import streamlit as st
+
+from playground.serving import asker
+from playground.ui import streamlit_private
+
+AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
+
+
+def plain(text: str) -> str:
+    """Escapes user text for Markdown: what a person typed, or called a file, is shown as it is and fetches nothing."""
+    return re.sub(r"[\\`*$<>\[\]~]|_(?!\w)|(?<!\w)_|:(?=\w)", r"\\\g<0>", " ".join(text.split()))
+
+
+def error(sentence: str) -> None:
+    st.toast(plain(sentence), icon=":material/error:", duration="long")
+
+
+class OnPage:
+    """The person whose page is being run, as the server knows them: see serving/asker.py."""
+
+    def __init__(self):
+        self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
+
+    def waits(self, before: int) -> None:
+        """One toast that follows the queue, and goes when the turn has come."""
+        streamlit_private.stop_if_left()
+        if before == 0:
+            self._toast.toast("Your turn", icon="spinner", duration=1)
+        elif before != self._before or time.monotonic() - self._at > AGAIN_AFTER:
+            who = "person" if before == 1 else "people"
+            show = self._toast.toast if self._toast else st.toast
+            seconds = 4 + self._times % 2  # the same duration again would not prolong it; if they leave, it goes soon
+            self._toast = show(f"Waiting: {before} {who} before you", icon="spinner", duration=seconds)
+            self._before, self._at, self._times = before, time.monotonic(), self._times + 1
+
+    def hears(self, sentence: str) -> None:
+        st.toast(sentence, icon=":material/info:", duration="long")
+
+
+def connect() -> None:
+    """From now on the server tells things to the person on whose page it computes."""
+    asker.find = lambda: OnPage() if streamlit_private.on_a_page() else asker.Nobody()

@@ -1,0 +1,75 @@
+"""Everything of Streamlit that it does not promise to keep, in one place. Tried with Streamlit 1.67.
+
+Each function says why it is needed. tests/ui/test_streamlit_private.py fails when a part of it is gone.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+from streamlit import net_util, runtime
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+KEPT_UPLOADS = 3  # of one session; a page reads its file at once
+
+# Parts of Streamlit's page by their data-testid, for the styles of frame.py and the card of the tour.
+HEADER = '[data-testid="stHeader"]'  # the bar on top
+MAIN = '[data-testid="stMain"]'  # what scrolls
+CONTENT = '[data-testid="stMainBlockContainer"]'  # the column in it
+VERTICAL = '[data-testid="stVerticalBlock"]'
+HORIZONTAL = '[data-testid="stHorizontalBlock"]'
+COLUMN = '[data-testid="stColumn"]'
+SELECT = '[data-testid="stSelectbox"]'
+SELECT_LIST = '[data-testid="stSelectboxVirtualDropdown"]'
+POPOVER_BUTTON = '[data-testid="stPopoverButton"]'
+STALE = '[data-stale="true"]'  # what is being computed again; Streamlit makes it pale
+
+
+def ask_nobody_for_our_address() -> None:
+    """For each page of another host Streamlit asks the internet for this machine's address, and the whole server waits
+    up to two seconds for the answer."""
+    net_util.get_external_ip = lambda: None
+
+
+def bound_uploads() -> None:
+    """Streamlit keeps all files that a session uploads, also those that no page ever shows."""
+    if runtime.exists():
+        keep_last(runtime.get_instance().uploaded_file_mgr)
+
+
+def keep_last(manager, most: int = KEPT_UPLOADS) -> None:
+    add = manager.add_file
+
+    def add_file(session_id: str, file) -> None:
+        add(session_id, file)
+        for older in list(manager.file_storage[session_id])[:-most]:
+            manager.remove_file(session_id, older)
+
+    manager.add_file = add_file
+
+
+def use_our_pages() -> bool:
+    """On a fresh server, the first run of a page that is opened directly comes from Streamlit's own search of pages/,
+    without app.py. Gives whether that was so: the script is to be run again."""
+    found = PagesManager.uses_pages_directory
+    PagesManager.uses_pages_directory = False
+    return bool(found)
+
+
+def on_a_page() -> bool:
+    """Whether this thread runs a page, and not a warm-up, a training or a test."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def stop_if_left() -> None:
+    """Raises Streamlit's own exception if the person has left the page or chosen something else: any access to the
+    session's state does."""
+    st.session_state.get("page")
+
+
+def hush_toasts() -> None:
+    """Streamlit warns in the log of each toast inside a callback, for it could be lost with what a page draws. Toasts
+    are no part of a page."""
+    logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))

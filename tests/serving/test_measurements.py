@@ -1,0 +1,45 @@
+"""Measurements: one at a time, the next begins by itself, and only the ticket's holder stops one."""
+
+import time
+
+from playground.serving.measurements import Measurements
+from playground.serving.queue import OVER, SERVED, WAITING
+
+
+def until(condition, what: str) -> None:
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def test_one_series_at_a_time_and_its_ticket_stops_it():
+    measurements, case, other = Measurements(), (64, 1, 1), (48, 1, 1)
+    mine, yours = measurements.start(case), measurements.start(other)
+    until(lambda: (series := measurements.running()) and series.points, "the first series has no point")
+    assert (mine.state, measurements.before(mine)) == (SERVED, 0)
+    assert (yours.state, measurements.before(yours)) == (WAITING, 1)
+    series = measurements.running()
+    assert measurements.result(case) is series
+    mine.stop()
+    until(lambda: measurements.before(yours) == 0 and yours.state == SERVED, "the second series did not begin")
+    assert mine.state == OVER
+    assert (series.running, series.stopped) == (False, True)
+    assert measurements.result(case) is series  # what it had found is kept
+    assert series._process.returncode is not None
+    yours.stop()
+    until(lambda: yours.state == OVER, "the second series did not stop")
+    assert measurements.running() is None
+
+
+def test_a_series_that_was_stopped_at_once_does_not_replace_what_there_was():
+    measurements, case = Measurements(), (64, 1, 1)
+    first = measurements.start(case)
+    until(lambda: (series := measurements.running()) and series.points, "the first series has no point")
+    found = measurements.running()
+    first.stop()
+    until(lambda: first.state == OVER, "the first series did not stop")
+    second = measurements.start(case)
+    second.stop()
+    until(lambda: second.state == OVER, "the second series did not stop")
+    assert measurements.result(case) is found

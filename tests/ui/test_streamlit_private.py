@@ -1,0 +1,77 @@
+"""Parts of Streamlit that are not promised: each test fails when one is gone, and says so before a page breaks."""
+
+import inspect
+import logging
+from pathlib import Path
+
+import pytest
+import streamlit
+from streamlit import delta_generator, logger, net_util
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.testing.v1 import AppTest
+
+from playground.ui import streamlit_private
+
+ROOT = Path(__file__).parent.parent.parent
+FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
+WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
+ATTRIBUTES = {name: value for name, value in vars(streamlit_private).items() if str(value).startswith("[data-")}
+
+
+def test_of_a_session_s_uploads_only_the_last_are_kept():
+    manager = MemoryUploadedFileManager("/upload")
+    streamlit_private.keep_last(manager, most=2)
+    for session in ("one", "another"):
+        for number in range(5):
+            manager.add_file(session, UploadedFileRec(str(number), f"{number}.jpg", "image/jpeg", bytes(10)))
+    for session in ("one", "another"):
+        assert [file.file_id for file in manager.get_files(session, list("01234"))] == ["3", "4"]
+
+
+def test_nobody_is_asked_for_our_address():
+    from streamlit.web.server import server_util
+
+    assert callable(net_util.get_external_ip)
+    assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up when it is called
+
+
+def test_streamlit_s_own_pages_are_given_up_once(monkeypatch):
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
+    assert streamlit_private.use_our_pages()
+    assert not streamlit_private.use_our_pages()
+
+
+def test_a_thread_knows_whether_it_runs_a_page():
+    def page():
+        import streamlit as st
+
+        from playground.ui import streamlit_private
+
+        st.write(streamlit_private.on_a_page())
+
+    assert not streamlit_private.on_a_page()
+    assert AppTest.from_function(page).run().markdown[0].value == "True"
+
+
+def test_any_look_at_the_session_s_state_stops_a_page_that_was_left():
+    assert "_yield_callback()" in inspect.getsource(SafeSessionState.__getitem__)
+
+
+def test_a_toast_within_a_callback_leaves_no_warning():
+    assert WARNING in inspect.getsource(delta_generator)
+    record = logging.LogRecord("streamlit", logging.WARNING, "", 0, WARNING, (), None)
+    log = logger.get_logger("root")  # as delta_generator says
+    before = list(log.filters)
+    streamlit_private.hush_toasts()
+    assert not log.filter(record)
+    log.filters[:] = before
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_the_page_s_parts_are_called_as_the_styles_say(name):
+    word = ATTRIBUTES[name].strip("[]").partition("=")[2].strip('"')
+    word = "data-stale" if name == "STALE" else word
+    assert any(word in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
