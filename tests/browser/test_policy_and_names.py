@@ -5,7 +5,7 @@ import pytest
 from browser.own_picture import hand_over, picture
 from browser.policy import PERMISSIONS, lay_over
 from browser.visitor import Visitor
-from playground.ui.pages import LESSONS, MICROSCOPE, ROOMS
+from playground.ui.pages import LESSONS, MICROSCOPE, PAGES
 
 SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $m$"
 PLANTED = """() => {
@@ -34,7 +34,7 @@ def wary(chromium, server):
 # The policy -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", PAGES)
 def test_every_page_works_under_the_policy(wary, room):
     wary.page.goto(f"{wary.url}/{'' if room == MICROSCOPE.name else room}")
     wary.page.locator(".strip [data-sample=flock]").wait_for()
@@ -85,7 +85,7 @@ def named(wary):
 
 
 def test_a_file_s_name_is_text_on_every_page(named):
-    for room in ROOMS.values():
+    for room in PAGES.values():
         if room != MICROSCOPE:
             way = named.unfold("Microscope") if room == LESSONS[0] else named.page
             way.get_by_test_id("stPageLink-NavLink").filter(has_text=room.title).click()
