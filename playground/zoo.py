@@ -329,10 +329,9 @@ def download(name: str, report: type | None = None, offline: bool = False) -> No
     """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's; `offline=True`
     only looks whether they are there."""
     if name in borrowed.GROUPS:
-        if not offline:
-            from tqdm.auto import tqdm
+        from tqdm.auto import tqdm
 
-            borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
+        borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
         return
     _check_name(name)
     if source := _on_hub(name):

@@ -23,6 +23,7 @@ def test_a_peak_is_seen_after_it_has_gone():
 @linux
 def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
     monkeypatch.setattr(benchmark, "SIDES", (8, 24))
+    monkeypatch.setattr(benchmark, "MOST_PASS", FAR)  # on a busy machine too
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
     assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}

@@ -50,10 +50,10 @@ def test_a_thread_knows_whether_it_runs_a_page():
 
         from playground.ui import streamlit_private
 
-        st.write(streamlit_private.on_a_page())
+        st.text(str(streamlit_private.on_a_page()))
 
     assert not streamlit_private.on_a_page()
-    assert AppTest.from_function(page).run().markdown[0].value == "True"
+    assert AppTest.from_function(page).run().text[0].value == "True"
 
 
 def test_any_look_at_the_session_s_state_stops_a_page_that_was_left():
