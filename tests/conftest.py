@@ -1,8 +1,25 @@
 import pytest
-import torch
 
-import playground
-from playground.vit import Config, VisionTransformer
+# Helpers whose asserts are to print the values that they compared, as those of the tests do
+pytest.register_assert_rewrite(
+    *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
+    *("figure_files", "fuzz", "hostile", "pictures", "tiny_runs"),
+)
+
+import torch  # noqa: E402
+import witnesses  # noqa: E402
+
+import playground  # noqa: E402
+from playground.vit import Config, VisionTransformer  # noqa: E402
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that failed also prints what the open browsers and the running servers have to say."""
+    report = yield
+    if report.failed:
+        report.sections += witnesses.hear()
+    return report
 
 
 def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:

@@ -1,10 +1,11 @@
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 from browser.chromium import find, install
-from browser.server import running
+from browser.server import serving
 from browser.visitor import LAUNCH, Visitor
 
 HERE = Path(__file__).parent
@@ -16,13 +17,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker("browser")
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def server():
-    with running() as url:
-        yield url
+    """One for all tests that do not need one of their own."""
+    with serving() as running:
+        yield running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def chromium():
     path = find() or install()
     with sync_playwright() as playwright:
@@ -32,23 +34,28 @@ def chromium():
 
 
 @pytest.fixture
-def visit(chromium, server):
+def arrive(chromium):
+    """arrive(Visitor, url) is somebody with a browser of their own. At the end nothing may have gone wrong there."""
+    with ExitStack() as end:
+
+        def new(kind: type[Visitor], *arguments, **options) -> Visitor:
+            visitor = kind(chromium, *arguments, **options)
+            end.callback(visitor.close)
+            end.callback(visitor.check)
+            return visitor
+
+        yield new
+
+
+@pytest.fixture
+def visit(arrive, server):
     """visit("sample=flock", color_scheme="dark") gives a visitor who has the picture before them."""
-    visitors = []
-
-    def new(address="", **options) -> Visitor:
-        visitors.append(Visitor(chromium, server, **options))
-        return visitors[-1].open(address)
-
-    yield new
-    for visitor in visitors:
-        visitor.check()
-        visitor.close()
+    return lambda address="", **options: arrive(Visitor, server.url, **options).open(address)
 
 
 @pytest.fixture(scope="module")
 def _stayed(chromium, server):
-    visitor = Visitor(chromium, server).open()
+    visitor = Visitor(chromium, server.url).open()
     yield visitor
     visitor.close()
 

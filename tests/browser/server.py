@@ -15,8 +15,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import witnesses
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 180  # seconds: a busy machine is no failure
+LAST = 30  # lines of the log that a failed test prints
 
 
 def free_port() -> int:
@@ -45,6 +48,11 @@ class Server:
     @property
     def log(self) -> str:
         return (self.home / "log.txt").read_text()
+
+    def tell(self) -> str:
+        ended = self.process.poll()
+        lines = self.log.splitlines()[-LAST:]
+        return "\n".join([self.url, "running" if ended is None else f"ended with status {ended}", *lines])
 
     def start(self) -> Server:
         """Without waiting for it; it can be started again on the same port."""
@@ -85,9 +93,11 @@ def serving(**environment: str) -> Iterator[Server]:
     """A healthy server, with these environment variables."""
     with tempfile.TemporaryDirectory() as home:
         server = Server(Path(home), **environment).start()
+        witnesses.enter(server)
         try:
             yield server.wait()
         finally:
+            witnesses.leave(server)
             server.stop()
 
 

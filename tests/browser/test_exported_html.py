@@ -38,17 +38,8 @@ class Reader(Visitor):
 
 
 @pytest.fixture
-def reader(chromium):
-    opened = []
-
-    def new(**options) -> Reader:
-        opened.append(Reader(chromium, **options))
-        return opened[-1]
-
-    yield new
-    for one in opened:
-        one.check()
-        one.close()
+def reader(arrive):
+    return lambda **options: arrive(Reader, **options)
 
 
 def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):

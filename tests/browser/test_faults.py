@@ -1,6 +1,5 @@
 """What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
 
-import re
 from contextlib import suppress
 from threading import Thread
 
@@ -9,10 +8,9 @@ from websockets.exceptions import ConnectionClosed
 
 from browser.server import serving
 from browser.stranger import Stranger
-from browser.visitor import Visitor
+from browser.visitor import LOST, Visitor
 
 CHOSEN = ("layer", "head", "query", "locked", "row")
-LOST = re.compile("ERR_(CONNECTION|EMPTY|SOCKET)|WebSocket|disconnected from server")  # said of a server that is away
 CONNECTED = "[data-test-connection-state=CONNECTED]"
 
 
@@ -24,20 +22,15 @@ def server():
         running.kill()  # it need not finish what nobody waits for
 
 
+class Patient(Visitor):
+    """What the browser says of a server that is away is no fault here."""
+
+    forgiven = LOST
+
+
 @pytest.fixture
-def visit(chromium, server):
-    """As elsewhere, but for these faults: what a browser says of a server that is away is none."""
-    visitors = []
-
-    def new(address="") -> Visitor:
-        visitors.append(Visitor(chromium, server.url))
-        return visitors[-1].open(address)
-
-    yield new
-    for visitor in visitors:
-        visitor.errors[:] = [said for said in visitor.errors if not LOST.search(said)]
-        visitor.check()
-        visitor.close()
+def visit(arrive, server):
+    return lambda address="": arrive(Patient, server.url).open(address)
 
 
 def chosen(shown: dict) -> dict:

@@ -12,23 +12,26 @@ PLANTED = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
   return all(document).filter((e) => e.matches("img[src='x'], [onerror], .katex")).map((e) => e.outerHTML);
 }"""
-STREAMLIT_S_OWN = "status of 404"  # it looks for its health below a page's path
-REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+
+
+class Wary(Visitor):
+    """Somebody whose browser obeys the policy of deploy/nginx, and who tells of every dialog that opens."""
+
+    def __init__(self, chromium, url):
+        super().__init__(chromium, url, permissions=[*PERMISSIONS, "camera"])
+        lay_over(self.context)
+        self.dialogs: list[str] = []
+        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+
+    def check(self) -> None:
+        assert self.dialogs == []
+        assert self.page.evaluate("window.violations") == []
+        super().check()
 
 
 @pytest.fixture
-def wary(chromium, server):
-    """Somebody whose browser obeys the policy of deploy/nginx, and who tells of every dialog that opens."""
-    visitor = Visitor(chromium, server, permissions=[*PERMISSIONS, "camera"])
-    lay_over(visitor.context)
-    dialogs = []
-    visitor.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    yield visitor
-    assert dialogs == []
-    assert visitor.page.evaluate("window.violations") == []
-    visitor.errors[:] = [said for said in visitor.errors if STREAMLIT_S_OWN not in said]
-    visitor.check()
-    visitor.close()
+def wary(arrive, server):
+    return arrive(Wary, server.url)
 
 
 # The policy -----------------------------------------------------------------------------------------------------------
@@ -38,9 +41,9 @@ def wary(chromium, server):
 def test_every_page_works_under_the_policy(wary, room):
     wary.page.goto(f"{wary.url}/{'' if room == MICROSCOPE.name else room}")
     wary.page.locator(".strip [data-sample=flock]").wait_for()
-    wary.page.locator(REST).wait_for()
+    wary.rest()
     wary.pick("flock")
-    wary.page.locator(REST).wait_for()
+    wary.rest()
     wary.page.wait_for_load_state("networkidle")
     assert wary.page.get_by_test_id("stException").count() == 0
 
@@ -91,7 +94,7 @@ def test_a_file_s_name_is_text_on_every_page(named):
             way.get_by_test_id("stPageLink-NavLink").filter(has_text=room.title).click()
             named.page.wait_for_url(f"**/{room.name}**")
         named.page.locator(".strip .own").filter(has_text=f"yours: {SCRIPT}.jpg").wait_for(state="attached")
-        named.page.locator(REST).wait_for()
+        named.rest()
         assert named.page.evaluate(PLANTED) == []
 
 
@@ -113,5 +116,5 @@ def test_a_name_that_is_typed_is_text_in_the_answer(wary):
 def test_an_address_is_text_too(wary):
     for key in ("sample", "model", "with", "query", "view"):
         wary.open({key: SCRIPT})
-        wary.page.locator(REST).wait_for()
+        wary.rest()
         assert wary.page.evaluate(PLANTED) == []

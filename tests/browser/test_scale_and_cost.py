@@ -1,10 +1,10 @@
 """The lessons on the scale and on the cost, in a browser: what the dials do, what a link opens, what is measured."""
 
 import re
-from urllib.parse import urlsplit
 
 import pytest
 
+from browser.visitor import Visitor
 from playground.analysis import scale
 
 FIND = """
@@ -22,27 +22,19 @@ CHANGED = f"""before => [...document.querySelectorAll(".js-plotly-plot")].every(
 WIDE = (
     """[...document.querySelectorAll("html, body, [data-testid=stMain]")].map((e) => e.scrollWidth - e.clientWidth)"""
 )
-STREAMLIT_S_OWN = re.compile(r"/(scale|cost)/_stcore/(health|host-config)")  # it looks for them below the page first
 
 
 @pytest.fixture
-def lesson(visit):
-    """lesson("scale", "dk=64") gives the page; at the end nothing may have gone wrong on it."""
-    read = []
+def lesson(arrive, server):
+    """lesson("scale", "dk=64") gives the page."""
 
     def open_(name: str, address: str = "", **options):
-        visitor, missing = visit(**options), set()
-        read.append((visitor, missing))
-        visitor.page.on("response", lambda got: got.status >= 400 and missing.add(urlsplit(got.url).path))
+        visitor = arrive(Visitor, server.url, **options)
         visitor.page.goto(f"{visitor.url}/{name}?{address}")
         visitor.page.get_by_test_id("stPageLink").filter(has_text="Next").wait_for()
         return visitor.page
 
-    yield open_
-    for visitor, missing in read:
-        assert visitor.page.get_by_test_id("stException").count() == 0
-        assert all(STREAMLIT_S_OWN.fullmatch(path) for path in missing)
-        visitor.errors[:] = [error for error in visitor.errors if "status of 404" not in error]
+    return open_
 
 
 def shown(page, condition: str = "r => true") -> dict:

@@ -7,31 +7,17 @@ import pytest
 
 from browser.visitor import Visitor
 
-OWN_404 = "Failed to load resource: the server responded with a status of 404"  # Streamlit's, below a page's path
-
 
 @pytest.fixture
-def lesson(chromium, server):
-    """lesson("shapes", "example=sentence") gives a visitor on that page. The first page comes first: a fresh server
-    learns from it where its pages are."""
-    visitors = []
+def lesson(arrive, server):
+    """lesson("shapes", "example=sentence") gives a visitor on that page."""
 
     def new(page, address="", **options) -> Visitor:
-        visitors.append(Visitor(chromium, server, **options))
-        visitor = visitors[-1]
-        visitor.sent = []
-        visitor.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: visitor.sent.append(frame)))
-        if len(visitors) == 1:
-            visitor.open()
-        visitor.page.goto(f"{server}/{page}?{address}")
+        visitor = arrive(Visitor, server.url, **options)
+        visitor.page.goto(f"{server.url}/{page}?{address}")
         return visitor
 
-    yield new
-    for visitor in visitors:
-        visitor.errors[:] = [said for said in visitor.errors if not said.startswith(OWN_404)]
-        visitor.check()
-        assert visitor.page.get_by_test_id("stException").count() == 0
-        visitor.close()
+    return new
 
 
 def read(visitor, of: str, condition: str) -> dict:
@@ -58,12 +44,12 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
 def test_playing_goes_through_the_steps_without_the_server(lesson):
     visitor = lesson("shapes", "example=one-head")
     read(visitor, "walk", "r => r.step === 1")
-    visitor.page.wait_for_timeout(500)  # what the page's start has to say is said
-    before = len(visitor.sent)
+    visitor.rest()
     visitor.page.locator(".walk [data-play]").click()
     assert read(visitor, "walk", "r => r.step === 2 && r.playing")["shape"] == [13, 100, 64]
+    visitor.sent.clear()
     assert read(visitor, "walk", "r => r.step === 3")["shape"] == [13, 1, 100, 64]
-    assert len(visitor.sent) == before
+    assert visitor.sent == []
 
 
 def test_an_impossible_width_is_explained_in_place(lesson):

@@ -1,17 +1,13 @@
 """The page of the training: the clock, the picture that answers at every moment, and a model trained on the spot."""
 
-import dataclasses
-import os
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
-from browser.server import ROOT, running
 from browser.visitor import Visitor
 from playground.tracing import Trace
-from playground.training import quick, timelapse
-from playground.training.loop import train
+from playground.training import timelapse
 
 FIND = """
 window.theReel = (root = document) => {
@@ -22,19 +18,11 @@ window.theReel = (root = document) => {
   return null;
 };
 """
-OWN_TROUBLE = "the server responded with a status of 404"  # Streamlit asks for its health below a page's path
-SITE = """
-from pathlib import Path
-import playground.assets
-playground.assets.TIMELAPSE = Path({!r})
-"""
 
 
 class Watcher(Visitor):
     def open(self, address=""):
         self.context.add_init_script(FIND)
-        self.said = []  # to the server
-        self.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.said.append(frame)))
         self.page.goto(f"{self.url}/training?{address}")
         return self
 
@@ -51,70 +39,40 @@ class Watcher(Visitor):
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True)
 
-    def check(self):
-        self.errors[:] = [error for error in self.errors if OWN_TROUBLE not in error]
-        super().check()
-
-
-@pytest.fixture(scope="module")
-def lapse(tmp_path_factory):
-    """A time-lapse of a run of forty steps."""
-    folder = tmp_path_factory.mktemp("run")
-    config = dataclasses.replace(quick.SMALL.config, width=12, mlp_width=12)
-    recipe = dataclasses.replace(quick.SMALL, steps=40, batch=2, config=config)
-    with quick.one_core():
-        train(recipe, folder / "run", device="cpu")
-        timelapse.write(folder / "run", folder / "timelapse.bin", count=2)
-    return folder / "timelapse.bin"
-
-
-@pytest.fixture(scope="module")
-def url(lapse):
-    (lapse.parent / "sitecustomize.py").write_text(SITE.format(str(lapse)))
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(lapse.parent), str(ROOT)])
-    try:
-        with running() as address:
-            yield address
-    finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
-
 
 @pytest.fixture
-def watch(chromium, url):
-    there = []
-
-    def new(address=""):
-        there.append(Watcher(chromium, url))
-        return there[-1].open(address)
-
-    yield new
-    for watcher in there:
-        watcher.check()
-        watcher.close()
+def watch(arrive, server):
+    return lambda address="": arrive(Watcher, server.url).open(address)
 
 
-def test_the_picture_is_the_model_s_row_at_every_moment(watch, lapse):
-    watcher, moments = watch(), timelapse.read(lapse).moments
+@pytest.fixture(scope="module")
+def moments():
+    """Of the time-lapse that ships with the app."""
+    return timelapse.read().moments
+
+
+def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
+    watcher = watch()
     shown = watcher.until()
-    assert shown["step"] == 40
+    assert shown["step"] == moments[-1].step
     box = watcher.part("picture").bounding_box()
     rows, columns = shown["grid"]
-    for step, patch in ((0, (2, 3)), (20, (9, 9)), (40, (5, 1))):
-        watcher.part("ticks").get_by_role("button").nth([m.step for m in moments].index(step)).click()
+    for number, patch in ((0, (2, 3)), (len(moments) // 2, (9, 9)), (len(moments) - 1, (5, 1))):
+        watcher.part("ticks").get_by_role("button").nth(number).click()
         x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
         watcher.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
+        step = moments[number].step
         shown = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
-        trace = Trace.from_bytes(next(moment for moment in moments if moment.step == step).trace)
+        trace = Trace.from_bytes(moments[number].trace)
         np.testing.assert_allclose(shown["row"], trace.row(shown["layer"], shown["head"], patch), atol=1e-5)
 
 
-def test_playing_goes_through_all_moments_and_asks_nobody(watch):
-    watcher = watch("moment=0")
-    watcher.until("r => r.step === 0")
+def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
+    last = len(moments) - 1
+    first = last - 3
+    watcher = watch(f"moment={moments[first].step}")
+    watcher.until(f"r => r.now === {first}")
+    watcher.rest()
     watcher.page.evaluate(
         """() => {
           window.path = [];
@@ -122,16 +80,16 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch):
           look();
         }"""
     )
-    watcher.page.wait_for_timeout(500)
-    watcher.said.clear()
     watcher.button("Play").click()
-    last = len(watcher.read()["moments"]) - 1
+    watcher.page.wait_for_function(f"() => theReel().read().now > {first} + 0.5")
+    watcher.sent.clear()
     watcher.page.wait_for_function(f"() => theReel().read().now > {last} - 0.5")
-    assert watcher.said == []
-    watcher.until("r => !r.playing && r.step === 40")
+    assert watcher.sent == []
+    watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
     path = watcher.page.evaluate("window.path")
     assert path == sorted(path)
-    assert len({round(now, 2) for now in path}) > 3 * last
+    assert {int(now) for now in path} == set(range(first, last + 1))
+    assert len({round(now, 2) for now in path}) > 3 * (last - first)  # and through what lies between them
 
 
 def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Callable
 from copy import copy
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from playwright.sync_api import Browser, Locator, Page
+import witnesses
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, WebSocket
 
 from browser.chromium import FLAGS
 
 PATIENCE = 120_000  # milliseconds: a busy machine is no failure
 OWN_HOST = "127.0.0.1"
+MOST = 2000  # letters of what the microscope says that a failed test prints
 LAUNCH = [
     *FLAGS,
     "--use-fake-device-for-media-stream",
     "--use-fake-ui-for-media-stream",
     f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {OWN_HOST}",
 ]
+
+REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
 FIND = """
 window.theLens = (root = document) => {
@@ -30,8 +37,17 @@ window.theLens = (root = document) => {
 """
 
 
+# Opened below the root, as at /heads, Streamlit looks for its own endpoints below that page first.
+OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
+# What a browser says when the server is away; on a busy machine it says more, for it tries more often.
+LOST = re.compile("ERR_(CONNECTION|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding")
+
+
 class Visitor:
-    """Nothing is shared with others: own cookies, own storage, and a record of what went wrong and who was asked."""
+    """Nothing is shared with others: own cookies, own storage, and a record of what went wrong and who was asked.
+    `forgiven` is a pattern of what may be said on the console."""
+
+    forgiven: re.Pattern[str] | None = None
 
     def __init__(self, chromium: Browser, url: str, **options):
         self.url = url
@@ -40,20 +56,31 @@ class Visitor:
         self.context.add_init_script(FIND)
         self.errors: list[str] = []
         self.hosts: set[str] = set()
-        self.context.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.sent: list[str | bytes] = []  # to the server, over its WebSocket
+        self.context.on("console", self._listen)
         self.context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
         self.context.on("request", lambda request: self._asked(request.url))
         self._open_tab()
+        witnesses.enter(self)
+
+    def _listen(self, said: ConsoleMessage) -> None:
+        line = f"{said.text} at {said.location['url']}"
+        if said.type == "error" and not OWN_404.search(line) and not (self.forgiven and self.forgiven.search(line)):
+            self.errors.append(line)
 
     def _open_tab(self) -> None:
         self.page: Page = self.context.new_page()
-        self.page.on("websocket", lambda socket: self._asked(socket.url))
+        self.page.on("websocket", self._connected)
 
     def tab(self) -> Visitor:
         """The same person in another tab of the same browser."""
         other = copy(self)
         other._open_tab()
         return other
+
+    def _connected(self, socket: WebSocket) -> None:
+        self._asked(socket.url)
+        socket.on("framesent", lambda frame: self.sent.append(frame))
 
     def _asked(self, url: str) -> None:
         if host := urlsplit(url).hostname:  # data: and blob: have none
@@ -75,6 +102,11 @@ class Visitor:
         """What the microscope says once it has painted what fulfils the condition, a function of read()."""
         script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
         return self.page.wait_for_function(script).json_value()
+
+    def rest(self) -> None:
+        """Waits until the server has drawn the page and everything has been loaded."""
+        self.page.locator(REST).wait_for()
+        self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
         return self.page.locator(f'.lens [data-ref="{name}"]')
@@ -133,12 +165,30 @@ class Visitor:
         return toast.inner_text()
 
     def check(self) -> None:
-        """No error on the console, and nobody asked but this machine."""
+        """No error on the console or on the page, and nobody asked but this machine."""
         errors, self.errors[:] = list(self.errors), []
-        assert errors == []
+        shown = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
+        assert not errors, "\n".join(["The browser's console has errors:", *errors, self.tell()])
+        assert not shown, "\n".join(["The page shows an error:", *shown, self.tell()])
         assert self.hosts <= {OWN_HOST}
 
+    def tell(self) -> str:
+        """Where this person is, what the microscope says, what went wrong, and where a picture of it all lies."""
+        if self.page.is_closed():
+            return "has closed the page"
+        said = [self.page.url]
+        try:
+            said.append(self.page.evaluate("JSON.stringify(window.theLens?.()?.read() ?? null)")[:MOST])
+            said += self.errors
+            file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"
+            self.page.screenshot(path=file, timeout=20_000)
+            said.append(f"a picture of the page: {file}")
+        except Error as error:
+            said.append(f"the page does not answer: {error}")
+        return "\n".join(said)
+
     def close(self) -> None:
+        witnesses.leave(self)
         self.context.close()
 
 

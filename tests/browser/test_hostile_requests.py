@@ -12,15 +12,14 @@ from urllib.parse import urlencode
 
 import hostile
 import pytest
-from browser.server import ROOT, serving
-from browser.stranger import Stranger, ask, form
 from PIL import Image
 from websockets.exceptions import ConnectionClosed
 
 import playground
+from browser.server import ROOT, serving
+from browser.stranger import Stranger, ask, form
 from playground import zoo
 
-pytestmark = pytest.mark.browser
 MB = 2**20
 
 

@@ -13,9 +13,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from browser.server import ROOT, Server, free_port
+import witnesses
 
-pytestmark = pytest.mark.browser
+from browser.own_picture import assert_shows, hand_over, picture, upload
+from browser.policy import WATCH, policy
+from browser.server import ROOT, Server, free_port
+from browser.visitor import LOST, Visitor
+
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT = "playground_seat"
 PATIENCE = 120  # seconds: a busy machine is no failure
@@ -83,6 +87,9 @@ class Proxy:
         _, status, _, _, replicas, *rest = found[-1].split()
         return {"status": status, "replica": rest[-2] if len(rest) > 1 else replicas}
 
+    def tell(self) -> str:
+        return "\n".join([*self.log()[-20:], (self.folder / "errors").read_text()])
+
     def log(self) -> list[str]:
         return (self.folder / "access.log").read_text().splitlines()
 
@@ -105,8 +112,11 @@ def replicas(tmp_path_factory):
         pytest.skip("nginx is not installed here; Debian's package of that name is what these tests use")
     same = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same"}
     started = [Server(tmp_path_factory.mktemp("home"), **same).start() for _ in range(2)]
+    for replica in started:
+        witnesses.enter(replica)
     yield started
     for replica in started:
+        witnesses.leave(replica)
         replica.kill()
 
 
@@ -115,28 +125,23 @@ def proxy(replicas, tmp_path_factory):
     started = Proxy(tmp_path_factory.mktemp("nginx"), replicas).start()
     for replica in replicas:
         replica.wait()
+    witnesses.enter(started)
     yield started
+    witnesses.leave(started)
     started.process.terminate()
     started.process.wait(10)
 
 
 @pytest.fixture
-def visit(proxy):
+def visit(arrive, proxy):
     """visit(replica, address) gives somebody with a browser, whose seat is at that replica."""
-    from browser.chromium import find, install
-    from browser.visitor import LAUNCH, Visitor
-    from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+    def new(replica: Server, address: str = "") -> Visitor:
+        visitor = arrive(Visitor, proxy.url)
+        visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(replica), "url": proxy.url}])
+        return visitor.open(address)
 
-        def new(replica: Server, address: str = "") -> Visitor:
-            visitor = Visitor(chromium, proxy.url)
-            visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(replica), "url": proxy.url}])
-            return visitor.open(address)
-
-        yield new
-        chromium.close()
+    return new
 
 
 def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
@@ -175,8 +180,6 @@ def test_only_pages_of_the_same_host_open_a_socket(proxy):
 
 
 def test_every_answer_carries_the_policy(proxy):
-    from browser.policy import policy
-
     for path in ("/", "/patches", "/_stcore/health", "/nothing.js"):
         assert proxy.ask(path)[1]["Content-Security-Policy"] == policy()
     _, headers = proxy.ask("/", headers={"Origin": "https://other.example"})  # a refusal, too
@@ -184,9 +187,6 @@ def test_every_answer_carries_the_policy(proxy):
 
 
 def test_the_pages_work_under_the_policy(replicas, visit):
-    from browser.own_picture import assert_shows, hand_over, picture
-    from browser.policy import WATCH
-
     visitor, data = visit(replicas[0]), picture(320, 240)
     visitor.context.add_init_script(WATCH)
     visitor.open("sample=flock")
@@ -195,25 +195,20 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink").filter(has_text="why √d_k").click()
     visitor.page.locator(".js-plotly-plot .main-svg").first.wait_for()
     assert visitor.page.evaluate("window.violations") == []
-    visitor.check()
 
 
 def test_uploads_work_on_each_replica(proxy, replicas, visit):
-    from browser.own_picture import assert_shows, picture, upload
-
     for i, replica in enumerate(replicas):
         visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
         assert proxy.logged(" PUT /_stcore/upload_file/", before) == {"status": "204", "replica": replica.address}
-        visitor.check()
 
 
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
-    from browser.own_picture import assert_shows, picture, upload
-
     lost, other = replicas
     visitor = visit(lost, "sample=flock&layer=2")
+    visitor.forgiven = LOST
     shown = visitor.lock((3, 4))
     visitor.page.wait_for_url(re.compile("locked=true"))
     link = visitor.page.url

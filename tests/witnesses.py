@@ -1,0 +1,28 @@
+"""Who can tell what happened when a test fails: the browsers that are open and the servers that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+
+class Witness(Protocol):
+    def tell(self) -> str: ...
+
+
+_present: list[Witness] = []
+
+
+def enter(witness: Witness) -> None:
+    _present.append(witness)
+
+
+def leave(witness: Witness) -> None:
+    if witness in _present:
+        _present.remove(witness)
+
+
+def hear() -> Iterator[tuple[str, str]]:
+    """What each of them is, and what it tells."""
+    for witness in _present:
+        yield type(witness).__name__.lower(), witness.tell()
