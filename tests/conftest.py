@@ -1,3 +1,5 @@
+from contextlib import ExitStack
+
 import pytest
 
 # Helpers whose asserts are to print the values that they compared, as those of the tests do
@@ -57,3 +59,31 @@ def picture():
 @pytest.fixture
 def seen(small, picture):
     return playground.trace(small, picture)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One browser for all tests."""
+    from browser.chromium import find, install
+    from browser.visitor import LAUNCH
+    from playwright.sync_api import sync_playwright
+
+    path = find() or install()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def arrive(chromium):
+    """arrive(Visitor, url) is somebody with a browser of their own. At the end nothing may have gone wrong there."""
+    with ExitStack() as end:
+
+        def new(kind, *arguments, **options):
+            visitor = kind(chromium, *arguments, **options)
+            end.callback(visitor.close)
+            end.callback(visitor.check)
+            return visitor
+
+        yield new

@@ -14,7 +14,8 @@ _present: list[Witness] = []
 
 
 def enter(witness: Witness) -> None:
-    _present.append(witness)
+    if witness not in _present:
+        _present.append(witness)
 
 
 def leave(witness: Witness) -> None:

@@ -1,12 +1,9 @@
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from browser.chromium import find, install
 from browser.server import serving
-from browser.visitor import LAUNCH, Visitor
+from browser.visitor import Visitor
 
 HERE = Path(__file__).parent
 
@@ -22,29 +19,6 @@ def server():
     """One for all tests that do not need one of their own."""
     with serving() as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    path = find() or install()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def arrive(chromium):
-    """arrive(Visitor, url) is somebody with a browser of their own. At the end nothing may have gone wrong there."""
-    with ExitStack() as end:
-
-        def new(kind: type[Visitor], *arguments, **options) -> Visitor:
-            visitor = kind(chromium, *arguments, **options)
-            end.callback(visitor.close)
-            end.callback(visitor.check)
-            return visitor
-
-        yield new
 
 
 @pytest.fixture

@@ -66,6 +66,7 @@ class Server:
 
     def wait(self) -> Server:
         """Until it is healthy."""
+        witnesses.enter(self)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
             try:
@@ -77,10 +78,12 @@ class Server:
         raise RuntimeError(f"The app's server did not start:\n{self.log}")
 
     def kill(self) -> None:
+        witnesses.leave(self)
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> None:
+        witnesses.leave(self)
         self.process.terminate()
         try:
             self.process.wait(20)
@@ -93,11 +96,9 @@ def serving(**environment: str) -> Iterator[Server]:
     """A healthy server, with these environment variables."""
     with tempfile.TemporaryDirectory() as home:
         server = Server(Path(home), **environment).start()
-        witnesses.enter(server)
         try:
             yield server.wait()
         finally:
-            witnesses.leave(server)
             server.stop()
 
 

@@ -24,6 +24,7 @@ LAUNCH = [
     f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {OWN_HOST}",
 ]
 
+LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
 FIND = """
@@ -178,7 +179,8 @@ class Visitor:
             return "has closed the page"
         said = [self.page.url]
         try:
-            said.append(self.page.evaluate("JSON.stringify(window.theLens?.()?.read() ?? null)")[:MOST])
+            lens = self.page.wait_for_function(LENS, timeout=20_000)  # a page that hangs is not waited for
+            said.append(lens.json_value()[:MOST])
             said += self.errors
             file = Path(tempfile.mkdtemp(prefix="playground-failed-")) / "page.png"
             self.page.screenshot(path=file, timeout=20_000)
