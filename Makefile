@@ -9,6 +9,8 @@ VENV ?= .venv
 TORCH_INDEX ?=
 PORT ?= 8501
 BIN = $(VENV)/bin
+# One process a core, each with a server and a browser of its own; a file stays together, for its fixtures are costly.
+TOGETHER = -n auto --maxprocesses 4 --dist loadfile
 
 .PHONY: run test quick lint nginx clean
 
@@ -16,12 +18,12 @@ run: $(VENV)/.app
 	$(BIN)/python -m playground --port $(PORT)
 
 test: nginx lint
-	$(BIN)/python -m pytest -m "not browser"
+	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
 	$(BIN)/python tests/browser/chromium.py
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest $(TOGETHER) -m browser
 
 quick: lint
-	$(BIN)/python -m pytest -m "not browser"
+	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
 
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .
@@ -32,7 +34,7 @@ lint: $(VENV)/.dev node_modules/.bin/biome
 # Said first, so that nobody learns at the end what was left out
 nginx:
 	@PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null || echo "Without nginx the tests of the proxy \
-	(tests/deployment/test_proxy.py) are left out. To add them: apt-get install nginx, or brew install nginx."
+	(tests/browser/test_proxy.py) are left out. To add them: apt-get install nginx, or brew install nginx."
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
