@@ -11,9 +11,10 @@ h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so t
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import torch
@@ -21,6 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
+from playground.positions import rotary, rotate, sinusoidal, stretched
 
 
 @dataclass(frozen=True)
@@ -74,17 +76,15 @@ class Config:
         return (self.width // self.heads) ** -0.5  # 1/√d_k
 
 
-def _paper(depth: int, width: int, mlp_width: int, heads: int) -> dict[str, int]:
-    return {"depth": depth, "width": width, "mlp_width": mlp_width, "heads": heads}
-
-
 PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
-    "Ti": _paper(12, 192, 768, 3),
-    "S": _paper(12, 384, 1536, 6),
-    "B": _paper(12, 768, 3072, 12),
-    "L": _paper(24, 1024, 4096, 16),
-    "H": _paper(32, 1280, 5120, 16),
+    "Ti": {"depth": 12, "width": 192, "mlp_width": 768, "heads": 3},
+    "S": {"depth": 12, "width": 384, "mlp_width": 1536, "heads": 6},
+    "B": {"depth": 12, "width": 768, "mlp_width": 3072, "heads": 12},
+    "L": {"depth": 24, "width": 1024, "mlp_width": 4096, "heads": 16},
+    "H": {"depth": 32, "width": 1280, "mlp_width": 5120, "heads": 16},
 }
+
+Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
 
 
 class QKV(NamedTuple):
@@ -112,41 +112,11 @@ class Patches(nn.Module):
 
     def __init__(self, c: Config):
         super().__init__()
-        self.patch_size = c.patch_size
         self.proj = nn.Conv2d(3, c.width, c.patch_size, stride=c.patch_size, bias=not c.pre_norm)
 
     def forward(self, image: Tensor) -> Tensor:
-        """A convolution whose stride is its size: it looks at every patch once."""
+        """A convolution whose stride is its size looks at every patch once: one matrix times each patch's pixels."""
         return self.proj(image).flatten(2).transpose(1, 2)  # (B, 3, H, W) -> (B, patches, D)
-
-    def by_hand(self, image: Tensor) -> Tensor:
-        """The same: lay each patch's pixels in a row, multiply by the matrix."""
-        pixels = F.unfold(image, self.patch_size, stride=self.patch_size).transpose(1, 2)  # (B, patches, 3·P·P)
-        return F.linear(pixels, self.proj.weight.flatten(1), self.proj.bias)  # (B, patches, D)
-
-
-def sinusoidal(tokens: int, width: int) -> Tensor:
-    """Fixed positions (Attention Is All You Need): sines and cosines of falling frequency, side by side."""
-    position = torch.arange(tokens)[:, None]  # (N, 1)
-    frequency = 10_000 ** (-torch.arange(0, width, 2) / width)  # (D/2,)
-    angle = position * frequency  # (N, D/2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]  # (N, D): sin, cos, sin, cos, …
-
-
-def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
-    """Positions as angles, DINOv3's way: a patch's queries and keys are turned by where it lies in the image."""
-    rows, columns = ((torch.arange(n) + 0.5) / n * 2 - 1 for n in grid)  # centres of the patches, from -1 to 1
-    place = torch.cartesian_prod(rows, columns)  # (patches, 2)
-    periods = 100 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
-    angle = (2 * math.pi * place[:, :, None] / periods).flatten(1).tile(2)  # (patches, d)
-    return angle.sin(), angle.cos()
-
-
-def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """Turns the patches' vectors (the last tokens); prefix tokens have no place and stay as they are."""
-    prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
-    first, second = patches.chunk(2, dim=-1)
-    return torch.cat([prefix, patches * cos + torch.cat([-second, first], dim=-1) * sin], dim=2)
 
 
 class Attention(nn.Module):
@@ -160,9 +130,9 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
-        self.mix = attention  # or attention_by_hand, which is the same
+        self.mix = attention  # training and ablation put a function of their own here
 
-    def forward(self, x: Tensor, scale: float | None, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, QKV]:
+    def forward(self, x: Tensor, scale: float | None, rotation: Rotation) -> tuple[Tensor, QKV]:
         B, N, D = x.shape
         qkv = self.qkv(x).view(B, N, 3, self.heads, D // self.heads)  # (B, N, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
@@ -200,9 +170,8 @@ class MLP(nn.Module):
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        if x.shape[1] <= 1024:
-            return self.think(x)
-        return torch.cat([self.think(some) for some in x.split(1024, dim=1)], dim=1)  # less memory, the same numbers
+        some = x.split(1024, dim=1)  # of many tokens some at a time: less memory, the same numbers
+        return self.think(x) if len(some) == 1 else torch.cat([self.think(tokens) for tokens in some], dim=1)
 
     def think(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
@@ -233,7 +202,7 @@ class Block(nn.Module):
         self.mlp = MLP(c)
         self.ls2 = LayerScale(c) if c.layer_scale else nn.Identity()
 
-    def forward(self, x: Tensor, scale: float | None, rotation: tuple[Tensor, Tensor] | None) -> tuple[Tensor, QKV]:
+    def forward(self, x: Tensor, scale: float | None, rotation: Rotation) -> tuple[Tensor, QKV]:
         heard, qkv = self.attn(self.norm1(x), scale, rotation)
         x = x + self.ls1(heard)
         x = x + self.ls2(self.mlp(self.norm2(x)))
@@ -302,35 +271,33 @@ class VisionTransformer(nn.Module):
 
     def forward(self, image: Tensor, scale: float | None = None) -> Tensor:
         """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
-        return self._run(image, scale, record=None)
-
-    def record(self, image: Tensor, scale: float | None = None) -> tuple[Tensor, list[QKV]]:
-        """The logits, and every layer's queries, keys and values."""
-        record: list[QKV] = []
-        return self._run(image, scale, record), record
-
-    def _run(self, image: Tensor, scale: float | None, record: list[QKV] | None) -> Tensor:
-        x, rotation = self.embed(image)
-        for block in self.blocks:
-            x, qkv = block(x, scale, rotation)
-            if record is not None:
-                record.append(qkv)
-        return self.classify(x)
+        return self.classify(self.features(image, self.config.depth - 1, scale))
 
     def features(self, image: Tensor, layer: int, scale: float | None = None) -> Tensor:
         """The tokens as they leave a layer, (B, N, D)."""
-        x, rotation = self.embed(image)
-        for block in self.blocks[: layer + 1]:
-            x, _ = block(x, scale, rotation)
-        return x
+        return next(islice(self.layers(*self.embed(image), scale), layer, None))[0]
 
-    def embed(self, image: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+    def record(self, image: Tensor, scale: float | None = None) -> tuple[Tensor, list[QKV]]:
+        """The logits, and every layer's queries, keys and values."""
+        record = []
+        for x, qkv in self.layers(*self.embed(image), scale):  # noqa: B007
+            record.append(qkv)
+        return self.classify(x), record
+
+    def layers(
+        self, x: Tensor, rotation: Rotation, scale: float | None = None, first: int = 0
+    ) -> Iterator[tuple[Tensor, QKV]]:
+        """One layer after the other: the tokens as they leave it, (B, N, D), and its queries, keys and values."""
+        for block in self.blocks[first:]:
+            x, qkv = block(x, scale, rotation)
+            yield x, qkv
+
+    def embed(self, image: Tensor) -> tuple[Tensor, Rotation]:
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)
-        prefix = [
-            t.expand(len(image), -1, -1) for t in (self.cls_token, self.dist_token, self.reg_token) if t is not None
-        ]
+        tokens = (self.cls_token, self.dist_token, self.reg_token)
+        prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)
         if c.positions == "patches":
             x = x + self.positions(grid)
@@ -346,14 +313,8 @@ class VisionTransformer(nn.Module):
         return self.norm_pre(x), rotation
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
-        """The learned positions for any grid: the native ones, stretched like a picture. The prefix's stay."""
-        if grid == self.native_grid:
-            return self.pos_embed  # (1, N, D)
-        in_front = self.pos_embed.shape[1] - self.native_grid[0] * self.native_grid[1]
-        prefix, patches = self.pos_embed[:, :in_front], self.pos_embed[:, in_front:]
-        picture = patches.transpose(1, 2).unflatten(2, self.native_grid)  # (1, D, rows, columns)
-        picture = F.interpolate(picture, size=grid, mode="bicubic", antialias=True, align_corners=False)
-        return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)
+        """The learned positions for any grid, (1, N, D)."""
+        return self.pos_embed if grid == self.native_grid else stretched(self.pos_embed, self.native_grid, grid)
 
     def classify(self, x: Tensor) -> Tensor:
         c = self.config

@@ -3,14 +3,18 @@ import torch
 from conftest import SMALL, scramble
 
 from playground.errors import PlaygroundError
+from playground.lessons.patches import by_unfolding
 from playground.lessons.teaching_layer import TeachingAttention
-from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand, rotary, sinusoidal
+from playground.positions import rotary, sinusoidal
+from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand
 
 
 def test_a_strided_convolution_and_unfold_with_a_matrix_are_the_same_patches():
     patches = scramble(Patches(Config(width=64, heads=4, patch_size=16)))
     image = torch.randn(2, 3, 64, 96)
-    torch.testing.assert_close(patches(image), patches.by_hand(image), atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        patches(image), by_unfolding(image, patches.proj.weight, patches.proj.bias), atol=1e-5, rtol=0
+    )
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.125, 1.0])

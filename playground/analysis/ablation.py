@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
@@ -43,24 +43,32 @@ def without(seen: Trace, off: Off) -> Loss:
     if seen.vit is None or seen.input is None:
         raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
     vit, by_layer = seen.vit, _by_layer(seen, off)
-    change = []
+    first = min(by_layer, default=seen.layers)  # below it nothing changes
     with torch.no_grad():
-        x, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))  # (1, N, D)
-        silent = x
-        for layer, block in enumerate(vit.blocks):
-            same = silent is x and layer not in by_layer
-            x, _ = block(x, seen.scale, rotation)
-            silent = x if same else muted(block, by_layer.get(layer, ()))(silent, seen.scale, rotation)[0]
-            change.append(((silent - x).norm(dim=-1) / x.norm(dim=-1).clamp(min=SMALLEST))[0])  # (N,)
-        before, after = vit.classify(x)[0].float().cpu(), vit.classify(silent)[0].float().cpu()
+        start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))  # (1, N, D)
+        whole = [x for x, _ in vit.layers(start, rotation, seen.scale)]  # as they leave each layer
+        entering = whole[first - 1] if first else start
+        changed = [x for x, _ in muted(vit, by_layer).layers(entering, rotation, seen.scale, first)]
+        silent = whole[:first] + changed
+        pairs = zip(silent, whole, strict=True)
+        change = [((s - x).norm(dim=-1) / x.norm(dim=-1).clamp(min=SMALLEST))[0] for s, x in pairs]  # (N,) each
+        before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (whole, silent))
     read = (probabilities(vit, before), probabilities(vit, after)) if vit.config.classes else (None, None)
-    turned = 0.0 if silent is x else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
+    turned = 0.0 if not changed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
     return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
 
 
-def muted(block: Block, heads: Collection[int]) -> Block:
-    """The same layer with the same weights, in which these heads add nothing. The original is left as it is, for
-    others look through it at this very moment."""
+def muted(vit: VisionTransformer, heads: dict[int, list[int]]) -> VisionTransformer:
+    """The same network with the same weights, in which these heads of these layers add nothing. The original stays as
+    it is, for others may be using it at this moment."""
+    silent, blocks = copy.copy(vit), list(vit.blocks)
+    for layer, some in heads.items():
+        blocks[layer] = _muted_block(blocks[layer], some)
+    silent._modules = silent._modules | {"blocks": nn.ModuleList(blocks)}
+    return silent
+
+
+def _muted_block(block: Block, heads: list[int]) -> Block:
     silent, attn = copy.copy(block), copy.copy(block.attn)
     keep = torch.ones(attn.heads, 1, 1)
     keep[list(heads)] = 0

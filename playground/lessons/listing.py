@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from playground import vit
+from playground import positions, vit
 from playground.errors import PlaygroundError
+from playground.lessons import patches
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -82,7 +83,7 @@ PARTS = {
     "patches": Part(
         "Patches",
         "One matrix E turns every patch into a token. A convolution that steps as far as it is wide does just that.",
-        (vit.Patches,),
+        (vit.Patches, patches.by_unfolding),
         (
             ("self.proj = nn.Conv2d(", "E: 3·P·P pixels → D numbers"),
             ("return self.proj(image)", "x_p E, slid over the image"),
@@ -93,7 +94,7 @@ PARTS = {
     "positions": Part(
         "Positions",
         "Tokens are a set: without a position added to each, attention could not tell left from right.",
-        (vit.sinusoidal, vit.VisionTransformer.embed),
+        (positions.sinusoidal, vit.VisionTransformer.embed),
         (
             ("frequency = 10_000", "ω_i = 10000^{−2i/D}"),
             ("angle = position * frequency", "n ω_i"),
@@ -151,9 +152,9 @@ PARTS = {
     "answer": Part(
         "Answer",
         "The class token, which listened to all patches, is read out.",
-        (vit.VisionTransformer._run, vit.VisionTransformer.classify),
+        (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
         (
-            ("x, rotation = self.embed(image)", "z_0"),
+            ("in self.layers(*self.embed(image), scale)", "z_0 → z_1 → … → z_L"),
             ("x, qkv = block(x, scale, rotation)", "z_{ℓ−1} → z_ℓ"),
             ("x = self.norm(x)", "LN(z_L)"),
             ("pooled = {", "y = LN(z_L^0), the class token's row"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import torch
 import torch.nn.functional as F
@@ -12,8 +13,9 @@ from PIL import Image
 from torch import Tensor
 
 from playground.images import fit, model_input
+from playground.positions import rotary, sinusoidal
 from playground.tracing import softmax_rows
-from playground.vit import QKV, VisionTransformer, rotary, sinusoidal
+from playground.vit import QKV, VisionTransformer
 
 LONGEST_SIDE = 224  # of the picture that falls apart
 SHORTEST_SIDE = 48  # so that even the largest patch fits once
@@ -62,11 +64,6 @@ class Cut:
     @property
     def grid(self) -> tuple[int, int]:
         return self.size[0] // self.patch, self.size[1] // self.patch
-
-    @property
-    def unread(self) -> tuple[int, int]:
-        """Pixels at the bottom and at the right that fill no patch: no token knows of them."""
-        return self.size[0] % self.patch, self.size[1] % self.patch
 
 
 def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
@@ -228,8 +225,7 @@ def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, p
     passes = []
     with torch.no_grad():
         for picture in (pixels, rearranged(pixels, c.patch_size, order)):
-            x, rotation = seeing.embed(picture.to(device))
-            for block in seeing.blocks[: layer + 1]:
-                x, heard = block(x, None, rotation)
+            layers = seeing.layers(*seeing.embed(picture.to(device)))
+            _, heard = next(islice(layers, layer, None))
             passes.append(QKV(*(t[0].float().cpu() for t in heard)))
     return Shuffle(order, len(c.prefix), grid, size, c.scale, *passes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 from PIL import Image
@@ -32,10 +33,6 @@ class Sizes:
     dim: int  # width of the tokens that come in
     chan: int  # and of those that go out
     heads: int
-
-    @property
-    def d_k(self) -> int:
-        return self.chan // self.heads
 
     def check(self) -> None:
         if self.chan % self.heads:
@@ -129,8 +126,8 @@ def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> tu
     pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
         x, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight.device))
-        for block in vit.blocks[:layer]:
-            x, _ = block(x, None, rotation)
+        if layer:
+            x, _ = next(islice(vit.layers(x, rotation), layer - 1, None))
         steps = walk_block(vit.blocks[layer], x, rotation)
     columns = size[1] // c.patch_size
     patches = (f"patch ({i // columns}, {i % columns})" for i in range(x.shape[1] - len(c.prefix)))

@@ -83,13 +83,14 @@ class Run:
         self.recipe, self.folder = recipe, folder
         self.device = checked_device(device)
         _agree(recipe, folder)
-        torch.manual_seed(recipe.seed)
-        self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
+        with torch.random.fork_rng(devices=[]):  # the server's other threads keep their random numbers
+            torch.manual_seed(recipe.seed)
+            self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
+            self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
+            self.teachers = teachers(recipe).to(self.device)
         if self.device == "cpu":  # there the fused kernel's way back is three times slower than the formula written out
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
-        self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
-        self.teachers = teachers(recipe).to(self.device)
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
         self.optimisers = _optimisers(self.vit, self.teachers, recipe)
         self.step, self.history = 0, []
@@ -197,6 +198,7 @@ def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader
     return DataLoader(
         data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
         persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
+        generator=torch.Generator(),  # without one it draws from everybody's
     )  # fmt: skip
 
 

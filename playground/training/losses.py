@@ -112,8 +112,7 @@ class Teachers(nn.Module):
             x = torch.cat([x[:, :first], x[:, first:] + unstretched(vit, grid, step)], dim=1)
             places = dict(zip((r.beside, r.around), neighbours(grid), strict=True))
         gathered, spread, placed, looked = [], [], [], []
-        for i, block in enumerate(vit.blocks):
-            x, (q, k, _) = block(x, None, rotation)
+        for i, (x, (q, k, _)) in enumerate(vit.layers(x, rotation)):  # noqa: B020, the layers begin with this x
             if i == r.middle:
                 middle = x[:, first:]
             for head in (head for layer, head in taught if layer == i):

@@ -33,6 +33,12 @@ def test_the_same_seed_gives_the_same_weights_with_any_number_of_workers(run, tm
     assert torch.equal(*map(weights, files))
 
 
+def test_training_leaves_everybody_else_s_random_numbers_alone(tmp_path):
+    before = torch.get_rng_state()
+    train(RECIPE, tmp_path, device="cpu")
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_another_seed_gives_other_weights_from_other_scenes(run, tmp_path):
     other = dataclasses.replace(RECIPE, seed=1, steps=1)
     assert not torch.equal(weights(train(other, tmp_path, device="cpu")), weights(run[0]))
