@@ -91,12 +91,8 @@ def test_imports_point_down():
         if (here := FLOOR.get(room(name))) is not None
         and room(other) != room(name)
         and FLOOR.get(room(other), -1) >= here
-        and (room(name), room(other)) not in NOT_YET
     ]
     assert not wrong, "\n".join(wrong)
-
-
-NOT_YET = {("serving", "ui")}
 
 
 def test_only_samples_and_training_know_scenes():
@@ -106,8 +102,6 @@ def test_only_samples_and_training_know_scenes():
 
 def test_no_circle_between_rooms():
     rooms = {name: wanted for name, wanted in between_rooms(NEEDS, room).items() if name != "playground"}
-    for here, there in NOT_YET:
-        rooms[here].discard(there)
     assert not circle(rooms)
 
 
@@ -147,8 +141,6 @@ def test_the_face_lists_its_names():
 
 @pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) in set(FLOOR) - {"ui", "pages"}))
 def test_only_ui_and_pages_know_streamlit(name):
-    if name.startswith("playground.serving"):
-        pytest.skip("being mended")
     assert not any(other.split(".")[0] == "streamlit" for other in imported(MODULES[name]))
 
 
@@ -160,7 +152,9 @@ def test_pages_hold_no_mathematics():
 # JavaScript
 
 MICROSCOPE = ROOT / "playground" / "microscope"
-IMPORT = re.compile(r"""^(?:import|export)\b[^;"'`()=]*?["']([^"']+)["'];|\bimport\(\s*["']([^"']+)["']""", re.MULTILINE)
+IMPORT = re.compile(
+    r"""^(?:import|export)\b[^;"'`()=]*?["']([^"']+)["'];|\bimport\(\s*["']([^"']+)["']""", re.MULTILINE
+)
 
 
 def scripts() -> dict[str, set[str]]:
