@@ -1,11 +1,20 @@
-// How large things are and which colours they have here: the two facts that the surrounding page decides.
+// How large things are and which colours they have: both depend on the page around the lens.
 
 import { cssColours, heatPixels, ROLES } from "../core/colours.js";
 import { UNDER } from "../drawing/charts.js";
 import { fitCanvas, makeBackdrops } from "../drawing/draw.js";
 
-// Canvas cannot inherit; it is told the colours that the stylesheet worked out.
-export function readTheme(lens) {
+// After whatever changes sizes or colours.
+export function refresh(lens) {
+  if (!lens.main || !lens.alive || !lens.root.clientWidth) return;
+  layOut(lens);
+  readTheme(lens);
+  lens.barKey = lens.kernelKey = "";
+  lens.schedule();
+}
+
+// A canvas has no stylesheet; it is told the colours.
+function readTheme(lens) {
   const { refs, root } = lens;
   const style = getComputedStyle(root);
   lens.colours = {
@@ -23,13 +32,12 @@ export function readPalette(lens) {
   lens.paletteOpacity = lens.view.opacity;
   lens.palette = heatPixels(lens.view.opacity);
   lens.ramp = cssColours(lens.palette, UNDER);
-  lens.barKey = "";
+  lens.barKey = lens.kernelKey = "";
 }
 
-// The pictures get what is left of the height after everything that must be read has its place.
-export function layOut(lens) {
+// The pictures get the height that the texts and controls leave.
+function layOut(lens) {
   const { root, refs, main } = lens;
-  if (!main) return;
   const em = parseFloat(getComputedStyle(root).fontSize);
   const style = getComputedStyle(root);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -50,7 +58,8 @@ export function layOut(lens) {
           ? wished
           : Math.max(480, window.innerHeight + wished);
     const row = refs.stage.querySelector(".row");
-    const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop; // its own height may be stretched by its neighbour
+    // Not the stage's own height, which the panel beside it may stretch.
+    const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop;
     const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
     const room = (width - 23.5 * em - gap) / 2;
     pw = Math.min(room, Math.max(11 * em, height - chrome) * aspect);
@@ -76,7 +85,6 @@ function sizeCanvases(lens) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
-  lens.barKey = lens.kernelKey = "";
   lens.backdrops = lens.otherBackdrops = null;
 }
 

@@ -1,132 +1,61 @@
-// The instrument: built inside a parent element from packs, images and a view, it answers everything it can by itself and
-// asks its host for the rest. It knows neither Streamlit nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element from packs, images and
+// a view, it answers what it can from the queries and keys in the packs, and asks its host for the rest. It knows neither
+// Streamlit nor files.
 //
 //   const lens = createLens(parent, {
-//     packs:   [{bytes, title, image, id}],       // first: the main one; second: to compare with; one whose header has a
-//                                                 // forward_scale: the whole pass with another scale. `bytes` may be left
-//                                                 // out for an id that was given before; more layers of an id are merged.
-//     images:  [{bytes, mime, title, id, start} | {bitmap, title}],  // start: [y, x] of the patch asked first, from 0 to 1
-//     view:    {…},                               // see view.js for keys and defaults
-//     ui:      {height: 600 | "window" | -120 (the window less 120 pixels), uploaded: false, asks: ["similarity", "rollout", "whole", "layers", "compare"]},
-//     onView:  (view) => {},                      // 300 ms after the last lock or choice, never on hovers
-//     ask:     (request) => {},                   // {what: "similarity" | "rollout", layer, query, scale: of the whole pass}
-//                                                 // {what: "whole", scale} | {what: "layers", layers, pack}
-//                                                 // {what: "packs", ids} | {what: "compare"}
-//     link:    (view) => "https://…",             // may give a promise; default: this page's address with the view behind #;
-//                                                 // null: this page has no address to give
+//     packs:   [{bytes, title, image, id}],   // image: an index into images. The first is the main one, the second is to
+//                                             // compare with; one whose header has a forward_scale is a whole pass with
+//                                             // another scale. An id that was given before may come without bytes;
+//                                             // more layers of an id are merged.
+//     images:  [{bytes, mime, title, id, start} | {bitmap, title}], // start: [y, x] of the patch asked first, 0 to 1
+//     view:    {…},                           // see core/view.js for keys and defaults
+//     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
+//               uploaded,                     // true for a person's own picture
+//               asks},                        // what the host answers: "similarity", "rollout", "whole", "layers", "compare"
+//     onView:  (view) => {},                  // 300 ms after the last choice, never while the cursor moves
+//     ask:     (request) => {},               // {what: "similarity" | "rollout", layer, query, scale: of the whole pass}
+//                                             // {what: "whole", scale} | {what: "layers", layers, pack}
+//                                             // {what: "packs", ids} | {what: "compare"}
+//     link:    (view) => "https://…",         // may give a promise; default: this page's address with the view behind #;
+//                                             // null: this page has no address to give
 //   });
-// An update leaves alone what it does not name; a view that it names starts from the defaults, not from the former view.
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
+//
+// What an update does not name stays. A view that it names starts from the defaults, not from the former view.
 
-import { createAnswers } from "../core/answers.js";
-import { heatPixels } from "../core/colours.js";
-import { effectiveNumber, holds, mergePack, unpack } from "../core/core.js";
-import {
-  DEFAULT_VIEW,
-  queryOf,
-  sameLayer,
-  sameToken,
-  scaleOf,
-  scaleToDial,
-  tidyView,
-  tokenOf,
-  viewToQuery,
-} from "../core/view.js";
-import { bindButtons, bindKeys, bindPointer, buildHeads, pictureCanvas, showChoices, tokenUnder } from "./controls.js";
-import { layOut, readTheme } from "./layout.js";
-import { collectRefs, MARKUP, say } from "./markup.js";
-import { cellReader, paintFrame, workOnColumns } from "./paint.js";
+import { effectiveNumber, holds } from "../core/core.js";
+import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf } from "../core/view.js";
+import { collectRefs, say } from "../drawing/dom.js";
+import { ask, askForMissing } from "./asking.js";
+import { buildHeads, showChoices } from "./choices.js";
+import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
+import { takeImages, takePacks } from "./given.js";
+import { refresh } from "./layout.js";
+import { MARKUP } from "./markup.js";
+import { paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
-import { isMap, overlayNow, passScale, resolve } from "./shown.js";
-
-const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
-const KEPT_IMAGES = 12;
+import { pictureCanvas } from "./saving.js";
+import { leavePresenting } from "./sharing.js";
+import { canAsk, overlayNow, resolve } from "./shown.js";
+import { createState } from "./state.js";
 
 export function createLens(parent, options = {}) {
   const root = document.createElement("div");
   root.className = "lens";
   root.innerHTML = MARKUP;
   parent.append(root);
-  const lens = {
-    root,
-    refs: collectRefs(root),
-    view: { ...DEFAULT_VIEW },
-    ui: { height: 600, uploaded: false, asks: null },
-    packs: new Map(),
-    main: null,
-    other: null,
-    whole: null,
-    images: [],
-    kept: new Map(),
-    overlay: null,
-    hover: -1,
-    pointer: { target: null, x: 0, y: 0, fresh: false },
-    shown: {},
-    thumbs: [],
-    shares: [],
-    picture: {},
-    twin: {},
-    tag: {},
-    nineDomain: { low: 0, high: 0.25, log: false },
-    columnsDone: 0,
-    touch: matchMedia("(hover: none)").matches,
-    thumbPalette: heatPixels(0.97),
-    solidPalette: heatPixels(1),
-    barKey: "",
-    presenting: false,
-    asked: new Map(),
-    samples: new Float64Array(600),
-    sampled: 0,
-    frame: 0,
-    alive: true,
-    host: options,
-  };
-  lens.cellAt = cellReader(lens);
-
-  lens.asks = (what) =>
-    Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
-  lens.dial = () => scaleToDial(scaleOf(lens.view, lens.main.pack), lens.main.pack.scale);
+  const lens = createState(root, collectRefs(root), options);
   lens.schedule = (pointed) => {
     if (pointed) lens.pointed = true;
     else lens.dirty = true;
     if (!lens.frame && lens.alive) lens.frame = requestAnimationFrame(() => onFrame(lens));
   };
-  lens.choose = (change, from) => {
-    if (!lens.main) return;
-    if (!("query" in change) && !lens.view.locked && lens.hover >= 0)
-      change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
-    lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
-    showChoices(lens, from);
-    lens.schedule();
-    clearTimeout(lens.telling);
-    lens.telling = setTimeout(() => lens.host.onView?.({ ...lens.view }), 300);
-  };
-  lens.leave = () => {
-    lens.pointer.fresh = false;
-    if (lens.hover >= 0 && !lens.view.locked) lens.view.query = queryOf(lens.hover, lens.main.pack);
-    lens.hover = -1;
-    lens.schedule();
-  };
-  lens.copyLink = () => copyLink(lens);
-  lens.present = () => present(lens);
-
+  lens.choose = (change, from) => choose(lens, change, from);
   bindPointer(lens);
   bindKeys(lens);
   bindButtons(lens);
-  let width = 0;
-  const observer = new ResizeObserver(() => {
-    if (root.clientWidth !== width) refresh(lens); // its height is its own doing
-    width = root.clientWidth;
-  });
-  observer.observe(root);
-  document.fonts?.ready.then(() => refresh(lens));
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const onScheme = () => refresh(lens);
-  const onFullscreen = () => leavePresenting(lens);
-  scheme.addEventListener("change", onScheme);
-  window.addEventListener("resize", onScheme);
-  document.addEventListener("fullscreenchange", onFullscreen);
+  const stopFollowing = followThePage(lens);
 
   const face = {
     get view() {
@@ -146,18 +75,35 @@ export function createLens(parent, options = {}) {
     destroy: () => {
       lens.alive = false;
       cancelAnimationFrame(lens.frame);
-      clearTimeout(lens.telling);
-      clearTimeout(lens.speaking);
-      observer.disconnect();
-      scheme.removeEventListener("change", onScheme);
-      window.removeEventListener("resize", onScheme);
-      document.removeEventListener("fullscreenchange", onFullscreen);
+      for (const timer of [lens.telling, lens.speaking, lens.asking]) clearTimeout(timer);
+      stopFollowing();
       root.remove();
     },
   };
-  root.__lens = face; // for tests and for those who look around in the console
+  root.__lens = face; // for tests and the console
   update(lens, options);
   return face;
+}
+
+// Sizes and colours follow the window, the fonts and the theme.
+function followThePage(lens) {
+  const { root } = lens;
+  const stop = new AbortController();
+  const { signal } = stop;
+  let width = 0;
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth !== width) refresh(lens); // the lens sets its height itself
+    width = root.clientWidth;
+  });
+  observer.observe(root);
+  document.fonts?.ready.then(() => refresh(lens));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
+  window.addEventListener("resize", () => refresh(lens), { signal });
+  document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
+  return () => {
+    observer.disconnect();
+    stop.abort();
+  };
 }
 
 // -------------------------------------------------------------------------------------------------- what the host gives
@@ -175,18 +121,9 @@ function update(lens, { packs, images, view, ui, overlay }) {
   if (lens.main !== before) {
     lens.hover = -1;
     lens.asked.clear();
-    lens.atlas = lens.heat = null;
+    lens.wallHeat = lens.heat = null;
     buildHeads(lens);
-  }
-  const { rows, columns } = lens.main.pack,
-    token = before ? tokenOf(lens.view.query, before.pack) : -1;
-  if (
-    token >= 0 &&
-    lens.images[lens.main.image] === picture &&
-    (rows !== before.pack.rows || columns !== before.pack.columns)
-  ) {
-    const there = sameToken(token, before.pack, lens.main.pack); // a finer grid: the same place of the picture
-    if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, lens.main.pack) };
+    if (before && lens.images[lens.main.image] === picture) keepPlace(lens, before.pack);
   }
   const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
   lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));
@@ -194,83 +131,38 @@ function update(lens, { packs, images, view, ui, overlay }) {
   refresh(lens);
 }
 
-// Where the picture shown wants to be asked first; the list is the same one as long as it is the same picture.
+// The same picture on a finer or coarser grid: the same place is asked.
+function keepPlace(lens, before) {
+  const { pack } = lens.main;
+  if (pack.rows === before.rows && pack.columns === before.columns) return;
+  const token = tokenOf(lens.view.query, before);
+  const there = token >= 0 ? sameToken(token, before, pack) : -1;
+  if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, pack) };
+}
+
+// Where this picture wants to be asked first. The list is the same object as long as the picture is the same.
 const startOf = (lens) => lens.images[lens.main?.image]?.start;
 
-// A file that holds a few layers and has nobody to ask for more steps from one that it holds to the next.
+// -------------------------------------------------------------------------------------------------------- a choice
+
+function choose(lens, change, from) {
+  if (!lens.main) return;
+  if (!("query" in change) && !lens.view.locked && lens.hover >= 0)
+    change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
+  lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
+  showChoices(lens, from);
+  lens.schedule();
+  clearTimeout(lens.telling);
+  lens.telling = setTimeout(() => lens.host.onView?.({ ...lens.view }), 300);
+}
+
+// Where nobody can be asked for a layer that is not here, a step goes to the next one that is.
 function withinReach(lens, view) {
   const { pack } = lens.main;
-  if (holds(pack, view.layer) || lens.asks("layers")) return view;
+  if (holds(pack, view.layer) || canAsk(lens, "layers")) return view;
   const way = Math.sign(view.layer - lens.view.layer);
   const held = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
   return { ...view, layer: held.find((layer) => way * (layer - view.layer) >= 0) ?? held[0] };
-}
-
-// Gives the ids that it should have had already and has not: a new lens on a page whose server has sent them to the old one.
-function takePacks(lens, packs) {
-  const missing = [];
-  const roles = { main: null, other: null, whole: null };
-  packs.forEach((given, place) => {
-    const id = given.id ?? `#${place}`;
-    let entry = lens.packs.get(id);
-    if (given.bytes && entry?.bytes !== given.bytes) {
-      const pack = unpack(given.bytes);
-      const same = given.id && entry && entry.pack.tokens === pack.tokens && entry.pack.heads === pack.heads;
-      if (same) mergePack(entry.pack, pack);
-      else entry = { pack, answers: createAnswers(pack), size: 0 };
-      entry.bytes = given.bytes;
-      entry.size += given.bytes.byteLength;
-    }
-    if (!entry) return void missing.push(id);
-    lens.packs.delete(id); // to the end of the queue: the least recently shown goes first
-    lens.packs.set(id, Object.assign(entry, { id, title: given.title ?? "", image: given.image ?? 0 }));
-    if (entry.pack.forwardScale !== null) roles.whole = entry;
-    else if (!roles.main && !missing.includes(packs[0].id))
-      roles.main = entry; // nobody steps in for a missing first one
-    else roles.other = entry;
-  });
-  let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
-  for (const [id, entry] of [...lens.packs].slice(0, -packs.length)) {
-    if (held <= KEPT_BYTES) break;
-    lens.packs.delete(id);
-    held -= entry.size;
-  }
-  Object.assign(lens, { main: roles.main ?? lens.main, other: roles.other, whole: roles.whole });
-  return missing;
-}
-
-// Decoding an image takes a few milliseconds off the main thread; until then the former picture stays, instead of a grey
-// one that flashes. Gives the missing ids.
-function takeImages(lens, images) {
-  const missing = [];
-  lens.images = images.map((given) => {
-    const known = given.id && lens.kept.get(given.id); // perhaps still being decoded
-    if (known) return known;
-    const image = { title: given.title ?? "", start: given.start, bitmap: given.bitmap ?? null };
-    if (given.bytes) {
-      if (given.id) lens.kept.set(given.id, image);
-      for (const id of lens.kept.keys()) if (lens.kept.size > KEPT_IMAGES) lens.kept.delete(id);
-      image.pending = true;
-      createImageBitmap(new Blob([given.bytes], { type: given.mime }))
-        .then((bitmap) => (image.bitmap = bitmap))
-        .catch(() => say(lens.refs.message, "The image could not be read; its attention still can."))
-        .finally(() => {
-          image.pending = false;
-          lens.backdrops = lens.otherBackdrops = null;
-          lens.schedule();
-        });
-    } else if (given.id && !given.bitmap) missing.push(given.id);
-    return image;
-  });
-  return missing;
-}
-
-function refresh(lens) {
-  if (!lens.main || !lens.alive || !lens.root.clientWidth) return;
-  layOut(lens);
-  readTheme(lens);
-  lens.barKey = lens.kernelKey = "";
-  lens.schedule();
 }
 
 // ------------------------------------------------------------------------------------------------------------ a frame
@@ -284,8 +176,7 @@ function onFrame(lens) {
   if (lens.pointer.fresh) {
     lens.pointer.fresh = false;
     const token = tokenUnder(lens);
-    // The cursor moved inside the same patch: nothing to say that has not been said.
-    if (!dirty && token === lens.hover && token === lens.painted) return;
+    if (!dirty && token === lens.hover && token === lens.painted) return; // the cursor moved inside one patch
     lens.hover = token;
   }
   const unfinished = workOnColumns(lens);
@@ -298,96 +189,7 @@ function onFrame(lens) {
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
 }
 
-// --------------------------------------------------------------------------------------------------- asking the host
-
-function ask(lens, request) {
-  if (!lens.host.ask) return;
-  const text = JSON.stringify(request);
-  const last = lens.asked.get(request.what);
-  // Not the same question at every frame; but again after a while, should the first have been lost.
-  if (last?.text === text && performance.now() - last.at < 20000) return;
-  lens.asked.set(request.what, { text, at: performance.now() });
-  lens.host.ask(request);
-}
-
-function askForMissing(lens) {
-  const { view, shown, other } = lens;
-  clearTimeout(lens.asking);
-  // The dial may still be turning: wait until it rests.
-  lens.asking = setTimeout(() => {
-    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens))
-      ask(lens, { what: view.what, layer: view.layer, query: view.query, scale: passScale(lens) });
-    else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
-    else if (view.beside === "compare" && !other && lens.asks("compare")) ask(lens, { what: "compare" });
-    else if (lens.asks("layers")) askForLayers(lens);
-  }, 150);
-}
-
-// First what is shown lacks, then the neighbours of the layer shown, ahead of time. One question at a time: the next one
-// follows when its answer has been painted.
-function askForLayers(lens) {
-  const { view, shown, main, whole, other } = lens;
-  const wanted = [[main, view.layer]];
-  if (shown.wholeArrived) wanted.push([whole, view.layer]);
-  if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
-  wanted.push([main, view.layer + 1], [main, view.layer - 1]);
-  const found = wanted.find(([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holds(entry.pack, layer));
-  if (found) ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
-}
-
-// ----------------------------------------------------------------------------------------------- links, presenting
-
-async function copyLink(lens) {
-  const { view, refs, host } = lens;
-  const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
-  const url = (await host.link?.({ ...view })) || own();
-  let copied = true;
-  try {
-    await navigator.clipboard.writeText(url);
-  } catch {
-    copied = copyOldWay(lens, url);
-  }
-  const about = lens.ui.uploaded ? " Your own image does not travel in it." : "";
-  say(refs.message, copied ? `Link copied.${about}` : url);
-  setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
-}
-
-// Pages without HTTPS have no clipboard interface.
-function copyOldWay(lens, text) {
-  const area = document.createElement("textarea");
-  area.value = text;
-  lens.root.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  return done;
-}
-
-async function present(lens) {
-  const { root, refs } = lens;
-  if (lens.presenting) {
-    if (document.fullscreenElement) await document.exitFullscreen();
-    leavePresenting(lens);
-    return;
-  }
-  lens.presenting = true;
-  root.classList.add("presenting");
-  say(refs.present, "Leave");
-  // Inside a frame that forbids it, the whole frame will do.
-  await root.requestFullscreen?.().catch(() => {});
-  refresh(lens);
-  refs.picture.focus();
-}
-
-function leavePresenting(lens) {
-  if (!lens.presenting || lens.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
-  lens.presenting = false;
-  lens.root.classList.remove("presenting");
-  say(lens.refs.present, "Present");
-  refresh(lens);
-}
-
-// ------------------------------------------------------------------------------------------------ for tests, in numbers
+// -------------------------------------------------------------------------------------------- what is shown, in numbers
 
 function read(lens) {
   if (!lens.main) return null;
@@ -409,7 +211,7 @@ function read(lens) {
     entropy: bits,
     effective: effectiveNumber(bits),
     peak: Math.max(...row),
-    peakAt: shown.peak === undefined ? null : queryOf(shown.peak, pack),
+    peakAt: shown.peak === null ? null : queryOf(shown.peak, pack),
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),

@@ -72,7 +72,7 @@ export const MARKUP = `
     <div class="where">
       <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft" data-ref="layerRange"></i> <span class="head">Head <output data-ref="headText">0</output></span></span>
         <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
-      <div class="tokens" role="group" aria-label="Ask as a special token" data-ref="tokens"></div>
+      <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>
     </div>
     <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
   </div>
@@ -131,21 +131,3 @@ export const MARKUP = `
 
 <div class="live" aria-live="polite" data-ref="live"></div>
 `;
-
-// The parts by name. Searching starts at the lens itself, so that a shadow root around it is no obstacle.
-export function collectRefs(root) {
-  const refs = {};
-  for (const element of root.querySelectorAll("[data-ref]")) refs[element.dataset.ref] = element;
-  return refs;
-}
-
-// Writing text that is already there costs a layout; hovering writes twenty of them, most unchanged.
-export function say(element, text) {
-  if (element.saidText === text) return;
-  element.saidText = text;
-  element.textContent = text;
-}
-
-export function show(element, visible) {
-  if (element.hidden === visible) element.hidden = !visible;
-}

@@ -3,7 +3,7 @@
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
 import { queryOf, tokenOf } from "../core/view.js";
 import { percent } from "../drawing/charts.js";
-import { say, show } from "./markup.js";
+import { say, show } from "../drawing/dom.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>

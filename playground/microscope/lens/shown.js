@@ -1,22 +1,26 @@
-// From what is chosen to what is to be shown: which pack answers, at which scale, for which token, and what is missing yet.
+// What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still missing.
 
 import { holds } from "../core/core.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";
 
-// Maps that the browser cannot make from q and k alone; the host is asked for them.
+// Maps that the browser cannot make from queries and keys; the host is asked for them.
 export const isMap = (what) => what === "similarity" || what === "rollout";
+
+// Whether the host answers such questions: "similarity", "rollout", "whole", "layers", "compare".
+export const canAsk = (lens, what) =>
+  Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
-export const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
+const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
 
 // The layers that can be shown: all of them where there is a host to ask, else those that were given.
 export const layersAtHand = (lens) =>
   Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter(
-    (layer) => lens.asks("layers") || holds(lens.main.pack, layer),
+    (layer) => canAsk(lens, "layers") || holds(lens.main.pack, layer),
   );
 
-// Written into one object that lives as long as the lens: this runs at every frame.
+// Written into one object that lives as long as the lens, because this runs at every frame.
 export function resolve(lens) {
   const { view, main, whole } = lens;
   const scale = scaleOf(view, main.pack);
@@ -37,10 +41,10 @@ export function resolve(lens) {
   });
 }
 
-// With which scale the network ran whose features and layers are shown.
+// The scale of the forward pass that is shown.
 export const passScale = (lens) => (lens.shown.wholeArrived ? lens.shown.scale : "on");
 
-// The map that the host made, if it belongs to what is asked now.
+// The map that the host made, if it is for the present choices.
 export function overlayNow(lens) {
   const { overlay, view, main } = lens;
   if (!isMap(view.what) || !overlay || overlay.what !== view.what) return null;

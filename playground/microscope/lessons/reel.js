@@ -15,8 +15,8 @@ import { cssColours, heatPixels, niceNumber } from "../core/colours.js";
 import { effectiveNumber, entropyBits, holds, largestIndex, mergePack, rowInto, unpack } from "../core/core.js";
 import { queryOf, tokenOf } from "../core/view.js";
 import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
+import { collectRefs, say, show } from "../drawing/dom.js";
 import { drawPicture, fillHeat, fitCanvas, makeBackdrops, makeHeat } from "../drawing/draw.js";
-import { collectRefs, say, show } from "../lens/markup.js";
 import { buildCharts, moveMark, writeCharts } from "./reelcharts.js";
 
 const SECONDS = 0.8; // from one moment to the next

@@ -1,7 +1,7 @@
 // The charts of a training run, drawn with one clock: whatever is at the same height of the time is the same moment. SVG, so
 // that colours follow the theme; the hand of the clock is a line that moves, nothing else is drawn again while it plays.
 
-import { say } from "../lens/markup.js";
+import { say } from "../drawing/dom.js";
 
 // Greys are the fog; what has a habit has a colour. Near is the convolution's.
 const HABITS = [

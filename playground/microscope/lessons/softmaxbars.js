@@ -8,7 +8,7 @@ import { colourIndex, sharedCeiling } from "../core/colours.js";
 import { softmaxInPlace } from "../core/core.js";
 import { MAGMA } from "../core/magma.js";
 import { percent, shortNumber } from "../drawing/charts.js";
-import { collectRefs, say } from "../lens/markup.js";
+import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds
 

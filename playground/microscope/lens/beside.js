@@ -1,0 +1,191 @@
+// The second picture: what a convolution reads, all heads of all layers, or another picture to compare with.
+
+import { answerCell, headDomain, sharedDomain } from "../core/answers.js";
+import { paintInto } from "../core/colours.js";
+import { entropyBits, holds } from "../core/core.js";
+import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
+import { drawCells } from "../drawing/charts.js";
+import {
+  clearHeat,
+  drawConvolution,
+  drawPicture,
+  drawWall,
+  fillHeat,
+  makeCanvas,
+  makeHeat,
+  wallCells,
+} from "../drawing/draw.js";
+import { backdropsFor, otherSize } from "./layout.js";
+import { writeOther } from "./readouts.js";
+import { depthOf, layersAtHand } from "./shown.js";
+
+const CELLS = { low: 0, high: 0.25, log: false }; // up to the middle of the 3 × 3 kernel: one scale for both sets of cells
+const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
+
+// ------------------------------------------------------------------------------------------- the convolution
+
+export function paintTwin(lens) {
+  const { refs, view, shown, main } = lens;
+  const { pack, answers, mark } = shown;
+  lens.twin = Object.assign(lens.twin, {
+    rows: pack.rows,
+    columns: pack.columns,
+    grid: view.grid,
+    k: view.k,
+    depth: depthOf(view),
+    mark,
+  });
+  drawConvolution(
+    refs.twin.getContext("2d"),
+    refs.twin.width,
+    refs.twin.height,
+    backdropsFor(lens, main, "backdrops"),
+    lens.twin,
+    lens.unit,
+  );
+
+  const { k } = view;
+  const canvas = refs.kernelCells;
+  if (lens.kernelKey !== `${k}`) {
+    lens.kernelKey = `${k}`;
+    drawCells(
+      canvas.getContext("2d"),
+      canvas.width,
+      canvas.height,
+      k,
+      (i) => lens.kernel[i],
+      lens.ramp,
+      CELLS,
+      lens.unit,
+      lens.colours,
+    );
+  }
+  const readable = mark >= 0 && answers.ready[view.head];
+  const values = readable ? (i) => weightAround(lens, i) : () => NaN;
+  drawCells(
+    refs.rowCells.getContext("2d"),
+    canvas.width,
+    canvas.height,
+    k,
+    values,
+    lens.ramp,
+    CELLS,
+    lens.unit,
+    lens.colours,
+  );
+}
+
+// The attention's weight for cell i of the k × k cells around the query; NaN outside the picture.
+function weightAround(lens, i) {
+  const { pack, answers, mark } = lens.shown;
+  const { k, head } = lens.view;
+  const row = Math.floor(mark / pack.columns) + Math.floor(i / k) - (k - 1) / 2;
+  const column = (mark % pack.columns) + (i % k) - (k - 1) / 2;
+  if (row < 0 || column < 0 || row >= pack.rows || column >= pack.columns) return NaN;
+  return answers.weights[head * pack.tokens + pack.prefixCount + row * pack.columns + column];
+}
+
+// -------------------------------------------------------------------------------------- the wall of all heads
+
+export function paintWall(lens) {
+  const { refs, view, shown } = lens;
+  const { pack, answers, token } = shown;
+  const canvas = refs.wall;
+  const width = pack.heads * pack.columns,
+    height = pack.layers * pack.rows;
+  if (!lens.wallHeat || lens.wallHeat.canvas.width !== width || lens.wallHeat.canvas.height !== height)
+    lens.wallHeat = makeHeat(height, width);
+  const { wallHeat } = lens;
+  for (let layer = 0; layer < pack.layers; layer++) {
+    if (!holds(pack, layer)) continue;
+    const domain =
+      view.colours === "shared" ? sharedDomain(answers, layer, shown.scale, shown.what, view.ceiling, view.log) : null;
+    for (let head = 0; head < pack.heads; head++) {
+      const to = layer * pack.rows * width + head * pack.columns;
+      const values = answerCell(answers, layer, head, token, shown.scale, shown.what, view.direction);
+      if (!values) {
+        for (let r = 0; r < pack.rows; r++)
+          wallHeat.pixels.fill(NOT_READY, to + r * width, to + r * width + pack.columns);
+        continue;
+      }
+      const own = domain ?? headDomain(values, 0, pack, shown.what, view.log);
+      paintInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.solidPalette, own);
+    }
+  }
+  wallHeat.context.putImageData(wallHeat.data, 0, 0);
+  lens.wallCells = wallCells(
+    canvas.width,
+    canvas.height,
+    layersAtHand(lens),
+    pack.heads,
+    pack.rows,
+    pack.columns,
+    lens.unit,
+  );
+  const picture = {
+    rows: pack.rows,
+    columns: pack.columns,
+    smooth: view.smooth,
+    layer: view.layer,
+    head: view.head,
+    headNumbers: pack.headNumbers,
+    missing: (layer) => !holds(pack, layer),
+  };
+  drawWall(
+    canvas.getContext("2d"),
+    canvas.width,
+    canvas.height,
+    lens.wallCells,
+    wallHeat.canvas,
+    picture,
+    lens.colours,
+    lens.unit,
+  );
+}
+
+// --------------------------------------------------------------------------------------------- a second picture
+
+export function paintOther(lens) {
+  const { refs, view, shown, main, other } = lens;
+  const context = refs.twin.getContext("2d");
+  context.clearRect(0, 0, refs.twin.width, refs.twin.height);
+  if (!other) return;
+  const { pack, answers } = other;
+  const token = sameToken(shown.token, main.pack, pack);
+  const layer = sameLayer(view.layer, main.pack, pack);
+  const head = Math.min(view.head, pack.heads - 1);
+  const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), pack.scale);
+  const values = token >= 0 ? answerCell(answers, layer, head, token, scale, shown.what, view.direction) : null;
+  if (!lens.otherHeat || lens.otherHeat.rows !== pack.rows || lens.otherHeat.columns !== pack.columns)
+    lens.otherHeat = makeHeat(pack.rows, pack.columns);
+  if (values) {
+    const domain = view.colours === "own" ? headDomain(values, 0, pack, shown.what, view.log) : shown.domain;
+    fillHeat(lens.otherHeat, values, pack.prefixCount, lens.palette, domain);
+  } else clearHeat(lens.otherHeat);
+  const picture = {
+    rows: pack.rows,
+    columns: pack.columns,
+    smooth: view.smooth,
+    grid: view.grid,
+    mark: token - pack.prefixCount,
+    tag: null,
+  };
+  const size = otherSize(lens, other);
+  const x = Math.round((refs.twin.width - size.width) / 2),
+    y = Math.round((refs.twin.height - size.height) / 2);
+  lens.otherBox = { x, y, ...size };
+  const sheet = (lens.otherSheet ??= makeCanvas(size.width, size.height));
+  if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
+  drawPicture(
+    sheet.getContext("2d"),
+    size.width,
+    size.height,
+    backdropsFor(lens, other, "otherBackdrops"),
+    lens.otherHeat,
+    picture,
+    lens.unit,
+  );
+  context.drawImage(sheet, x, y);
+  const row = values && shown.what === "weight" ? values : null;
+  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+}

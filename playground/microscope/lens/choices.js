@@ -1,0 +1,101 @@
+// What the buttons and sliders show: always what the view says, whoever changed it.
+
+import { scaleOf, scaleToDial } from "../core/view.js";
+import { say, show } from "../drawing/dom.js";
+import { makeCanvas, makeHeat } from "../drawing/draw.js";
+import { layerRange, prefixName } from "./readouts.js";
+import { canAsk, layersAtHand } from "./shown.js";
+
+// What a button with a data-value stands for: true, a number or a word.
+export function valueOfButton(button) {
+  const text = button.dataset.value;
+  if (text === "true" || text === "false") return text === "true";
+  return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
+}
+
+// `from`: the control that is being moved, which is left as it is.
+export function showChoices(lens, from = "") {
+  const { root, refs, view, main } = lens;
+  for (const group of root.querySelectorAll("[data-choice]")) {
+    for (const button of group.querySelectorAll("[data-value]")) {
+      button.setAttribute("aria-pressed", String(valueOfButton(button) === view[group.dataset.choice]));
+    }
+  }
+  show(refs.link, lens.host.link !== null);
+  for (const element of root.querySelectorAll("[data-ask]"))
+    show(element, canAsk(lens, element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
+  show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
+  show(refs.wallTab, main.pack.stored.size > 1 || canAsk(lens, "layers")); // of one layer all heads are shown anyway
+  show(refs.compareTab, Boolean(lens.other) || canAsk(lens, "compare"));
+  say(refs.layerRange, layerRange(lens));
+  const within = layersAtHand(lens);
+  refs.layer.min = String(within[0]);
+  refs.layer.max = String(within.at(-1));
+  refs.layer.value = String(view.layer);
+  refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(lens, "layers");
+  refs.opacity.value = String(Math.round(100 * view.opacity));
+  if (from !== "dial")
+    refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));
+  for (const button of refs.tokens.querySelectorAll("button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.token === view.query && view.locked));
+  }
+  lens.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
+  const convolution = view.beside === "convolution";
+  show(refs.twinFoot, convolution);
+  show(refs.nines, convolution);
+  show(refs.otherFoot, !convolution);
+  show(refs.twin, view.beside !== "wall");
+  show(refs.wall, view.beside === "wall");
+  if (view.beside === "wall") {
+    show(refs.twinBadge, false);
+    say(refs.otherFoot, "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.");
+  } else if (view.beside === "compare" && !lens.other)
+    say(refs.otherFoot, "Choose a second image or model to compare with.");
+  say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
+  say(refs.curveCount, String(view.k * view.k));
+}
+
+// The thumbnails and special tokens of this pack, as buttons.
+export function buildHeads(lens) {
+  const { refs, main } = lens;
+  const { pack } = main;
+  lens.thumbs = Array.from({ length: pack.heads }, (_, head) => {
+    const button = document.createElement("button");
+    button.dataset.head = String(head);
+    const number = pack.headNumbers[head];
+    button.setAttribute("aria-label", `head ${number}`);
+    button.title = `head ${number}; below: how many tokens it listens to`;
+    const canvas = makeCanvas(pack.columns, pack.rows);
+    const label = document.createElement("span"),
+      name = document.createElement("b"),
+      reach = document.createElement("i");
+    name.textContent = String(number);
+    label.append(name, reach);
+    button.append(canvas, label);
+    return { button, canvas, number: reach, heat: makeHeat(pack.rows, pack.columns, canvas) };
+  });
+  refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
+  const words = document.createElement("span");
+  words.textContent = pack.prefixCount ? "query:" : "";
+  refs.tokens.replaceChildren(
+    words,
+    ...pack.prefix.map((name) => {
+      const button = document.createElement("button");
+      button.dataset.token = name;
+      button.textContent = prefixName(name);
+      button.title = `Take ${prefixName(name)} as the query`;
+      return button;
+    }),
+  );
+  refs.shares.replaceChildren(
+    ...pack.prefix.map((name) => {
+      const cell = document.createElement("div"),
+        label = document.createElement("dt"),
+        value = document.createElement("dd");
+      label.textContent = prefixName(name);
+      cell.append(label, value);
+      return cell;
+    }),
+  );
+  lens.shares = [...refs.shares.querySelectorAll("dd")];
+}

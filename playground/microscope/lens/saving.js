@@ -1,0 +1,75 @@
+// The pictures on the screen as a PNG file, drawn by the same functions.
+
+import { queryOf } from "../core/view.js";
+import { composePicture, drawColourBar } from "../drawing/charts.js";
+import { drawConvolution, drawPicture, drawWall, makeBackdrops, wallCells } from "../drawing/draw.js";
+import { captionOf, tokenName } from "./readouts.js";
+import { layersAtHand } from "./shown.js";
+
+// At 1, 2 or 4 times its size on the page.
+export function pictureCanvas(lens, factor, both) {
+  const { view, main, shown } = lens;
+  const width = Math.max(lens.pictureWidth, 320);
+  const height = Math.round((width * lens.pictureHeight) / lens.pictureWidth);
+  const image = lens.images[main.image]?.bitmap ?? null;
+  const backdrops = makeBackdrops(image, width * factor, height * factor);
+  const question = `${lens.refs.ask1.textContent} ${tokenName(shown.token, shown.pack)} ${lens.refs.ask2.textContent}`;
+  const pictures = [
+    {
+      title: question.replace(" ?", "?"),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, backdrops, lens.heat, lens.picture, unit),
+    },
+  ];
+  if (both && view.beside === "convolution") {
+    pictures.push({
+      title: `A ${view.k}×${view.k} convolution reads`,
+      draw: (context, w, h, unit) => drawConvolution(context, w, h, backdrops, lens.twin, unit),
+    });
+  } else if (both && view.beside === "wall") {
+    const { pack } = shown;
+    const picture = {
+      rows: pack.rows,
+      columns: pack.columns,
+      smooth: view.smooth,
+      layer: view.layer,
+      head: view.head,
+      headNumbers: pack.headNumbers,
+      missing: (layer) => !pack.stored.has(layer),
+    };
+    const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
+    pictures.push({
+      title: "Every layer and head",
+      draw: (context, w, h, unit) =>
+        drawWall(
+          context,
+          w,
+          h,
+          wallCells(w, h, layersAtHand(lens), pack.heads, pack.rows, pack.columns, unit),
+          lens.wallHeat.canvas,
+          picture,
+          colours,
+          unit,
+        ),
+    });
+  } else if (both && lens.other) {
+    pictures.push({
+      title: lens.refs.twinBadge.textContent,
+      draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h),
+    });
+  }
+  const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, lens.ramp, lens.bar, unit, colours);
+  return composePicture(pictures, width, height, captionOf(lens), bar, factor);
+}
+
+export function savePicture(lens, factor, both) {
+  const { view } = lens;
+  pictureCanvas(lens, factor, both).toBlob((blob) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    const query = queryOf(lens.shown.token, lens.shown.pack).replace(",", "-");
+    const head = lens.shown.pack.headNumbers[view.head];
+    link.download = `attention-layer${view.layer}-head${head}-${query}${factor > 1 ? `@${factor}x` : ""}.png`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }, "image/png");
+}

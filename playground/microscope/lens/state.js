@@ -1,0 +1,102 @@
+// Everything that the lens remembers between two frames, declared in one place. The object is sealed: a property that is
+// not listed here throws an error when it is set, instead of becoming one more thing to search for in six files.
+
+import { heatPixels } from "../core/colours.js";
+import { DEFAULT_VIEW } from "../core/view.js";
+
+export function createState(root, refs, host) {
+  return Object.seal({
+    // ---- where it stands and whom it talks to
+    root, //                                the element that holds the lens
+    refs, //                                its parts by name, see markup.js
+    host, //                                the functions that lens.js describes: onView, ask, link
+    ui: { height: 600, uploaded: false, asks: null },
+    alive: true, //                         false once it is destroyed
+    touch: matchMedia("(hover: none)").matches,
+
+    // ---- what it was given
+    packs: new Map(), //                    id → entry: {id, title, image: index, pack, answers, size, bytes}
+    main: null, //                          the entry on the left
+    other: null, //                         the entry to compare with
+    whole: null, //                         the entry whose whole forward pass ran with another scale
+    images: [], //                          {title, start, bitmap, pending}; entries name them by index
+    decoded: new Map(), //                  id → image, those of former pictures too
+    overlay: null, //                       a map that the host made: {what, query, layer, scale, values, title}
+
+    // ---- what a person has chosen, and where the cursor is
+    view: { ...DEFAULT_VIEW },
+    hover: -1, //                           the token under the cursor, −1: none
+    pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
+    everHovered: false, //                  before, the lens invites to it
+    presenting: false, //                   fills the screen
+
+    // ---- what follows from both, worked out at the beginning of every frame (see shown.js and paint.js)
+    shown: Object.seal({
+      answers: null, //                     of the pack that answers: the main one or the whole pass
+      pack: null,
+      token: -1, //                         who asks
+      scale: NaN,
+      altered: false, //                    the scale is not the trained one
+      wholeMissing: false, //               the whole pass was asked for and is not here
+      wholeArrived: false,
+      what: "weight", //                    "weight", "value" or "score"
+      layerMissing: false,
+      domain: null, //                      the colours that all heads share
+      mainDomain: null, //                  the colours of the large picture
+      peak: null, //                        the token with the largest weight
+      mark: -1, //                          the patch that asks, −1: a prefix token does
+    }),
+
+    // ---- sizes and colours, which the page around it decides (see layout.js)
+    pictureWidth: 0, //                     of each of the two pictures, in CSS pixels
+    pictureHeight: 0,
+    ratio: 1, //                            device pixels per CSS pixel
+    unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
+    colours: null, //                       {ink, soft, line, accent, font, convolution}
+    palette: null, //                       256 canvas pixels for the large picture
+    paletteOpacity: NaN, //                 the opacity that `palette` was made for
+    ramp: null, //                          the same as CSS colours
+    thumbPalette: heatPixels(0.97),
+    solidPalette: heatPixels(1),
+
+    // ---- what is drawn from, made once and used again
+    backdrops: null, //                     the image, darkened in steps
+    otherBackdrops: null,
+    heat: null, //                          one pixel per patch, for the large picture
+    otherHeat: null,
+    otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
+    otherBox: null, //                      where it stands in the frame
+    wallHeat: null, //                      one pixel per patch of every head of every layer
+    wallCells: null, //                     where the thumbnails of the wall are, for clicks
+    picture: { rows: 0, columns: 0, smooth: false, grid: false, mark: -1, tag: null }, // see drawPicture
+    tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
+    twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
+    kernel: new Float32Array(0), //         k × k weights
+    kernelSorted: null, //                  the same, largest first
+    kernelKey: "", //                       what the drawn kernel shows; "": draw it again
+    bar: null, //                           what the colour bar shows: a domain, its unit, whether it is open at the end
+    barKey: "", //                          the same as text; "": draw it again
+    sorted: new Float32Array(0), //         the weights, largest first
+    thumbs: [], //                          {button, canvas, number, heat} of every head
+    shares: [], //                          the elements that say what each prefix token takes
+
+    // ---- frames
+    frame: 0, //                            the frame that is requested, 0: none
+    pointed: false, //                      it is for a move of the cursor
+    dirty: false, //                        it is for something else
+    painted: null, //                       the token of the last frame
+    columnsDone: 0, //                      the share of the sums that columns need, 0 to 1
+    samples: new Float64Array(600), //      milliseconds of script of the last frames under the cursor
+    sampled: 0, //                          how many there were
+
+    // ---- what waits: timers, and the questions that were asked already
+    telling: 0,
+    speaking: 0,
+    asking: 0,
+    asked: new Map(), //                    what → {text, at}
+
+    // ---- what the parts of the lens may call; lens.js fills these in
+    schedule: null, //                      (pointed?) asks for a frame
+    choose: null, //                        ({key: value}, from?) changes the view
+  });
+}
