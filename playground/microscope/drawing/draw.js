@@ -11,6 +11,8 @@ export function makeCanvas(width, height) {
   return canvas;
 }
 
+export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
+
 // Makes a canvas on the page as fine as the screen is. True when it changed, and with it was wiped.
 export function fitCanvas(canvas, width, height, ratio) {
   const w = Math.max(1, Math.round(width * ratio)),

@@ -1,6 +1,7 @@
 // Layers downwards, heads to the right: a grid of cells that can be pointed at, walked over with the arrow keys, and clicked.
 // The atlas of habits and the board of switches are both made of it.
 
+import { patchAfterKey } from "../core/grid.js";
 import { MAGMA } from "../core/magma.js";
 
 export const magmaAt = (t) => {
@@ -52,19 +53,13 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) 
   return { at, grid };
 }
 
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
 // One stop for the Tab key, arrows inside.
 function walk(event, from, at, layers, heads) {
-  const step = STEPS[event.key];
-  if (!from || !step) return;
+  const to = from ? patchAfterKey(event.key, from[0] * heads + from[1], layers, heads) : -1;
+  if (to < 0) return;
   event.preventDefault();
-  const to = [
-    Math.min(layers - 1, Math.max(0, from[0] + step[0])),
-    Math.min(heads - 1, Math.max(0, from[1] + step[1])),
-  ];
   at(...from).tabIndex = -1;
-  Object.assign(at(...to), { tabIndex: 0 }).focus();
+  Object.assign(at(Math.floor(to / heads), to % heads), { tabIndex: 0 }).focus();
 }
 
 function named(tag, className, text) {

@@ -1,5 +1,6 @@
 // The hands: pointer, keys and buttons. Everything that they do ends in lens.choose({…}).
 
+import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
@@ -23,9 +24,7 @@ export function tokenUnder(lens) {
     y = (y * refs.twin.height - inner.y) / inner.height;
     pack = other.pack;
   }
-  const row = Math.min(pack.rows - 1, Math.max(0, Math.floor(y * pack.rows)));
-  const column = Math.min(pack.columns - 1, Math.max(0, Math.floor(x * pack.columns)));
-  const token = pack.prefixCount + row * pack.columns + column;
+  const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
@@ -74,23 +73,18 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
 export function bindKeys(lens) {
   lens.root.addEventListener("keydown", (event) => {
     if (!lens.main || event.ctrlKey || event.metaKey || event.altKey) return;
     const { view, main, refs } = lens;
     const { pack } = main;
     const inSlider = event.target.tagName === "INPUT";
-    if (event.key in ARROWS) {
+    if (event.key.startsWith("Arrow")) {
       if (inSlider || event.target !== refs.picture) return;
       const token = lens.hover >= 0 ? lens.hover : tokenOf(view.query, pack);
-      const patch = Math.max(0, token - pack.prefixCount);
-      const [down, right] = ARROWS[event.key];
-      const row = Math.min(pack.rows - 1, Math.max(0, Math.floor(patch / pack.columns) + down));
-      const column = Math.min(pack.columns - 1, Math.max(0, (patch % pack.columns) + right));
+      const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
       lens.hover = -1;
-      lens.choose({ query: `${row},${column}`, locked: true });
+      lens.choose({ query: patchText(patch, pack.columns), locked: true });
     } else if (event.key === "Escape") {
       if (closeSheets(lens)) return;
       // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.

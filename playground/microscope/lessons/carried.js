@@ -5,7 +5,8 @@
 
 import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
-import { drawPicture, fillHeat, makeBackdrops, makeHeat } from "../drawing/draw.js";
+import { patchAt } from "../core/grid.js";
+import { decodeJpeg, drawPicture, fillHeat, makeBackdrops, makeHeat } from "../drawing/draw.js";
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-carried]") ?? parentElement;
@@ -23,8 +24,26 @@ function begin(root) {
   const figure = (title) => `<figure><figcaption>${title}</figcaption><canvas></canvas><p></p></figure>`;
   root.innerHTML = `<div class="choices"><label>layer <output></output><input type="range" min="0" data-of="layer"></label><label>head <output></output><input type="range" min="0" data-of="head"></label></div>
     <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖value‖")}</div><p class="verdict" aria-live="polite"></p>`;
-  const kept = { root, data: null, viewId: null, look: null, hover: -1, frame: 0, palette: heatPixels(0.85) };
-  kept.canvases = [...root.querySelectorAll("canvas")];
+  const kept = Object.seal({
+    root,
+    canvases: [...root.querySelectorAll("canvas")], // the weights, and what arrives
+    palette: heatPixels(0.85),
+    data: null, //        the bytes that came last
+    viewId: null,
+    pack: null,
+    bitmap: null,
+    backdrops: null,
+    heats: null, //       for each canvas
+    weights: null, //     (tokens,) of the patch that asks
+    arriving: null, //    (tokens,) weight × ‖value‖ as shares of their sum
+    look: null, //        what is chosen: {layer, head, patch}
+    hover: -1, //         the patch under the cursor, which goes before
+    said: null, //        what was drawn last, in numbers
+    frame: 0,
+    tell: null, //        sends `look` to the page
+    telling: 0,
+    watch: null, //       the observer of its size
+  });
   for (const input of root.querySelectorAll("input")) {
     input.addEventListener("input", () => choose(kept, { [input.dataset.of]: Number(input.value) }));
   }
@@ -61,7 +80,7 @@ function take(kept, data) {
   heads.max = String(pack.heads - 1);
   kept.bitmap = null;
   kept.backdrops = null;
-  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+  decodeJpeg(section("image")).then((bitmap) => {
     if (kept.pack !== pack) return;
     kept.bitmap = bitmap;
     kept.backdrops = null;
@@ -83,11 +102,9 @@ function choose(kept, change) {
 
 function patchUnder({ pack }, canvas, event) {
   const box = canvas.getBoundingClientRect();
-  const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
-  return (
-    place(event.clientY - box.top, box.height, pack.rows) * pack.columns +
-    place(event.clientX - box.left, box.width, pack.columns)
-  );
+  const x = (event.clientX - box.left) / box.width,
+    y = (event.clientY - box.top) / box.height;
+  return patchAt(x, y, pack.rows, pack.columns);
 }
 
 function schedule(kept) {

@@ -4,7 +4,7 @@
 // answers (float16, n × patches), image (JPEG). Out goes the state "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { fillHeat, makeBackdrops, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
+import { decodeJpeg, fillHeat, makeBackdrops, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
 import { keepDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 
 const MARKUP = `
@@ -22,7 +22,18 @@ const MARKUP = `
 
 function createFilters(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = { stage, set: null, chosen: 0, bitmap: null, grid: stage.find("grid"), picture: stage.find("picture") };
+  const it = Object.seal({
+    stage,
+    grid: stage.find("grid"),
+    picture: stage.find("picture"),
+    id: null, //          of the filters and the picture
+    set: null, //         what came in
+    sheet: null, //       a canvas with all filters
+    chosen: 0, //         the filter whose answers are shown
+    bitmap: null,
+    backdrops: null,
+    heat: null,
+  });
   const choose = (filter) => {
     if (filter < 0 || filter >= it.set.titles.length || filter === it.chosen) return;
     it.chosen = filter;
@@ -62,7 +73,7 @@ function takeFilters(it, data) {
   it.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
   it.sheet = sheetOfFilters(it.set);
   it.backdrops = null;
-  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+  decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
     it.backdrops = null;
     it.stage.redraw();

@@ -7,17 +7,18 @@
 
 import { cssColours, heatPixels, ROLES, sharedCeiling } from "../core/colours.js";
 import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
+import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
-import { drawPicture, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { decodeJpeg, drawPicture, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
 import { hatch } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const PALETTE = heatPixels(0.9);
-const FRIENDS = 8;
+const LISTED = 8; // patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
     <figure>
-      <figcaption><b>Its colour’s friends</b> <span class="tabs"><button data-tool="look">look</button><button data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
+      <figcaption><b>Patches of similar colour</b> <span class="tabs"><button data-tool="look">look</button><button data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
       <canvas data-ref="picture" tabindex="0" role="img" aria-label="The picture; the patch under the cursor asks all others"></canvas>
       <canvas data-ref="bar" class="bar"></canvas>
     </figure>
@@ -32,22 +33,25 @@ const MARKUP = `
 
 function createFriends(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = {
+  const it = Object.seal({
     stage,
-    pack: null,
-    backdrops: null,
-    bitmap: null,
-    hidden: null,
-    at: -1,
-    hover: -1,
-    tool: "look",
-    brush: null,
     picture: stage.find("picture"),
     mosaic: stage.find("mosaic"),
     dial: stage.find("temperature"),
-    steps: [1],
+    id: null, //          of the picture and its grid
+    pack: null,
+    bitmap: null,
+    backdrops: null,
+    heat: null,
+    row: null, //         (tokens,) the weights of the patch that asks
+    hidden: null, //      (tokens,) 1: hidden
+    at: -1, //            the chosen patch
+    hover: -1, //         the patch under the cursor, which goes before
+    tool: "look", //      or "hide"
+    brush: null, //       while patches are painted: 1 hides them, 0 shows them
+    steps: [1], //        the temperatures of the dial
     temperature: 1,
-  };
+  });
   for (const canvas of [it.picture, it.mosaic]) bindPicture(it, canvas);
   for (const button of stage.root.querySelectorAll("[data-tool]"))
     button.addEventListener("click", () => pickTool(it, button.dataset.tool));
@@ -84,21 +88,15 @@ function takeFriends(it, data) {
   if (stage.heeds("temperature", String(header.temperature))) it.temperature = header.temperature;
   it.dial.value = it.steps.indexOf(it.temperature);
   if (stage.heeds("hidden", header.hidden) || !same) it.hidden = readBitmap(header.hidden, it.pack.tokens);
-  if (stage.heeds("at", header.at) || !same) it.at = placeOf(header.at, it.pack);
+  if (stage.heeds("at", header.at) || !same) it.at = patchFrom(header.at, it.pack.rows, it.pack.columns);
   if (same) return;
   it.id = header.id;
   it.hover = -1;
   it.bitmap = it.backdrops = null;
-  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+  decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
     stage.redraw();
   });
-}
-
-// "row,column"; without one, the middle.
-function placeOf(text, pack) {
-  const [row, column] = text ? text.split(",").map(Number) : [pack.rows >> 1, pack.columns >> 1];
-  return Math.min(row, pack.rows - 1) * pack.columns + Math.min(column, pack.columns - 1);
 }
 
 function readBitmap(text, count) {
@@ -164,16 +162,13 @@ function bindPicture(it, canvas) {
   canvas.addEventListener("keydown", (event) => onFriendsKey(it, event));
 }
 
-const tellPlace = (it) => it.stage.tell("at", `${Math.floor(it.at / it.pack.columns)},${it.at % it.pack.columns}`);
+const tellPlace = (it) => it.stage.tell("at", patchText(it.at, it.pack.columns));
 
 function onFriendsKey(it, event) {
-  const { rows, columns } = it.pack;
-  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  const next = patchAfterKey(event.key, it.at, it.pack.rows, it.pack.columns);
   if (event.key === "h") setHidden(it, it.at, it.hidden[it.at] ? 0 : 1);
-  else if (step) {
-    const row = Math.floor(it.at / columns) + step[0],
-      column = (it.at % columns) + step[1];
-    if (row >= 0 && column >= 0 && row < rows && column < columns) it.at = row * columns + column;
+  else if (next >= 0) {
+    it.at = next;
     tellPlace(it);
   } else return;
   event.preventDefault();
@@ -287,12 +282,12 @@ function writeFriends(it, query, bits) {
   const { pack, row, stage } = it;
   const best = Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
-    .slice(0, FRIENDS);
+    .slice(0, LISTED);
   const swatch = (patch, words) => `<span><i style="background:${unitColour(it, patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = best.map((patch) => swatch(patch, percent(row[patch]))).join("");
   const { k } = layerOf(pack, 0);
   const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
-  const place = `${Math.floor(query / pack.columns)},${query % pack.columns}`;
+  const place = patchText(query, pack.columns);
   const many = it.hidden.reduce((a, b) => a + b, 0);
   const gone = it.hidden.reduce((sum, bit, patch) => sum + (bit ? row[patch] : 0), 0);
   stage.find("sum").innerHTML =

@@ -21,14 +21,14 @@ const MARKUP = `
 
 function createMasks(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = {
+  const it = Object.seal({
     stage,
-    arrows: null,
-    mask: "",
-    marked: { row: 4, column: -1 },
-    refused: false,
     canvases: ["scores", "masked", "weights"].map(stage.find),
-  };
+    arrows: null, //      see core/nine.js
+    mask: "", //          "causal", or the letters of the hidden tokens
+    marked: { row: 4, column: -1 }, // the cell under the cursor; column −1: the whole row
+    refused: false, //    the last click would have hidden every token
+  });
   const choose = (mask) => {
     it.refused = mask.length === TOKENS && mask !== "causal";
     if (!it.refused) {

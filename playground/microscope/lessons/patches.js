@@ -7,12 +7,13 @@
 // bias (width) and tokens (patches × width). Out go the states "at" and "number".
 
 import { decodeHalves, openContainer } from "../core/core.js";
+import { dotProduct, patchFilter, patchVector } from "../core/embedding.js";
+import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/draw.js";
 import { hatch } from "../drawing/matrix.js";
-import { eased, keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
+import { eased, keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+import { paintFlight } from "./patchflight.js";
 
-const CHANNELS = ["red", "green", "blue"];
-const SIDE = 92; // of the enlarged patch, at most
 const WRITTEN = 3; // products that are written out
 const MARKUP = `
   <div class="apart">
@@ -30,19 +31,24 @@ const MARKUP = `
 
 function createPatches(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = {
+  const it = Object.seal({
     stage,
-    cut: null,
-    apart: 0,
-    flown: 1,
-    at: 0,
-    number: 0,
-    stopApart: () => {},
-    stopFlight: () => {},
-    wanted: true,
     picture: stage.find("picture"),
     flight: stage.find("flight"),
-  };
+    id: null, //          of the picture, the grid and the filters
+    cut: null, //         what came in, see the top of this file, and grid: [rows, columns]
+    image: null, //       the picture on a canvas
+    at: 0, //             the chosen patch
+    number: 0, //         the chosen number of its token
+    wanted: true, //      the picture is to be taken apart
+    apart: 0, //          how far it is, 0 to 1
+    flown: 1, //          how far the patch has come on its way to a token, 0 to 1
+    stopApart: () => {},
+    stopFlight: () => {},
+    places: null, //      where the parts of the flight are drawn
+    filter: null, //      {of, values, most}: the filter of number `of` at the size of a patch
+    planes: null, //      {key, canvases}: the patch in red, green and blue
+  });
   bindPatches(it);
   stage.root.querySelector('[data-do="apart"]').addEventListener("click", () => spread(it, !it.wanted));
   stage.root.querySelector('[data-do="again"]').addEventListener("click", () => fly(it));
@@ -78,11 +84,9 @@ function takeCut(it, data) {
       tokens: decodeHalves(section("tokens")),
     };
     it.image = pictureOf(it.cut);
-    it.filterOf = -1;
+    it.filter = null;
   }
-  const [row, column] = header.at ? header.at.split(",").map(Number) : it.cut.grid.map((side) => side >> 1);
-  if (it.stage.heeds("at", header.at) || fresh)
-    it.at = Math.min(row, it.cut.grid[0] - 1) * it.cut.grid[1] + Math.min(column, it.cut.grid[1] - 1);
+  if (it.stage.heeds("at", header.at) || fresh) it.at = patchFrom(header.at, ...it.cut.grid);
   if (it.stage.heeds("number", String(header.number)) || fresh) it.number = Math.min(header.number, it.cut.width - 1);
   if (!fresh) return;
   it.apart = 0;
@@ -127,7 +131,7 @@ function bindPatches(it) {
     if (at < 0 || at === it.at) return;
     it.stopFlight();
     Object.assign(it, { at, flown: 1 });
-    stage.tell("at", `${Math.floor(at / it.cut.grid[1])},${at % it.cut.grid[1]}`);
+    stage.tell("at", patchText(at, it.cut.grid[1]));
     stage.redraw();
   };
   const point = (event) => choose(patchUnder(it, ...spotOf(event, picture)));
@@ -137,13 +141,10 @@ function bindPatches(it) {
     fly(it);
   });
   picture.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (!step) return;
+    const next = patchAfterKey(event.key, it.at, ...it.cut.grid);
+    if (next < 0) return;
     event.preventDefault();
-    const [rows, columns] = it.cut.grid;
-    const row = Math.floor(it.at / columns) + step[0],
-      column = (it.at % columns) + step[1];
-    if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
+    choose(next);
   });
   const number = (event) => {
     const [x, y] = spotOf(event, flight);
@@ -189,61 +190,15 @@ function patchUnder(it, x, y) {
   return scale > 0 && row >= 0 && column >= 0 && row < rows && column < columns ? row * columns + column : -1;
 }
 
-// -------------------------------------------------------------------------------------------------------- the numbers
-
-// The filter of the chosen number, enlarged or shrunk to this patch: stretch · filter · stretchᵀ, channel by channel.
-function filterOf(it) {
-  const { own, patch, stretch, filters } = it.cut;
-  if (it.filterOf === it.number) return it.filter;
-  const out = new Float32Array(3 * patch * patch),
-    half = new Float32Array(patch * own);
-  for (let channel = 0; channel < 3; channel++) {
-    const from = (it.number * 3 + channel) * own * own;
-    half.fill(0);
-    for (let y = 0; y < patch; y++)
-      for (let i = 0; i < own; i++)
-        for (let j = 0; j < own; j++) half[y * own + j] += stretch[y * own + i] * filters[from + i * own + j];
-    for (let y = 0; y < patch; y++) {
-      for (let x = 0; x < patch; x++) {
-        let sum = 0;
-        for (let j = 0; j < own; j++) sum += half[y * own + j] * stretch[x * own + j];
-        out[channel * patch * patch + y * patch + x] = sum;
-      }
-    }
-  }
-  it.filterOf = it.number;
-  it.filterMost = out.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-12);
-  return (it.filter = out);
-}
-
-// The patch laid out in a row, as the model gets it: all of red, all of green, all of blue; less the mean, over the spread.
-function vectorOf(it) {
-  const {
-    size: [, width],
-    patch,
-    grid: [, columns],
-    pixels,
-    mean,
-    std,
-  } = it.cut;
-  const top = Math.floor(it.at / columns) * patch,
-    left = (it.at % columns) * patch;
-  const vector = new Float32Array(3 * patch * patch);
-  for (let channel = 0, i = 0; channel < 3; channel++) {
-    for (let y = 0; y < patch; y++) {
-      for (let x = 0; x < patch; x++, i++)
-        vector[i] = (pixels[((top + y) * width + left + x) * 3 + channel] / 255 - mean[channel]) / std[channel];
-    }
-  }
-  return vector;
-}
-
 function productsOf(it) {
-  const vector = vectorOf(it),
-    filter = filterOf(it);
-  let sum = 0;
-  for (let i = 0; i < vector.length; i++) sum += vector[i] * filter[i];
-  return { vector, filter, sum, bias: it.cut.bias[it.number] ?? 0 };
+  const { cut, at, number } = it;
+  if (it.filter?.of !== number) {
+    const values = patchFilter(cut, number);
+    it.filter = { of: number, values, most: values.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-12) };
+  }
+  const vector = patchVector(cut, at),
+    filter = it.filter.values;
+  return { vector, filter, sum: dotProduct(vector, filter), bias: cut.bias[number] ?? 0 };
 }
 
 // ------------------------------------------------------------------------------------------------------------- painting
@@ -320,129 +275,6 @@ function writeFit(it) {
   it.stage.find("fit").innerHTML =
     `${width} × ${height} pixels in patches of ${patch} × ${patch}: ${columns} × ${rows} = <b>${rows * columns} tokens</b>. ` +
     (lost ? `The hatched rest, ${lost}, fills no patch: <b>no token ever hears of it</b>.` : "Nothing is left over.");
-}
-
-function paintFlight(it, theme, { vector, filter }) {
-  const { patch, width, tokens } = it.cut;
-  const w = it.flight.clientWidth,
-    label = 17,
-    side = Math.min(SIDE, (w - 30) / 4),
-    band = 20;
-  const places = {
-    x: 0,
-    w,
-    patchY: label,
-    vectorY: label + side + 28,
-    filterY: label + side + 28 + band + 24,
-    token: { y: label + side + 28 + 2 * (band + 24), h: 24 },
-  };
-  it.places = places;
-  const { context } = sheetOf(it.flight, places.token.y + places.token.h + 6);
-  const words = (text, x, y) => {
-    context.font = `13px ${theme.font}`;
-    context.fillStyle = theme.soft;
-    context.textBaseline = "alphabetic";
-    context.fillText(text, x, y);
-  };
-  const planes = planesOf(it);
-  const planeX = (channel) => (channel + 1) * ((w - side) / 3);
-  context.imageSmoothingEnabled = false;
-  const column = it.at % it.cut.grid[1],
-    row = Math.floor(it.at / it.cut.grid[1]);
-  words(`patch ${row},${column}`, 0, label - 5);
-  context.drawImage(it.image, column * patch, row * patch, patch, patch, 0, places.patchY, side, side);
-  CHANNELS.forEach((name, channel) => {
-    words(name, planeX(channel), label - 5);
-    context.drawImage(planes[channel], planeX(channel), places.patchY, side, side);
-  });
-  const phase = (from, to) => eased(Math.min(1, Math.max(0, (it.flown - from) / (to - from))));
-  words(`flatten: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
-  flyRows(it, context, planes, planeX, side, band, w, places);
-  const shown = phase(0.62, 0.8);
-  words(`multiply by filter ${it.number}, which is learned, and add up`, 0, places.filterY - 6);
-  context.globalAlpha = shown;
-  bandOf(context, filter, it.filterMost, 0, places.filterY, w * shown, band, theme);
-  context.globalAlpha = 1;
-  words(`done: a token, ${width} numbers. Point at another one`, 0, places.token.y - 6);
-  const token = tokens.subarray(it.at * width, (it.at + 1) * width);
-  const most = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
-  bandOf(context, token, most, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);
-  if (it.flown > 0.8)
-    outlineCell(context, (it.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
-}
-
-// Every row of pixels leaves its plane and takes its place in the vector.
-function flyRows(it, context, planes, planeX, side, band, w, places) {
-  const { patch } = it.cut,
-    count = 3 * patch,
-    length = w / count;
-  for (let i = 0; i < count; i++) {
-    const channel = Math.floor(i / patch),
-      y = i % patch,
-      wait = (0.4 * i) / count;
-    const t = eased(Math.min(1, Math.max(0, (it.flown - wait) / 0.22)));
-    if (t === 0) continue;
-    const fromX = planeX(channel),
-      fromY = places.patchY + (y * side) / patch;
-    const at = (a, b) => a + (b - a) * t;
-    context.drawImage(
-      planes[channel],
-      0,
-      y,
-      patch,
-      1,
-      at(fromX, i * length),
-      at(fromY, places.vectorY),
-      at(side, length + 0.3),
-      at(side / patch, band),
-    );
-  }
-}
-
-// One canvas for each colour, in that colour.
-function planesOf(it) {
-  const key = `${it.id} ${it.at}`;
-  if (it.planesKey === key) return it.planes;
-  const {
-    patch,
-    size: [, width],
-    grid: [, columns],
-    pixels,
-  } = it.cut;
-  const top = Math.floor(it.at / columns) * patch,
-    left = (it.at % columns) * patch;
-  it.planesKey = key;
-  it.planes = CHANNELS.map((_, channel) => {
-    const canvas = makeCanvas(patch, patch),
-      context = canvas.getContext("2d"),
-      data = context.createImageData(patch, patch);
-    for (let i = 0; i < patch * patch; i++) {
-      const value = pixels[((top + Math.floor(i / patch)) * width + left + (i % patch)) * 3 + channel];
-      const pixel = [0, 1, 2].map((c) => (c === channel ? value : value * 0.28));
-      data.data.set([...pixel, 255], 4 * i);
-    }
-    context.putImageData(data, 0, 0);
-    return canvas;
-  });
-  return it.planes;
-}
-
-// Signed numbers as a band of colours: one pixel each, then as wide as there is room.
-function bandOf(context, values, most, x, y, w, h, theme) {
-  if (w <= 0) return;
-  const strip = makeCanvas(values.length, 1),
-    inside = strip.getContext("2d"),
-    data = inside.createImageData(values.length, 1);
-  const pixels = new Uint32Array(data.data.buffer),
-    palette = signedPalette(theme.dark);
-  for (let i = 0; i < values.length; i++)
-    pixels[i] = palette[Math.round(127.5 + 127.5 * Math.min(1, Math.max(-1, values[i] / most)))];
-  inside.putImageData(data, 0, 0);
-  context.imageSmoothingEnabled = values.length > 2 * w;
-  context.drawImage(strip, x, y, w, h);
-  context.strokeStyle = theme.line;
-  context.lineWidth = 1;
-  context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
 function writeProducts(it, { vector, filter, sum, bias }) {

@@ -5,6 +5,7 @@
 // patches × width). Out goes the state "place".
 
 import { decodeHalves, openContainer } from "../core/core.js";
+import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
@@ -23,22 +24,33 @@ const MARKUP = `
 
 function createPositions(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = { stage, set: null, at: 0, table: stage.find("table"), map: stage.find("map"), maps: stage.find("maps") };
+  const it = Object.seal({
+    stage,
+    table: stage.find("table"),
+    map: stage.find("map"),
+    maps: stage.find("maps"),
+    id: null, //          of the table
+    set: null, //         what came in, and unit: its rows at length one, count: of patches
+    at: 0, //             the chosen patch
+    heat: null, //        the map of the chosen patch
+    tableHeat: null,
+    tableOf: null, //     what `tableHeat` shows: the table's id and whether the page is dark
+    mapsSheet: null, //   a canvas with all the small maps
+    mapsOf: null,
+  });
   const choose = (at) => {
     if (at === it.at || !(at >= 0)) return;
     it.at = at;
-    stage.tell("place", `${Math.floor(at / it.set.grid[1])},${at % it.set.grid[1]}`);
+    stage.tell("place", patchText(at, it.set.grid[1]));
     stage.redraw();
   };
   const onGrid = (event, canvas) => {
-    const [x, y] = spotOf(event, canvas),
-      [rows, columns] = it.set.grid;
-    const clip = (value, count) => Math.min(count - 1, Math.max(0, Math.floor(value * count)));
-    return clip(y / canvas.clientHeight, rows) * columns + clip(x / canvas.clientWidth, columns);
+    const [x, y] = spotOf(event, canvas);
+    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...it.set.grid);
   };
   const inTable = (event) => {
     const [, y] = spotOf(event, it.table);
-    return Math.min(it.set.count - 1, Math.max(0, Math.floor((y / it.table.clientHeight) * it.set.count)));
+    return patchAt(0, y / it.table.clientHeight, it.set.count, 1);
   };
   for (const kind of ["pointermove", "pointerdown"]) {
     it.map.addEventListener(kind, (event) => choose(onGrid(event, it.map)));
@@ -46,13 +58,10 @@ function createPositions(stage) {
     it.table.addEventListener(kind, (event) => choose(inTable(event)));
   }
   it.map.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (!step) return;
+    const next = patchAfterKey(event.key, it.at, ...it.set.grid);
+    if (next < 0) return;
     event.preventDefault();
-    const [rows, columns] = it.set.grid,
-      row = Math.floor(it.at / columns) + step[0],
-      column = (it.at % columns) + step[1];
-    if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
+    choose(next);
   });
   return {
     take: (data) => takePlaces(it, data),
@@ -65,9 +74,7 @@ function takePlaces(it, data) {
   const { header, section } = openContainer(data);
   const fresh = it.id !== header.id;
   const [rows, columns] = header.grid;
-  const [row, column] = header.place ? header.place.split(",").map(Number) : [rows >> 1, columns >> 1];
-  if (it.stage.heeds("place", header.place) || fresh)
-    it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
+  if (it.stage.heeds("place", header.place) || fresh) it.at = patchFrom(header.place, rows, columns);
   if (!fresh) return;
   it.id = header.id;
   const places = decodeHalves(section("places")),
@@ -149,8 +156,8 @@ function paintMaps(it, theme, palette, height) {
     key = `${it.id} ${theme.dark}`;
   if (it.mapsOf !== key) {
     it.mapsOf = key;
-    it.atlas = makeCanvas(across * (columns + 1), down * (rows + 1));
-    const context = it.atlas.getContext("2d"),
+    it.mapsSheet = makeCanvas(across * (columns + 1), down * (rows + 1));
+    const context = it.mapsSheet.getContext("2d"),
       heat = makeHeat(rows, columns);
     for (let i = 0; i < down * across; i++) {
       const row = Math.floor(i / across),
@@ -167,7 +174,7 @@ function paintMaps(it, theme, palette, height) {
   }
   const { context, width: w } = sheetOf(it.maps, height);
   context.imageSmoothingQuality = "high";
-  context.drawImage(it.atlas, 0, 0, w, height);
+  context.drawImage(it.mapsSheet, 0, 0, w, height);
   const row = Math.floor(Math.floor(it.at / columns) / every),
     column = Math.floor((it.at % columns) / every);
   outlineCell(context, (column * w) / across, (row * height) / down, w / across, height / down, 1);

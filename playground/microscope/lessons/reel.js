@@ -12,14 +12,15 @@
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
 import { cssColours, heatPixels, niceNumber } from "../core/colours.js";
-import { effectiveNumber, entropyBits, holds, largestIndex, mergePack, rowInto, unpack } from "../core/core.js";
-import { queryOf, tokenOf } from "../core/view.js";
-import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
-import { collectRefs, say, show } from "../drawing/dom.js";
-import { drawPicture, fillHeat, fitCanvas, makeBackdrops, makeHeat } from "../drawing/draw.js";
-import { buildCharts, moveMark, writeCharts } from "./reelcharts.js";
+import { mergePack, unpack } from "../core/core.js";
+import { tokenOf } from "../core/view.js";
+import { drawColourBar, UNDER } from "../drawing/charts.js";
+import { collectRefs } from "../drawing/dom.js";
+import { decodeJpeg, fitCanvas } from "../drawing/draw.js";
+import { buildCharts } from "./reelcharts.js";
+import { onReelFrame, readReel } from "./reelframe.js";
+import { bindClock, bindPicture, buildHeadButtons, writeTicks } from "./reelhands.js";
 
-const SECONDS = 0.8; // from one moment to the next
 const FIRST_PATCH = [0.6, 0.45]; // how far down and right, where nobody has chosen one: the cat's forehead
 
 const REEL = `
@@ -49,27 +50,7 @@ export function createReel(parent, host) {
   root.className = "reel";
   root.innerHTML = REEL;
   parent.append(root);
-  const reel = {
-    root,
-    host,
-    refs: collectRefs(root),
-    run: null,
-    moments: [],
-    packs: new Map(),
-    bitmap: null,
-    hover: null,
-    thumbs: [],
-    now: 0,
-    target: null,
-    view: { moment: 0, layer: 0, head: 0, patch: null },
-    palette: heatPixels(0.85),
-    solid: heatPixels(1),
-    calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
-    asked: "",
-    frames: 0,
-    alive: true,
-  };
-  reel.ramp = cssColours(reel.palette, UNDER);
+  const reel = createReelState(root, host);
   reel.schedule = () => {
     if (!reel.frame && reel.alive) reel.frame = requestAnimationFrame((time) => onReelFrame(reel, time));
   };
@@ -109,14 +90,68 @@ export function createReel(parent, host) {
   return face;
 }
 
+function createReelState(root, host) {
+  const palette = heatPixels(0.85);
+  return Object.seal({
+    root,
+    host,
+    refs: collectRefs(root),
+    alive: true,
+    // what came in, see the top of this file
+    run: null,
+    moments: [],
+    planned: 0,
+    losses: [],
+    curve: null,
+    kinds: null,
+    entropy: null,
+    mass: null,
+    growing: false,
+    packs: new Map(), //  step → pack
+    shape: null, //       any of them, for what they all have in common
+    bitmap: null,
+    // what is chosen
+    view: { moment: 0, layer: 0, head: 0, patch: null },
+    hover: null, //       the patch under the cursor, which goes before
+    now: 0, //            the place on the clock, in moments; between two while it plays
+    target: null, //      where it plays to; null: it stands still
+    before: undefined, // when the last frame was, while it plays
+    // what is drawn from
+    palette,
+    ramp: cssColours(palette, UNDER),
+    solid: heatPixels(1),
+    domain: null,
+    colours: null,
+    width: 0,
+    ratio: 1,
+    backdrops: null,
+    heat: null,
+    rows: null, //        (heads × tokens,) the weights of the patch that asks
+    ahead: null, //       (tokens,) those of the next moment
+    thumbs: [], //        {button, heat} of every head
+    buttonsKey: "", //    the shape that the buttons were made for
+    charts: null, //      see reelcharts.js
+    calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
+    // frames, and what waits
+    frame: 0,
+    frames: 0,
+    painted: false, //    the token of the last frame; false: a layer was missing
+    asked: "", //         the last question
+    telling: 0,
+    schedule: null, //    asks for a frame
+    choose: null, //      changes the view
+    goTo: null, //        puts the clock to a moment
+  });
+}
+
 // -------------------------------------------------------------------------------------------------- what the host gives
 
 function updateReel(reel, next) {
   const fresh = next.run !== reel.run;
   if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, asked: "", hover: null, target: null });
   const wasAtEnd = !fresh && (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  const { packs, image, view, ...facts } = next;
-  Object.assign(reel, facts);
+  const { run, moments, planned, losses, curve, kinds, entropy, mass, growing, packs, image, view } = next;
+  Object.assign(reel, { run, moments, planned, losses, curve, kinds, entropy, mass, growing: Boolean(growing) });
   for (const { step, bytes } of packs) {
     const pack = unpack(bytes);
     const known = reel.packs.get(step);
@@ -144,7 +179,7 @@ function fitView(reel) {
 }
 
 function takeImage(reel, image) {
-  createImageBitmap(new Blob([image], { type: "image/jpeg" })).then((bitmap) => {
+  decodeJpeg(image).then((bitmap) => {
     Object.assign(reel, { bitmap, backdrops: null });
     reel.schedule();
   });
@@ -180,242 +215,4 @@ function rebuild(reel) {
   );
   if (moments.length) buildCharts(reel);
   reel.schedule();
-}
-
-// Under the slider the steps, as many as have room.
-function writeTicks(reel) {
-  const { refs, moments, planned } = reel;
-  const every = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
-  const marks = moments.map((step, i) => {
-    const mark = document.createElement("button");
-    Object.assign(mark, {
-      textContent: (moments.length - 1 - i) % every === 0 ? step.toLocaleString("en") : "",
-      tabIndex: -1,
-    });
-    mark.style.left = `${(100 * i) / Math.max(1, planned - 1)}%`;
-    mark.addEventListener("click", () => reel.goTo(i));
-    return mark;
-  });
-  refs.ticks.replaceChildren(...marks);
-}
-
-// Made once per shape: buttons that are made anew lose the keyboard's focus.
-function buildHeadButtons(reel) {
-  const { refs, shape, view } = reel;
-  const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
-  if (reel.buttonsKey !== key) {
-    reel.buttonsKey = key;
-    const words = document.createElement("span");
-    words.textContent = "layer";
-    refs.layers.replaceChildren(
-      words,
-      ...Array.from({ length: shape.layers }, (_, layer) => choiceButton(String(layer), () => reel.choose({ layer }))),
-    );
-    reel.thumbs = Array.from({ length: shape.heads }, (_, head) => {
-      const button = choiceButton("", () => reel.choose({ head }));
-      const canvas = document.createElement("canvas"),
-        label = document.createElement("span");
-      button.setAttribute("aria-label", `head ${head}`);
-      label.textContent = `head ${head}`;
-      button.append(canvas, label);
-      return { button, heat: makeHeat(shape.rows, shape.columns, canvas) };
-    });
-    refs.heads.replaceChildren(...reel.thumbs.map(({ button }) => button));
-    reel.heat = makeHeat(shape.rows, shape.columns);
-    reel.rows = new Float32Array(shape.heads * shape.tokens);
-    reel.ahead = new Float32Array(shape.tokens);
-  }
-  [...refs.layers.querySelectorAll("button")].forEach((button, layer) =>
-    button.setAttribute("aria-pressed", String(layer === view.layer)),
-  );
-  reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
-}
-
-function choiceButton(text, act) {
-  const button = document.createElement("button");
-  button.textContent = text;
-  button.addEventListener("click", act);
-  return button;
-}
-
-// ------------------------------------------------------------------------------------------------------------ hands
-
-function bindClock(reel) {
-  const { refs } = reel;
-  refs.play.addEventListener("click", () => {
-    if (reel.target !== null) return reel.goTo(Math.round(reel.now));
-    if (reel.now >= reel.moments.length - 1) reel.now = 0;
-    reel.target = reel.moments.length - 1;
-    reel.schedule();
-  });
-  refs.slider.addEventListener("input", () => {
-    Object.assign(reel, { now: Math.min(reel.moments.length - 1, Number(refs.slider.value)), target: null });
-    reel.schedule();
-  });
-  refs.slider.addEventListener("change", () => reel.goTo(Math.round(reel.now)));
-  refs.slider.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-    if (!way) return;
-    event.preventDefault();
-    reel.goTo(Math.round(reel.now) + way);
-  });
-}
-
-function bindPicture(reel) {
-  const { picture } = reel.refs;
-  const under = (event) => {
-    const box = picture.getBoundingClientRect(),
-      { rows, columns } = reel.shape;
-    const row = Math.floor(((event.clientY - box.top) / box.height) * rows),
-      column = Math.floor(((event.clientX - box.left) / box.width) * columns);
-    return `${Math.min(rows - 1, Math.max(0, row))},${Math.min(columns - 1, Math.max(0, column))}`;
-  };
-  const hover = (patch) => {
-    if (reel.hover === patch) return;
-    reel.hover = patch;
-    reel.schedule();
-  };
-  picture.addEventListener("pointermove", (event) => reel.shape && hover(under(event)));
-  picture.addEventListener("pointerleave", () => hover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: under(event) }));
-  picture.addEventListener("keydown", (event) => {
-    const way = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!way || !reel.shape) return;
-    event.preventDefault();
-    const [row, column] = reel.view.patch.split(",").map(Number),
-      { rows, columns } = reel.shape;
-    reel.choose({
-      patch: `${Math.min(rows - 1, Math.max(0, row + way[0]))},${Math.min(columns - 1, Math.max(0, column + way[1]))}`,
-    });
-  });
-}
-
-// ------------------------------------------------------------------------------------------------------------ a frame
-
-function onReelFrame(reel, time) {
-  reel.frame = 0;
-  if (!reel.shape || !reel.width || !reel.moments.length) return;
-  if (reel.target !== null) run(reel, time);
-  else reel.before = undefined;
-  paintReel(reel);
-  reel.frames++;
-  if (reel.target !== null) reel.schedule();
-}
-
-// Even pace; who follows a run that gets ahead hurries after it.
-function run(reel, time) {
-  const passed = Math.min(100, time - (reel.before ?? time)) / 1000;
-  reel.before = time;
-  const pace = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS;
-  reel.now = Math.min(reel.target, reel.now + passed * pace);
-  if (reel.now >= reel.target) reel.goTo(reel.target);
-}
-
-// Each moment stands still for a while before the next one shines through it.
-function blendOf(reel) {
-  const last = reel.moments.length - 1;
-  const from = Math.min(last, Math.floor(reel.now)),
-    rest = reel.now - from;
-  const t = Math.min(1, Math.max(0, (rest - 0.35) / 0.5));
-  const share = reel.calm ? Math.round(rest) : t * t * (3 - 2 * t);
-  return { from, to: Math.min(last, from + 1), share };
-}
-
-function paintReel(reel) {
-  const { refs, view, moments, shape } = reel;
-  const { from, to, share } = blendOf(reel);
-  const nearest = share < 0.5 ? from : to;
-  const token = tokenOf(reel.hover ?? view.patch, shape);
-  refs.slider.value = String(reel.now);
-  refs.slider.setAttribute("aria-valuetext", `step ${moments[nearest]}`);
-  say(refs.step, `step ${moments[nearest].toLocaleString("en")}`);
-  say(refs.playSign, reel.target === null || reel.growing ? "▶" : "❚❚");
-  refs.play.setAttribute("aria-label", reel.target === null ? "Play" : "Pause");
-  moveMark(reel);
-  writeCharts(reel, nearest);
-  const missing = fillRows(reel, from, to, share, token);
-  show(refs.waiting, missing);
-  reel.painted = !missing && token;
-  if (missing) return askForLayer(reel);
-  const at = view.head * shape.tokens + shape.prefixCount;
-  fillHeat(reel.heat, reel.rows, at, reel.palette, reel.domain);
-  if (!reel.backdrops || reel.backdrops.width !== refs.picture.width)
-    reel.backdrops = makeBackdrops(reel.bitmap, refs.picture.width, refs.picture.height);
-  const picture = {
-    rows: shape.rows,
-    columns: shape.columns,
-    smooth: false,
-    grid: false,
-    mark: token - shape.prefixCount,
-    tag: null,
-  };
-  drawPicture(
-    refs.picture.getContext("2d"),
-    refs.picture.width,
-    refs.picture.height,
-    reel.backdrops,
-    reel.heat,
-    picture,
-    reel.ratio,
-  );
-  for (const [head, { heat }] of reel.thumbs.entries())
-    fillHeat(heat, reel.rows, head * shape.tokens + shape.prefixCount, reel.solid, reel.domain);
-  writeWords(reel, token);
-}
-
-// The rows of every head of the layer, between two moments; true while one of the two has not come.
-function fillRows(reel, from, to, share, token) {
-  const { rows, ahead, shape, view, moments } = reel;
-  const now = reel.packs.get(moments[from]),
-    then = reel.packs.get(moments[to]);
-  if (!now || !then || !holds(now, view.layer) || !holds(then, view.layer)) return true;
-  for (let head = 0; head < shape.heads; head++) {
-    const at = head * shape.tokens;
-    rowInto(rows, at, now, view.layer, head, token, now.scale);
-    if (share === 0) continue;
-    rowInto(ahead, 0, then, view.layer, head, token, then.scale);
-    for (let j = 0; j < shape.tokens; j++) rows[at + j] += share * (ahead[j] - rows[at + j]);
-  }
-  return false;
-}
-
-function askForLayer(reel) {
-  const text = `${reel.run} ${reel.view.layer} ${reel.moments.length}`;
-  say(reel.refs.waiting, `Layer ${reel.view.layer} is on its way.`);
-  if (reel.asked === text) return;
-  reel.asked = text;
-  reel.host.ask?.({ run: reel.run, layer: reel.view.layer });
-}
-
-function writeWords(reel, token) {
-  const { refs, view, shape, rows } = reel;
-  const at = view.head * shape.tokens;
-  const number = effectiveNumber(entropyBits(rows, at, shape.tokens));
-  const peak = largestIndex(rows, at, at + shape.tokens);
-  say(
-    refs.says,
-    `Patch ${queryOf(token, shape)} listens to about ${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens; the largest weight is ${percent(rows[peak])}.`,
-  );
-}
-
-function readReel(reel) {
-  const { view, shape, moments, rows } = reel;
-  if (!shape || !rows) return null;
-  const at = view.head * shape.tokens;
-  return {
-    run: reel.run,
-    step: moments[view.moment],
-    now: reel.now,
-    moments: [...moments],
-    layer: view.layer,
-    head: view.head,
-    patch: reel.hover ?? view.patch,
-    row: Array.from(rows.subarray(at, at + shape.tokens)),
-    playing: reel.target !== null,
-    painted: reel.painted !== false && !reel.frame,
-    frames: reel.frames,
-    grid: [shape.rows, shape.columns],
-    growing: Boolean(reel.growing),
-    words: reel.refs.says.textContent,
-  };
 }

@@ -71,7 +71,7 @@ export function writeCharts(reel, moment) {
   charts.forEach(({ title, value, who }, i) => {
     say(title, values[i][0]);
     say(value, values[i][1]);
-    say(who, i ? spot : "all teachers together");
+    say(who, i ? spot : "all losses");
   });
   writeLegend(reel, moment);
 }

@@ -5,7 +5,8 @@
 
 import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { openContainer, rowInto, unpack } from "../core/core.js";
-import { fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
+import { decodeJpeg, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
 import { eased, keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const HEAT = heatPixels(0.85);
@@ -19,18 +20,22 @@ const MARKUP = `
 
 function createShuffle(stage) {
   stage.root.innerHTML = MARKUP;
-  const it = {
+  const it = Object.seal({
     stage,
-    pack: null,
-    at: 0,
-    moved: 1,
-    stop: () => {},
     canvases: ["before", "after", "back"].map(stage.find),
-  };
+    id: null, //          of the picture, the order and the positions
+    pack: null,
+    bitmap: null,
+    backdrops: null,
+    heat: null,
+    at: 0, //             the patch that asks
+    moved: 1, //          how far the patches are on their way to their new places, 0 to 1
+    stop: () => {}, //    ends this way
+  });
   const choose = (at) => {
     if (at === it.at || !(at >= 0)) return;
     it.at = at;
-    stage.tell("asker", `${Math.floor(at / it.pack.columns)},${at % it.pack.columns}`);
+    stage.tell("asker", patchText(at, it.pack.columns));
     stage.redraw();
   };
   it.canvases.forEach((canvas, which) => {
@@ -47,13 +52,10 @@ function createShuffle(stage) {
     canvas.addEventListener("pointerdown", point);
   });
   it.canvases[0].addEventListener("keydown", (event) => {
-    const { rows, columns } = it.pack;
-    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (!step) return;
+    const next = patchAfterKey(event.key, it.at, it.pack.rows, it.pack.columns);
+    if (next < 0) return;
     event.preventDefault();
-    const row = Math.floor(it.at / columns) + step[0],
-      column = (it.at % columns) + step[1];
-    if (row >= 0 && column >= 0 && row < rows && column < columns) choose(row * columns + column);
+    choose(next);
   });
   return {
     take: (data) => takeShuffle(it, data),
@@ -73,13 +75,11 @@ function takeShuffle(it, data) {
   const fresh = it.id !== header.id;
   const before = it.pack?.header.order;
   it.pack = unpack(data);
-  const { rows, columns } = it.pack;
-  const [row, column] = header.at ? header.at.split(",").map(Number) : [rows >> 1, columns >> 1];
   if (it.stage.heeds("asker", header.at) || !before || before.length !== header.order.length)
-    it.at = Math.min(row, rows - 1) * columns + Math.min(column, columns - 1);
+    it.at = patchFrom(header.at, it.pack.rows, it.pack.columns);
   if (!fresh) return;
   it.id = header.id;
-  createImageBitmap(new Blob([section("image")], { type: "image/jpeg" })).then((bitmap) => {
+  decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
     it.backdrops = null;
     it.stage.redraw();
@@ -171,7 +171,7 @@ function writeShuffle(it, before, back) {
   const { pack } = it;
   let apart = 0;
   for (let i = 0; i < pack.patches; i++) apart += Math.abs(before[pack.prefixCount + i] - back[i]) / 2;
-  const place = `${Math.floor(it.at / pack.columns)},${it.at % pack.columns}`;
+  const place = patchText(it.at, pack.columns);
   const says =
     apart < 0.001
       ? "it listens to the very same patches, wherever they lie"

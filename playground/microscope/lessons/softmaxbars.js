@@ -66,8 +66,17 @@ export default function ({ data, parentElement, setStateValue }) {
 function build(root, data) {
   root.innerHTML = BARS_MARKUP;
   const refs = collectRefs(root);
-  const kept = { root, refs, pointed: -1 };
-  root.__softmax = kept;
+  const kept = Object.seal({
+    root,
+    refs,
+    data: null,
+    viewId: undefined,
+    pointed: -1, //       the bar under the cursor
+    shown: null, //       what is drawn, in numbers
+    send: null, //        tells the page where the dials stand
+    timer: 0,
+  });
+  root.__softmax = kept; // for tests and the console
   refs.widthDial.max = data.widths.length - 1;
   refs.powerDial.max = data.powers.length - 1;
   refs.bars.append(...data.scores[0].map(() => document.createElement("i")));

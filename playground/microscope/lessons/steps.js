@@ -34,7 +34,23 @@ function start(root) {
     <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p><p class="reckoning"></p></div>
       <figure><div class="heat"></div><figcaption><span class="readout"></span><span class="range"></span><canvas class="bar" width="64" height="1"></canvas><span class="end"></span></figcaption></figure></div>
     <div class="code"></div>`;
-  const walk = { root, data: null, steps: null, step: 0, playing: 0, viewId: null, width: 0 };
+  const walk = Object.seal({
+    root,
+    data: null, //        the bytes that came last
+    numbers: null, //     {axis: how many}
+    tokens: null, //      their names
+    steps: null, //       see the top of this file
+    values: null, //      (section's name) → its numbers
+    viewId: null,
+    step: 0, //           the step that is shown
+    playing: 0, //        the timer of the player, 0: it stands still
+    drawn: null, //       [{group, values, panels}] of this step
+    pointed: null, //     the cell under the cursor
+    width: 0, //          that the drawing was made for
+    tell: null, //        sends the step to the page
+    telling: 0,
+    watch: null, //       the observer of its size
+  });
   root.tabIndex = 0;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
@@ -65,7 +81,8 @@ function start(root) {
 function take(walk, data) {
   walk.data = data;
   const { header, section } = openContainer(data);
-  Object.assign(walk, header);
+  const { numbers, tokens, steps } = header;
+  Object.assign(walk, { numbers, tokens, steps });
   walk.values = (name) => decodeHalves(section(name));
   if (walk.viewId !== header.view.id) walk.step = Math.min(header.steps.length, header.view.step) - 1;
   walk.viewId = header.view.id;
