@@ -18,7 +18,7 @@ def node() -> str:
 
 
 def test_the_microscope_s_core_passes_its_tests_under_node():
-    files = sorted(str(path) for path in (ROOT / "tests" / "js").glob("*.test.mjs"))
+    files = sorted(str(path) for path in (ROOT / "tests" / "js").rglob("*.test.mjs"))
     env = {**os.environ, "PYTHON": sys.executable}
     run = subprocess.run([node(), "--test", *files], env=env, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

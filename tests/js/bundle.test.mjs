@@ -21,7 +21,8 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
   assert.equal(typeof module.createLens, "function");
 });
 
-const WAITING = ["core/light.js", "core/features.js", "core/pair.js", "drawing/light.js"]; // tested, and drawn with soon
+// Tested, and drawn with soon.
+const WAITING = ["core/light.js", "core/features.js", "core/pair.js", "drawing/light.js"];
 
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));

@@ -1,5 +1,5 @@
-// What one pack answers to one question (layer, query, scale, what, direction), for all heads at once, in buffers that are
-// made once: moving the cursor allocates nothing. No DOM in here.
+// What one pack answers for one layer, query, scale and way of looking, for all heads at once. The buffers are made
+// once, so that moving the cursor allocates nothing. No DOM in here.
 
 import { niceNumber, ownDomain, sharedCeiling } from "./colours.js";
 import {
@@ -20,7 +20,7 @@ export function createAnswers(pack) {
   return {
     pack,
     weights, //                              what the numbers are read from, always weights
-    drawn: weights, //                       what is painted: the weights, or one of the two below
+    drawn: weights, //                       what is painted: the weights, or one of the next two
     weighted: new Float32Array(size),
     scores: new Float32Array(size),
     entropies: new Float32Array(pack.heads), // bits, of rows
@@ -107,8 +107,8 @@ function normalisersOf(answers, layer, scale) {
   return known;
 }
 
-// Works for `milliseconds` on the sums of these layers, `first` head before the others, and gives the share that is done
-// (1: all). N² scores of a head are 3 ms at 197 tokens and a second at 4,097, hence in slices between frames.
+// Works for `milliseconds` on the sums of these layers, head `first` before the others. Gives the share that is done,
+// 1: all. The N² scores of a head take 3 ms at 197 tokens and a second at 4,097, hence in slices between frames.
 export function prepareColumns(answers, layers, first, scale, milliseconds) {
   const { pack, scratch } = answers;
   const until = performance.now() + milliseconds;
@@ -160,19 +160,19 @@ function meanNorm(answers, layer) {
   return answers.meanNorms.get(layer);
 }
 
-// The rule by which all heads of a layer are coloured.
+// The colours that all heads of a layer share.
 export function sharedDomain(answers, layer, scale, what, ceiling, log) {
   const { pack } = answers;
   let high = ceiling === "auto" ? sharedCeiling(pack.tokens) : ceiling;
   if (what === "score" && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
-    // At scale 0 all scores are 0; a sliver of an axis around it keeps the division alive.
+    // At scale 0 all scores are 0; the axis keeps a width, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
   if (what === "value" && layerOf(pack, layer)?.norms) high = niceNumber(high * meanNorm(answers, layer));
   return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
 }
 
-// The rule for one head alone.
+// The colours of one head alone.
 export const headDomain = (values, at, pack, what, log) =>
   ownDomain(values, at + pack.prefixCount, at + pack.tokens, log, what === "score");

@@ -1,4 +1,4 @@
-// From numbers to colours: what a weight looks like, and by which rule, so that two pictures can be compared.
+// From numbers to colours, by rules that keep two pictures comparable. No DOM in here.
 
 import { MAGMA } from "./magma.js";
 
@@ -12,12 +12,12 @@ export function niceNumber(x) {
   return (rest < Math.SQRT2 ? 1 : rest < 3.1623 ? 2 : rest < 7.0711 ? 5 : 10) * power;
 }
 
-// Where the shared colours end: twenty times what a uniform row would give each token, made round. It depends on the number
-// of tokens alone, so all heads, layers, queries, scales and images of one resolution have comparable colours.
+// Where the shared colours end: twenty times the weight of a uniform row, made round. It depends on the number of
+// tokens alone, so that colours can be compared across all heads, layers, queries, scales and images of one resolution.
 export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
 
-// 256 pixels as canvas wants them, 0xAABBGGRR. Faint weights let the picture through, strong ones cover it; at full opacity
-// the picture is gone and only magma is left.
+// 256 canvas pixels, 0xAABBGGRR. Small weights leave the picture visible, large ones cover it; at opacity 1 the picture
+// is gone and only magma is left.
 export function heatPixels(opacity) {
   const out = new Uint32Array(256);
   const floor = Math.max(0, 2 * opacity - 1) ** 4;
@@ -65,7 +65,7 @@ export function ownDomain(values, from, to, log, signed) {
   return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
 }
 
-// The same colours for text-based drawing: what the palette looks like on a background of one tone.
+// The palette as CSS colours, as it looks on a background of one colour.
 export function cssColours(palette, background) {
   return Array.from({ length: 256 }, (_, i) => {
     const alpha = (palette[i] >>> 24) / 255;

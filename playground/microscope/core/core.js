@@ -1,8 +1,8 @@
-// The numbers of the microscope. No DOM in here: the page, a standalone file, a notebook and Node's test runner share it.
+// The numbers of the microscope. No DOM in here: a page, an exported file, a notebook and Node's tests all use it.
 //
 // What it works on is a pack: queries and keys of one forward pass, never the N×N matrix. Attention of query i is
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
-// and costs tokens × head_dim multiplications, so a whole layer follows the cursor, at any scale one likes to ask for.
+// and costs tokens × head_dim multiplications, so that a whole layer follows the cursor, at any scale.
 
 const FORMAT = "attention-playground/1";
 
@@ -10,7 +10,7 @@ const FORMAT = "attention-playground/1";
 
 let halfTable = null;
 
-// Every float16 there is, decoded once: 65,536 entries are faster to look up than to work out, by a factor of ten.
+// All 65,536 float16 numbers, decoded once: looking one up is ten times faster than decoding it.
 export function halfFloats() {
   if (halfTable) return halfTable;
   halfTable = new Float32Array(65536);
@@ -34,10 +34,10 @@ export function decodeHalves(bits) {
 
 const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array };
 
-// A container is `u32 header length | JSON header | sections`, everything at multiples of 16. A section comes back as a
-// view on the same memory; float16 as its raw bits, for the caller to decode when it needs them.
+// A container is `u32 header length | JSON header | sections`, each starting at a multiple of 16 bytes. A section is
+// given as a view on the same memory; float16 as raw bits, which the caller decodes when it needs them.
 export function openContainer(bytes) {
-  // Bytes that came over a socket start anywhere inside their message; typed views need an aligned start.
+  // Bytes from a socket may start at any offset of their message; typed arrays need an aligned one.
   const aligned = bytes.byteOffset % 16 === 0 ? bytes : bytes.slice();
   if (aligned.length < 4) throw new Error("The data of this picture is empty.");
   const length = new DataView(aligned.buffer, aligned.byteOffset, 4).getUint32(0, true);
@@ -56,7 +56,8 @@ export function openContainer(bytes) {
   return { header, section };
 }
 
-// A pack, ready to be asked. Layers are decoded when they are first looked at, so that the first picture comes at once.
+// A pack from its bytes. A layer is decoded when it is first looked at, so that the first picture does not wait for
+// all.
 export function unpack(bytes) {
   const { header, section } = openContainer(bytes);
   if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
@@ -65,7 +66,7 @@ export function unpack(bytes) {
   const raw = { q: section("q"), k: section("k") };
   const valueNorms = section("value_norms");
   if (!raw.q || !raw.k || raw.q.length !== held.length * size || raw.k.length !== raw.q.length) {
-    throw new Error("The queries and keys in this file do not have the shape that its header tells.");
+    throw new Error("The queries and keys in this file do not have the shape that its header says.");
   }
   const half = header.sections.q.dtype === "float16";
   const stored = new Map(
@@ -114,7 +115,8 @@ export function mergePack(pack, other) {
 
 // ------------------------------------------------------------------------------------------------------ attention
 
-// a[aAt …] · b[bAt …] over `dim` numbers. Four sums side by side: a single one would wait for itself at every addition.
+// a[aAt …] · b[bAt …] over `dim` numbers. With one sum, every addition would wait for the one before; four run in
+// parallel.
 function dot(a, aAt, b, bAt, dim) {
   let s0 = 0,
     s1 = 0,
@@ -145,8 +147,8 @@ export function scoresInto(out, at, pack, layer, head, token, scale) {
   return largest;
 }
 
-// The softmax of out[at … at + count], in place. Returns its entropy in bits, which falls out of the same sums:
-// H = ln Z − Σ p·(s − max), so that not a single logarithm per weight is needed.
+// The softmax of out[at … at + count], in place. Returns its entropy in bits, from the same sums: H = ln Z − Σ p·(s −
+// max), which needs one logarithm instead of one per weight.
 export function softmaxInPlace(out, at, count, largest) {
   let total = 0,
     moment = 0;
@@ -186,7 +188,8 @@ export function columnScoresInto(out, at, pack, layer, head, token, scale) {
   for (let i = 0; i < tokens; i++) out[at + i] = dot(q, first + i * dim, k, first + token * dim, dim) * scale;
 }
 
-// Who listens to token j? out_i = row_i[j], given the normalisers of all rows. Returns what j receives in total (1 on average).
+// Who listens to token j? out_i = row_i[j], from the normalisers of all rows. Returns what j receives in all, 1 on
+// average.
 export function columnInto(out, at, pack, layer, head, token, scale, normalisers, from) {
   columnScoresInto(out, at, pack, layer, head, token, scale);
   let total = 0;
@@ -198,12 +201,12 @@ export function columnInto(out, at, pack, layer, head, token, scale, normalisers
   return total;
 }
 
-// weight × ‖value‖: how much of each token is really carried over, short vectors discounted.
+// weight × ‖value‖: a large weight on a short value vector carries little.
 export function weighInto(out, at, weights, norms, normsAt, count) {
   for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[normsAt + j];
 }
 
-// ------------------------------------------------------------------------------------------------- what a row says
+// ------------------------------------------------------------------------------------------------ numbers of a row
 
 export const effectiveNumber = (bits) => 2 ** bits;
 
@@ -234,7 +237,7 @@ export function sortInto(out, row, at, count) {
 
 // --------------------------------------------------------------------------------------------------- convolution
 
-// What `depth` stacked k×k convolutions can see of a picture from one cell: L·(k−1)/2 cells to each side, cut at the borders.
+// The cells that `depth` stacked k×k convolutions reach from one cell: depth·(k−1)/2 to each side, cut at the borders.
 export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   const reach = (depth * (k - 1)) / 2;
   const top = Math.max(0, row - reach),
@@ -244,7 +247,7 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
   return { top, left, bottom, right, count: (bottom - top + 1) * (right - left + 1) };
 }
 
-// A fixed k×k kernel to stand for "the same weights everywhere": the binomial blur 1 2 1 / 2 4 2 / 1 2 1 over 16.
+// A fixed k×k kernel as the example of a convolution: the binomial blur, for k = 3 it is 1 2 1 / 2 4 2 / 1 2 1 over 16.
 export function kernelWeights(k) {
   const line = [1];
   for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) line[i] = (line[i] ?? 0) + (line[i - 1] ?? 0);

@@ -18,8 +18,8 @@ export function patchVector(cut, at) {
   return vector;
 }
 
-// The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to this
-// patch: stretch · filter · stretchᵀ, colour by colour.
+// The filter of one number of the token. It was trained on patches of own × own pixels and is enlarged or shrunk to
+// this patch: stretch · filter · stretchᵀ, colour by colour.
 export function patchFilter(cut, number) {
   const { own, patch, stretch, filters } = cut;
   const out = new Float32Array(3 * patch * patch),

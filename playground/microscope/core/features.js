@@ -19,7 +19,8 @@ export function makeFeatures(bits, tokens, width, from) {
   return { tokens, width, from, raw, unit, norms };
 }
 
-// The cosine of one token's features with every token's, those of another picture too: (out, of whom, asked token, its features).
+// The cosine of one token's features with every token's, those of another picture too: (out, of whom, asked token, its
+// features).
 export function similarityInto(out, features, token, asked = features) {
   const { tokens, width, unit } = features;
   const at = token * width;
@@ -43,8 +44,9 @@ export function similarityInto(out, features, token, asked = features) {
 
 const ITERATIONS = 60;
 
-// The mean and the first three principal directions of all patches' unit vectors, of one picture or of several together, so
-// that the same part has the same colour in both. By power iteration: X is never multiplied out to width × width.
+// The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
+// together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
+// width.
 export function principal(pictures) {
   const { width } = pictures[0];
   const mean = new Float64Array(width);

@@ -1,10 +1,11 @@
-// How weights become light on a photograph. The same lines as in playground/figures/light.py, so that a figure looks like
-// the screen; a test compares the two. No DOM in here.
+// How weights become light on a photograph. The same lines as in playground/figures/light.py, so that a figure looks
+// like the screen; a test compares the two. No DOM in here.
 //
-// Heat: the photograph in soft grey, and above it colours that go from that grey through red and orange to cream. They are
-// made in OKLab, whose L is lightness as the eye sees it: L rises with the weight at every place, whatever lies beneath.
-// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the set of
-// patches that holds 60 % of what the patches get.
+// Heat: the photograph in soft grey, and above it colours that go from that grey through red and orange to cream. They
+// are made in OKLab, whose L is lightness as the eye sees it: L rises with the weight at every place, whatever lies
+// beneath.
+// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the
+// set of patches that holds 60 % of what the patches get.
 
 export const BLACK = 0.25, // what the photograph's darkest and brightest tones become under the heat
   WHITE = 0.75;
@@ -130,8 +131,8 @@ export function densestInto(out, values, from, count, mass = MASS) {
   }
 }
 
-// The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the right.
-// Cells that touch at a corner only have paths of their own.
+// The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the
+// right. Cells that touch at a corner only have paths of their own.
 export function outlines(chosen, rows, columns) {
   const wide = columns + 1;
   const at = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];

@@ -1,6 +1,6 @@
 // Magma, the colour map of matplotlib 2.0 (Nathaniel J. Smith and Stéfan van der Walt, released as CC0): 256 published
-// colours from black to pale yellow, perceptually even and safe for the colour-blind. Written out rather than fitted, so that
-// a pixel on the page and a pixel in a matplotlib figure are the same three bytes.
+// colours from black to pale yellow, perceptually uniform and safe for the colour-blind. They are listed, not
+// approximated: a pixel on the page and a pixel in a matplotlib figure are the same three bytes.
 
 const MAGMA_HEX =
   "00000401000501010601010802010902020b02020d03030f03031204041405041606051806051a07061c08071e090720" +

@@ -1,9 +1,9 @@
-// The numbers of nine tokens with arrows for queries and keys. No DOM in here.
+// Nine tokens whose queries and keys are arrows in a plane, and their attention. No DOM in here.
 
 import { softmaxInPlace } from "./core.js";
 
 export const TOKENS = 9;
-export const MOST = 4;
+export const MOST = 4; // an arrow's numbers go from −4 to 4
 const SCALE = 1 / Math.sqrt(2); // 1/√d_k: two numbers in a query
 
 // "20_0_15_13_…": tenths, x before y, all queries and then all keys.
@@ -20,7 +20,7 @@ export function scoresOf(arrows) {
   });
 }
 
-// "" | "causal" | the letters of those who are hidden → may token i look at token j?
+// Is token j hidden from token i? A mask is "", "causal", or the letters of the hidden tokens.
 export function hides(mask, i, j) {
   return mask === "causal" ? j > i : mask.includes("ABCDEFGHI"[j]);
 }

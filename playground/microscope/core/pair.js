@@ -1,4 +1,5 @@
-// One weight from its beginnings: what the query gives this token, step by step, from the numbers of q and k to the share.
+// One weight from its beginnings: what the query gives this token, step by step, from the numbers of q and k to the
+// share.
 
 import { layerOf, rowInto } from "./core.js";
 

@@ -1,13 +1,16 @@
 // The view: everything a person has chosen, as one flat and plain object that fits into a link. No DOM in here.
-// playground/figures/view.py holds the same table for the server and the figures; tests/figures/test_view.py compares them.
+// playground/figures/view.py holds the same table for the server and the figures; tests/figures/test_view.py compares
+// them.
+
+import { patchAt, patchText } from "./grid.js";
 
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: two thirds of the way up, where heads look at objects
   head: 0, //               0 … heads − 1
-  query: null, //           "row,column" of a patch or the name of a prefix token; null: where the picture says, or the middle
+  query: null, //           "row,column" of a patch or a prefix token's name; null: where the image says, or the middle
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
-  pass: "layer", //         "layer": the scale changes this layer's softmax only; "whole": the whole forward pass ran with it
+  pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   what: "weight", //        "value" is weight × ‖value‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     "shared": one absolute scale for all; "own": each head its own contrast
@@ -47,16 +50,16 @@ export function tokenOf(query, pack) {
 
 export function queryOf(token, pack) {
   if (token < pack.prefixCount) return pack.prefix[token];
-  const patch = token - pack.prefixCount;
-  return `${Math.floor(patch / pack.columns)},${patch % pack.columns}`;
+  return patchText(token - pack.prefixCount, pack.columns);
 }
 
 // The patch that is shown first: at a point given as parts of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
-  return `${Math.min(pack.rows - 1, Math.floor(y * pack.rows))},${Math.min(pack.columns - 1, Math.floor(x * pack.columns))}`;
+  return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
 
-// The same place in another picture, whose grid may be finer or of another shape. −1 for a prefix token it does not have.
+// The same place in another picture, whose grid may be finer or of another shape. −1 for a prefix token it does not
+// have.
 export function sameToken(token, pack, other) {
   if (token < pack.prefixCount) return other.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
@@ -100,8 +103,8 @@ export function tidyView(view, pack, at) {
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. The left half goes in even
-// steps, the right half in even ratios, because from 0.125 to 1 it is the ratio that counts.
+// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. The left half goes in
+// even steps, the right half in even ratios, because from 0.125 to 1 it is the ratio that counts.
 export function dialToScale(t, own) {
   return t <= 0.5 ? own * 2 * t : own ** (2 - 2 * t);
 }

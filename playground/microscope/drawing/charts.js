@@ -1,9 +1,10 @@
-// The small charts beside the picture: colour bar, sorted weights, the two nines; and the picture as a file.
+// The small charts beside the pictures: colour bar, sorted weights, the cells of a kernel; and several pictures as one
+// file.
 
 import { colourIndex } from "../core/colours.js";
 import { makeCanvas } from "./draw.js";
 
-// Here `ramp` is the palette as 256 CSS colours, as they look on UNDER, the tone of a dimmed image.
+// Here `ramp` is the palette as 256 CSS colours, as they look on UNDER, the colour of a dimmed image.
 export const UNDER = [30, 28, 34];
 
 export const percent = (x) =>
@@ -32,7 +33,7 @@ export const shortNumber = (x) => {
   return text.replace("-", "\u2212");
 };
 
-// The colour bar with its numbers: without them colours are decoration.
+// The colour bar with its numbers.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const bar = 9 * unit;
@@ -45,7 +46,7 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
   const share = domain.unit === "percent";
-  // The last one carries the unit for all.
+  // The last number has the unit for all.
   const label = (value, t) =>
     share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value);
   const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
@@ -62,8 +63,9 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   }
 }
 
-// Weights from the largest to the smallest, on a logarithmic rank axis: the few that matter get the room. Each step has the
-// colour that its patch has in the picture. The convolution's weights are there for comparison: nine, and then none.
+// Weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large ones get most of
+// the room. A step has the colour of its patch in the picture. The line shows the convolution's weights: nine, and then
+// none.
 export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const left = 44 * unit,
@@ -92,7 +94,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.stroke();
 
   for (let rank = 0; rank < count; ) {
-    // Far out on the axis many ranks share a pixel; one bar for them will do.
+    // At the right many ranks share a pixel and get one bar.
     const x = xOf(rank);
     let next = rank + 1;
     while (next < count && xOf(next) - x < unit) next++;
@@ -102,7 +104,7 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     rank = next;
   }
 
-  // Magma begins in black, which a dark page swallows: a thin line along the top keeps the tail in sight.
+  // Magma begins in black, which is invisible on a dark page: hence a thin line along the top.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
     const x = xOf(rank),
@@ -164,10 +166,10 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
   }
 }
 
-// ------------------------------------------------------------------------------------------------------ taking it away
+// ------------------------------------------------------------------------------------------------- pictures as a file
 
-// Pictures side by side with a line of text below, `factor` times as fine as `width` CSS pixels each. Gives a canvas.
-// pictures: [{draw(context, w, h, unit), title}], all of one shape.
+// A canvas with pictures side by side and a line of text below, each `width` CSS pixels wide at `factor` pixels for
+// one. pictures: [{draw(context, w, h, unit), title}], all of one shape.
 export function composePicture(pictures, width, height, caption, bar, factor) {
   const gap = 16,
     head = 30,

@@ -7,7 +7,8 @@ export function collectRefs(root) {
   return refs;
 }
 
-// Writing a text costs a layout even when it is the same text; a move of the cursor writes twenty, most of them unchanged.
+// Writing a text costs a layout even when it is the same text; a move of the cursor writes twenty, most of them
+// unchanged.
 export function say(element, text) {
   if (element.saidText === text) return;
   element.saidText = text;

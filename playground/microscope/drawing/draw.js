@@ -1,5 +1,5 @@
-// Pictures on canvas: the heat layer over the dimmed image, its convolution twin, the thumbnails and the wall. Every function
-// draws into the rectangle it is given, in device pixels, so that the screen and an exported file come from the same lines.
+// Pictures on canvas: the heat over the dimmed image, what a convolution reads, the wall of all heads. Every function
+// draws into a rectangle in device pixels, so that the screen and an exported file are drawn by the same lines.
 
 import { paintInto, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
@@ -13,7 +13,7 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-// Makes a canvas on the page as fine as the screen is. True when it changed, and with it was wiped.
+// Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
 export function fitCanvas(canvas, width, height, ratio) {
   const w = Math.max(1, Math.round(width * ratio)),
     h = Math.max(1, Math.round(height * ratio));
@@ -25,7 +25,7 @@ export function fitCanvas(canvas, width, height, ratio) {
 
 // ------------------------------------------------------------------------------------------------------ the image
 
-// The image four times, made once per size: as it is, dimmed under the heat, at dusk, and almost dark.
+// The image in four brightnesses, made once per size: as it is, dimmed for the heat, darker, and almost black.
 export function makeBackdrops(image, width, height) {
   const clear = makeCanvas(width, height);
   const context = clear.getContext("2d");
@@ -50,7 +50,7 @@ function shade(source, grey, black) {
   const canvas = makeCanvas(source.width, source.height);
   const context = canvas.getContext("2d");
   context.drawImage(source, 0, 0);
-  // Some colour goes, so that the heat's own colours are the only strong ones. (Safari knows no `filter` on canvas.)
+  // Less colour, so that only the heat has strong colours. (Safari has no `filter` on canvas.)
   context.globalCompositeOperation = "saturation";
   context.fillStyle = `rgb(128 128 128 / ${grey})`;
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -81,7 +81,8 @@ export function clearHeat(heat) {
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// White on black shows on anything: the cell that asks (or, in a column, the cell that is asked about).
+// Outlines the cell that asks (in a column: the cell that is asked about), in white on black, which shows on any
+// picture.
 export function outlineCell(context, x, y, w, h, unit) {
   context.lineJoin = "miter";
   context.strokeStyle = "#000";
@@ -109,7 +110,7 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// A small sign at a cell: which one it is and how much it weighs.
+// Outlines a cell and writes its weight beside it.
 function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   const cw = w / columns,
     ch = h / rows;
@@ -151,10 +152,9 @@ export function drawPicture(context, w, h, backdrops, heat, shown, unit) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------- its twin
+// -------------------------------------------------------------------------------------------- the convolution
 
-// What a k×k convolution reads at the same patch: these cells and no others. Around them, faintly, what a stack of `depth`
-// such layers could have seen by now.
+// The cells that a k×k convolution reads at the same patch, and, darker, the cells that `depth` such layers reach.
 export function drawConvolution(context, w, h, backdrops, shown, unit) {
   context.drawImage(backdrops.dark, 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -202,8 +202,8 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// Layers downwards, heads to the right; where each thumbnail lies in a picture of w × h.
-// layers: the numbers of those that are shown, from top to bottom.
+// Where the thumbnails lie in a picture of w × h: layers downwards, heads to the right. layers: the numbers of those
+// shown.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
@@ -212,7 +212,7 @@ export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
   const ch = Math.max(2, Math.floor(height)),
     cw = Math.max(2, Math.floor(height * aspect));
-  // Few heads would cling to the left edge; the middle suits them better.
+  // Few heads stand in the middle.
   const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
   return { x, y: Math.round(top), cw, ch, gap, layers, heads };
 }
@@ -223,8 +223,8 @@ export function wallCellAt(cells, x, y) {
   return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
 }
 
-// atlas: one canvas with every thumbnail at one pixel per patch. missing(layer): it has not been sent.
-export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
+// heat: a canvas with all thumbnails at one pixel per patch. missing(layer): this layer has not been sent.
+export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const { rows, columns } = shown;
   context.clearRect(0, 0, w, h);
   context.font = `${11 * unit}px system-ui, sans-serif`;
@@ -252,7 +252,7 @@ export function drawWall(context, w, h, cells, atlas, shown, colours, unit) {
         context.lineWidth = unit;
         context.strokeRect(x + unit / 2, y + unit / 2, cells.cw - unit, cells.ch - unit);
       } else {
-        context.drawImage(atlas, head * columns, layer * rows, columns, rows, x, y, cells.cw, cells.ch);
+        context.drawImage(heat, head * columns, layer * rows, columns, rows, x, y, cells.cw, cells.ch);
       }
     }
   }

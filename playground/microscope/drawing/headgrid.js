@@ -1,5 +1,5 @@
-// Layers downwards, heads to the right: a grid of cells that can be pointed at, walked over with the arrow keys, and clicked.
-// The atlas of habits and the board of switches are both made of it.
+// A grid of cells, layers downwards and heads to the right, that can be pointed at, reached with the arrow keys and
+// clicked. The atlas of habits and the board of switches are made of it.
 
 import { patchAfterKey } from "../core/grid.js";
 import { MAGMA } from "../core/magma.js";
@@ -9,8 +9,8 @@ export const magmaAt = (t) => {
   return [MAGMA[i], MAGMA[i + 1], MAGMA[i + 2]];
 };
 
-// A pointed-at cell reports itself to onPoint(layer, head), a clicked one to onClick(layer, head, event).
-// tag: "a" where a click goes somewhere, "button" where it does something.
+// Calls onPoint(layer, head) for the cell under the cursor or the focus, onClick(layer, head, event) for a clicked one.
+// tag: "a" where a click leads to another page, else "button".
 export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) {
   const cells = [];
   const corner = document.createElement("div");
@@ -53,7 +53,7 @@ export function createHeadGrid(place, { layers, heads, tag, onPoint, onClick }) 
   return { at, grid };
 }
 
-// One stop for the Tab key, arrows inside.
+// The Tab key stops once at the grid; inside, the arrow keys move.
 function walk(event, from, at, layers, heads) {
   const to = from ? patchAfterKey(event.key, from[0] * heads + from[1], layers, heads) : -1;
   if (to < 0) return;
@@ -68,7 +68,7 @@ function named(tag, className, text) {
   return element;
 }
 
-// Colours a cell by a share of the scale, with a word on it that stays readable.
+// Colours a cell, t from 0 to 1, and writes a word on it in black or white, whichever can be read.
 export function paintCell(cell, t, word) {
   const [r, g, b] = magmaAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;

@@ -1,5 +1,5 @@
-// The photograph under the heat, and the photograph lit where it is attended to. core/light.js has the numbers; here they
-// become pixels. The heat is a look-up for each pixel: its own grey chooses the tone, its patch's weight the step.
+// The photograph under the heat, and the photograph lit where it is attended to. core/light.js has the numbers; here
+// they become pixels. The heat is a look-up for each pixel: its own grey chooses the tone, its patch's weight the step.
 
 import { DIM, DRAINED, densestInto, heatTable, litOf, outlines, STEPS, stepOf, TONES, toneOf } from "../core/light.js";
 
@@ -49,7 +49,8 @@ function fit(sheet, rows, columns) {
   sheet.drawn = "";
 }
 
-// The heat of `values[at …]`, a weight a patch. Patches whose step is still the same keep their pixels: hovering changes few.
+// The heat of `values[at …]`, a weight a patch. Patches whose step is still the same keep their pixels: hovering
+// changes few.
 export function drawHeat(sheet, values, at, rows, columns, ceiling, smooth = false) {
   fit(sheet, rows, columns);
   if (smooth) return drawSmoothHeat(sheet, values, at, ceiling);

@@ -1,4 +1,5 @@
-// Formulas and lines of Python as markup: a formula is plain text in which _ lowers and ^ lifts; braces hold more than one letter.
+// Formulas and lines of Python as HTML. A formula is plain text: _ lowers and ^ raises the next letter, or what stands
+// in braces.
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
@@ -13,7 +14,7 @@ export function formulaHtml(text) {
     .replace(/[QKV]/g, (letter) => `<b class="${ROLE_OF[letter]}">${letter}</b>`);
 }
 
-// One line; the piece that is meant is marked.
+// One line of code, with one piece of it marked.
 export function codeHtml(text, mark = "") {
   const at = mark ? text.indexOf(mark) : -1;
   if (at < 0) return coloured(text);

@@ -1,10 +1,10 @@
-// A small matrix as a picture: rows are who asks, columns who is asked, numbers in the cells where there is room.
+// A small attention matrix: rows are the queries, columns the keys, with numbers in the cells where there is room.
 
 import { MAGMA } from "../core/magma.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
-const EDGE = 18; // for the letters
+const EDGE = 18; // pixels for the letters
 
 const magmaOf = (weight) => MAGMA.subarray(3 * Math.round(255 * Math.min(1, Math.max(0, weight)))).subarray(0, 3);
 export const magmaCss = (weight) => `rgb(${magmaOf(weight).join(" ")})`;
@@ -19,7 +19,8 @@ export function cellUnder(x, y, size, count) {
   return row >= 0 && column >= 0 && row < count && column < count ? { row, column } : null;
 }
 
-// matrix: {values, what: "weight" | "score", reach: of the scores}; marked: {row, column} or null; −∞ is hatched.
+// matrix: {values, what: "weight" | "score", reach: the score with the strongest colour}; marked: {row, column} or
+// null. −∞ is hatched.
 export function drawMatrix(context, size, count, matrix, marked, theme, colours) {
   const cell = cellSize(size, count);
   context.textAlign = "center";
@@ -75,7 +76,7 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
   context.globalAlpha = 1;
 }
 
-// Exactly zero is not the same as nearly zero.
+// "0" is written for exactly zero only.
 const percentText = (value) => (value === 0 ? "0" : value < 0.005 ? "<1%" : `${Math.round(100 * value)}%`);
 
 export function hatch(context, x, y, w, h, colour) {

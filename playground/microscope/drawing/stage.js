@@ -1,5 +1,5 @@
-// What the drawings of the lessons share: one that outlives reruns, its theme, its frames, its motion, and what it tells
-// the page. A drawing is {take(data), paint(theme)}, made once inside its element.
+// What the drawings of the lessons share: mounting, theme, frames, motion, and telling the page of a choice. A drawing
+// is {take(data), paint(theme)}; it is made once inside its element and survives the reruns of the page.
 
 import { fitCanvas } from "./draw.js";
 
@@ -40,7 +40,7 @@ function openStage(parentElement, create) {
         setTimeout(() => kept.setStateValue(key, value), PATIENCE),
       );
     },
-    // Whether a value that comes with the data is to be taken. Not while the page has yet to hear of a newer one.
+    // Whether to take a value that comes from the page. Not while a newer one is still on its way to the page.
     heeds: (key, value) => {
       if (!told.has(key)) return true;
       if (told.get(key) === value) told.delete(key);
@@ -49,7 +49,7 @@ function openStage(parentElement, create) {
     moves: (duration, step) => move(kept, duration, step),
   };
   kept.drawing = create(kept.stage);
-  root.__drawing = kept.drawing; // for tests and for those who look around in the console
+  root.__drawing = kept.drawing; // for tests and the console
   const observer = new ResizeObserver(kept.stage.redraw);
   observer.observe(root);
   kept.close = () => {
@@ -61,7 +61,8 @@ function openStage(parentElement, create) {
   return kept;
 }
 
-// step(t) with t from 0 to 1; at once for people who want no motion. Gives what stops it.
+// Calls step(t) in every frame, t from 0 to 1; for people who want no motion, once with 1. Gives a function that stops
+// it.
 function move(kept, duration, step) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     step(1);
@@ -103,7 +104,7 @@ function themeOf(root) {
   };
 }
 
-// A canvas as wide as its element, `height` high (in CSS pixels); gives its context, drawn in CSS pixels, wiped.
+// Wipes a canvas and gives its context, scaled to CSS pixels. It is as wide as its element and `height` high.
 export function sheetOf(canvas, height) {
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   canvas.style.height = `${height}px`;
@@ -121,9 +122,9 @@ export function spotOf(event, element) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
-// ------------------------------------------------------------------------------------------------------- signed numbers
+// ------------------------------------------------------------------------------------------------------ signed numbers
 
-// Brown below zero, the page's own grey at zero, teal above: none of them means a query, a key or a weight.
+// Brown below zero, grey at zero, teal above: colours that mean neither a query nor a key nor a weight.
 const BELOW = [
   [140, 81, 10],
   [222, 165, 80],

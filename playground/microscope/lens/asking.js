@@ -28,8 +28,8 @@ export function askForMissing(lens) {
   }, REST);
 }
 
-// First the layers that are to be shown, then the neighbours of the layer shown, ahead of time. One question at a time: the
-// next one follows when the answer has been painted.
+// First the layers that are to be shown, then the neighbours of the layer shown, ahead of time. One question at a time:
+// the next one follows when the answer has been painted.
 function askForLayers(lens) {
   const { view, shown, main, whole, other } = lens;
   const wanted = [[main, view.layer]];

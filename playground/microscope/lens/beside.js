@@ -19,7 +19,7 @@ import { backdropsFor, otherSize } from "./layout.js";
 import { writeOther } from "./readouts.js";
 import { depthOf, layersAtHand } from "./shown.js";
 
-const CELLS = { low: 0, high: 0.25, log: false }; // up to the middle of the 3 × 3 kernel: one scale for both sets of cells
+const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
 const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
 
 // ------------------------------------------------------------------------------------------- the convolution

@@ -7,8 +7,8 @@ import { say } from "../drawing/dom.js";
 const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
 const KEPT_IMAGES = 12;
 
-// Both give the ids that came without bytes and are not here: the server has sent them to a lens that is gone (the page was
-// reloaded), so they are to be asked for.
+// Both give the ids that came without bytes and are not here: the server has sent them to a lens that is gone (the page
+// was reloaded), so they are to be asked for.
 export function takePacks(lens, packs) {
   const missing = [];
   const roles = { main: null, other: null, whole: null };

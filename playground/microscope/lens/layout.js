@@ -35,7 +35,7 @@ export function readPalette(lens) {
   lens.barKey = lens.kernelKey = "";
 }
 
-// The pictures get the height that the texts and controls leave.
+// The pictures get the height that texts and controls leave free.
 function layOut(lens) {
   const { root, refs, main } = lens;
   const em = parseFloat(getComputedStyle(root).fontSize);
@@ -77,7 +77,7 @@ function layOut(lens) {
   sizeCanvases(lens);
 }
 
-// Sizes of the small canvases come from the stylesheet, those of the pictures from above.
+// The stylesheet decides how large the small canvases are, layOut how large the pictures.
 function sizeCanvases(lens) {
   const { refs, ratio } = lens;
   for (const name of ["picture", "twin", "wall"]) fitCanvas(refs[name], lens.pictureWidth, lens.pictureHeight, ratio);
@@ -101,7 +101,7 @@ export function backdropsFor(lens, entry, key) {
   return lens[key];
 }
 
-// A second picture of another shape keeps it, inside the same frame.
+// A second picture keeps its own shape inside the frame of the first.
 export function otherSize(lens, entry) {
   const { header } = entry.pack;
   const aspect = header.size ? header.size[1] / header.size[0] : entry.pack.columns / entry.pack.rows;

@@ -1,22 +1,22 @@
-// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element from packs, images and
-// a view, it answers what it can from the queries and keys in the packs, and asks its host for the rest. It knows neither
-// Streamlit nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element from packs, images
+// and a view, it answers what it can from the queries and keys in the packs, and asks its host for the rest. It knows
+// neither Streamlit nor files.
 //
 //   const lens = createLens(parent, {
-//     packs:   [{bytes, title, image, id}],   // image: an index into images. The first is the main one, the second is to
-//                                             // compare with; one whose header has a forward_scale is a whole pass with
-//                                             // another scale. An id that was given before may come without bytes;
-//                                             // more layers of an id are merged.
+//     packs:   [{bytes, title, image, id}],   // image: an index into images. The first is the main one, the second
+//                                             // is to compare with; one whose header has a forward_scale is a whole
+//                                             // pass with another scale. An id that was given before may come without
+//                                             // bytes; more layers of an id are merged.
 //     images:  [{bytes, mime, title, id, start} | {bitmap, title}], // start: [y, x] of the patch asked first, 0 to 1
 //     view:    {…},                           // see core/view.js for keys and defaults
 //     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
 //               uploaded,                     // true for a person's own picture
-//               asks},                        // what the host answers: "similarity", "rollout", "whole", "layers", "compare"
+//               asks},                        // the questions that the host answers, see `ask`
 //     onView:  (view) => {},                  // 300 ms after the last choice, never while the cursor moves
-//     ask:     (request) => {},               // {what: "similarity" | "rollout", layer, query, scale: of the whole pass}
+//     ask:     (request) => {},               // {what: "similarity" | "rollout", layer, query, scale: of the pass}
 //                                             // {what: "whole", scale} | {what: "layers", layers, pack}
 //                                             // {what: "packs", ids} | {what: "compare"}
-//     link:    (view) => "https://…",         // may give a promise; default: this page's address with the view behind #;
+//     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
 //   });
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
@@ -106,7 +106,7 @@ function followThePage(lens) {
   };
 }
 
-// -------------------------------------------------------------------------------------------------- what the host gives
+// ------------------------------------------------------------------------------------------------- what the host gives
 
 function update(lens, { packs, images, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
@@ -189,7 +189,7 @@ function onFrame(lens) {
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
 }
 
-// -------------------------------------------------------------------------------------------- what is shown, in numbers
+// ------------------------------------------------------------------------------------------- what is shown, in numbers
 
 function read(lens) {
   if (!lens.main) return null;

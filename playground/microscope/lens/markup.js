@@ -1,18 +1,22 @@
-// The lens as HTML, once. Every part that the code touches carries data-ref; every choice carries the view key it sets.
-// Nothing from outside is put in here: titles and names are written as text, later.
+// The HTML of the lens. What the code writes to or reads has a data-ref; what sets a choice has its key in data-choice.
+// Titles and names that come from outside are never part of this HTML: they are written as text, later.
 
 export const MARKUP = `
 <header class="bar">
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     <button data-value="weight">weight</button>
-    <button data-value="value" data-ref="valueTab" title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
+    <button data-value="value" data-ref="valueTab"
+        title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
     <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
-    <button data-value="similarity" data-ask="similarity" title="cosine of the locked patch's features to every other patch's">similarity</button>
+    <button data-value="similarity" data-ask="similarity"
+        title="cosine of the locked patch's features to every other patch's">similarity</button>
     <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers">rollout</button>
   </div>
-  <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction" data-ref="directionTabs">
+  <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
+      data-ref="directionTabs">
     <button data-value="row" title="A row of the attention matrix: whom this patch listens to">row: listens to</button>
-    <button data-value="column" title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
+    <button data-value="column"
+        title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
   </div>
   <span class="message" data-ref="message" role="status"></span>
   <div class="tools">
@@ -26,10 +30,12 @@ export const MARKUP = `
 <section class="stage" data-ref="stage">
   <figure class="seen">
     <figcaption>
-      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b> <span data-ref="ask2">listen to?</span></h2>
+      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b>
+        <span data-ref="ask2">listen to?</span></h2>
     </figcaption>
     <div class="picture" data-ref="pictureBox">
-      <canvas data-ref="picture" tabindex="0" role="application" aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <canvas data-ref="picture" tabindex="0" role="application"
+          aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
       <div class="pin" data-ref="lock"></div>
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
@@ -50,7 +56,8 @@ export const MARKUP = `
     </figcaption>
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
-      <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it" hidden></canvas>
+      <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it"
+          hidden></canvas>
       <div class="nines" data-ref="nines">
         <div><p>kernel, fixed</p><canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
         <div><p>attention, here</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
@@ -59,10 +66,18 @@ export const MARKUP = `
     </div>
     <div class="foot" data-ref="twinFoot">
       <p><b data-ref="reads">reads 9 of 196 patches</b><br>
-        <span class="stepper soft" data-ref="stepper"><button data-step="-1" aria-label="One layer less">−</button><span data-ref="depthText"></span><button data-step="1" aria-label="One layer more">+</button>
-        <span data-ref="field"></span> <button data-step="follow" data-ref="depthFollow">follow the layer</button></span></p>
+        <span class="stepper soft" data-ref="stepper">
+          <button data-step="-1" aria-label="One layer less">−</button>
+          <span data-ref="depthText"></span>
+          <button data-step="1" aria-label="One layer more">+</button>
+          <span data-ref="field"></span>
+          <button data-step="follow" data-ref="depthFollow">follow the layer</button>
+        </span></p>
       <div class="tabs small kernel" role="group" aria-label="Kernel size" data-choice="k">
-        <span>kernel</span><button data-value="3" aria-label="3 by 3">3</button><button data-value="5" aria-label="5 by 5">5</button><button data-value="7" aria-label="7 by 7">7</button>
+        <span>kernel</span>
+        <button data-value="3" aria-label="3 by 3">3</button>
+        <button data-value="5" aria-label="5 by 5">5</button>
+        <button data-value="7" aria-label="7 by 7">7</button>
       </div>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
@@ -70,7 +85,9 @@ export const MARKUP = `
 
   <div class="row">
     <div class="where">
-      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft" data-ref="layerRange"></i> <span class="head">Head <output data-ref="headText">0</output></span></span>
+      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
+          data-ref="layerRange"></i>
+        <span class="head">Head <output data-ref="headText">0</output></span></span>
         <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
       <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>
     </div>
@@ -80,13 +97,19 @@ export const MARKUP = `
 
 <aside class="panel">
   <div class="scale">
-    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k" data-ref="switch">
+    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
+        data-ref="switch">
       <span class="on">ON</span><span class="off">OFF</span><span class="knob"></span>
     </button>
-    <p class="formula"><span class="label">divide by √d<sub>k</sub></span><br>softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
+    <p class="formula"><span class="label">divide by √d<sub>k</sub></span><br>
+      softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
     <div class="dial">
       <input type="range" min="0" max="1000" step="1" data-ref="dial" aria-label="Scale">
-      <div class="ticks"><span>0<i>uniform</i></span><span data-ref="dialMiddle">1/√64</span><span>1<i>no scale</i></span></div>
+      <div class="ticks">
+        <span>0<i>uniform</i></span>
+        <span data-ref="dialMiddle">1/√64</span>
+        <span>1<i>no scale</i></span>
+      </div>
     </div>
     <div class="tabs small" role="group" aria-label="What the scale changes" data-choice="pass" data-ask="whole">
       <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
@@ -98,7 +121,8 @@ export const MARKUP = `
     <p class="label" data-ref="bigLabel">listens to about</p>
     <p class="big"><span data-ref="big">5.2</span> <small data-ref="bigOf">of 196 patches</small></p>
     <dl>
-      <div><dt data-ref="entropyLabel">entropy</dt><dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
+      <div><dt data-ref="entropyLabel">entropy</dt>
+        <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
       <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
       <div class="shares" data-ref="shares"></div>
     </dl>
@@ -106,26 +130,49 @@ export const MARKUP = `
 
   <div class="curve">
     <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
-    <p class="soft"><span>sorted weights</span> <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
+    <p class="soft"><span>sorted weights</span>
+      <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
   </div>
 </aside>
 
 <div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
-  <div class="field"><span>Colours</span><div class="tabs" data-choice="colours"><button data-value="shared">shared, absolute</button><button data-value="own">each head its own</button></div></div>
-  <div class="field"><span>Brightest at</span><div class="tabs" data-choice="ceiling"><button data-value="auto" data-ref="ceilingAuto">auto</button><button data-value="0.02">2 %</button><button data-value="0.05">5 %</button><button data-value="0.2">20 %</button><button data-value="0.5">50 %</button><button data-value="1">100 %</button></div></div>
-  <div class="field"><span>Steps</span><div class="tabs" data-choice="log"><button data-value="false">linear</button><button data-value="true">logarithmic</button></div></div>
-  <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth"><button data-value="false">as they are</button><button data-value="true">smoothed</button></div></div>
-  <div class="field"><span>Grid</span><div class="tabs" data-choice="grid"><button data-value="false">off</button><button data-value="true">on</button></div></div>
-  <label class="field"><span>Opacity</span><input type="range" min="0" max="100" step="1" data-ref="opacity" aria-label="Opacity of the heat layer"></label>
+  <div class="field"><span>Colours</span><div class="tabs" data-choice="colours">
+      <button data-value="shared">shared, absolute</button> <button data-value="own">each head its own</button>
+  </div></div>
+  <div class="field"><span>Brightest at</span><div class="tabs" data-choice="ceiling">
+      <button data-value="auto" data-ref="ceilingAuto">auto</button> <button data-value="0.02">2 %</button>
+      <button data-value="0.05">5 %</button> <button data-value="0.2">20 %</button>
+      <button data-value="0.5">50 %</button> <button data-value="1">100 %</button>
+  </div></div>
+  <div class="field"><span>Steps</span><div class="tabs" data-choice="log">
+      <button data-value="false">linear</button> <button data-value="true">logarithmic</button>
+  </div></div>
+  <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth">
+      <button data-value="false">as they are</button> <button data-value="true">smoothed</button>
+  </div></div>
+  <div class="field"><span>Grid</span><div class="tabs" data-choice="grid">
+      <button data-value="false">off</button> <button data-value="true">on</button>
+  </div></div>
+  <label class="field"><span>Opacity</span><input type="range" min="0" max="100" step="1" data-ref="opacity"
+      aria-label="Opacity of the heat layer"></label>
   <dl class="keys">
-    <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div><div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div><div><dt><kbd>Esc</kbd></dt><dd>unlock</dd></div>
-    <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div><div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div><div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
+    <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div>
+    <div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div>
+    <div><dt><kbd>Esc</kbd></dt><dd>unlock</dd></div>
+    <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
+    <div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div>
+    <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
   </dl>
 </div>
 
 <div class="sheet" data-ref="savingSheet" role="dialog" aria-label="Save as PNG" hidden>
-  <div class="field"><span>This picture</span><div class="tabs"><button data-save="1">1×</button><button data-save="2">2×</button><button data-save="4">4×</button></div></div>
-  <div class="field"><span>Both pictures</span><div class="tabs"><button data-save="1" data-both="true">1×</button><button data-save="2" data-both="true">2×</button><button data-save="4" data-both="true">4×</button></div></div>
+  <div class="field"><span>This picture</span><div class="tabs">
+      <button data-save="1">1×</button> <button data-save="2">2×</button> <button data-save="4">4×</button>
+  </div></div>
+  <div class="field"><span>Both pictures</span><div class="tabs">
+      <button data-save="1" data-both="true">1×</button> <button data-save="2" data-both="true">2×</button>
+      <button data-save="4" data-both="true">4×</button>
+  </div></div>
   <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
 </div>
 

@@ -1,4 +1,4 @@
-// Everything the lens says in words and numbers.
+// Everything that the lens writes in words and numbers.
 
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
 import { queryOf, tokenOf } from "../core/view.js";
@@ -83,11 +83,11 @@ export function writeTitles(lens) {
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
-// The words in the top right corner make room for a patch that is worth seeing there.
+// The words in the top right corner move away from a patch that has something drawn on it there.
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
-// Of a file that holds some of the layers, those.
+// Which layers can be chosen: of a file that holds some of them, those.
 export function layerRange(lens) {
   const held = layersAtHand(lens);
   if (held.length < 2) return `of 0–${lens.main.pack.layers - 1}`;
@@ -134,7 +134,7 @@ function writeConvolution(lens) {
     say(refs.field, depth === 1 ? "" : `reached ${field} of ${pack.patches}`);
   }
   say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
-  // Out of the cursor's way: the numbers go where the field is not.
+  // The two sets of cells go to the corner that the convolution does not reach.
   refs.nines.classList.toggle("above", mark >= 0 && Math.floor(mark / pack.columns) > pack.rows * 0.55);
   refs.nines.classList.toggle("right", pack.columns > 1.3 * pack.rows && mark % pack.columns < pack.columns / 2);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
@@ -189,7 +189,7 @@ export function writeNumbers(lens) {
   writeVerdict(lens);
 }
 
-// How the answer of the whole network changed, when the whole network ran without the scale.
+// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
 function writeVerdict(lens) {
   const { refs, shown, main, whole } = lens;
   const before = main.pack.header.predictions,
@@ -203,7 +203,8 @@ function writeVerdict(lens) {
 export function writeOther(lens, entry, found) {
   const { refs } = lens;
   const { pack } = entry;
-  const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : []; // its whole pass nobody has run
+  // Nobody runs a whole pass of the second picture.
+  const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : [];
   say(refs.twinBadge, [titleOf(lens, entry), ...altered].join(" · "));
   show(refs.twinBadge, true);
   if (found.token < 0) {
@@ -227,9 +228,9 @@ export function writeOther(lens, entry, found) {
   say(refs.otherFoot, parts.join(" · "));
 }
 
-// --------------------------------------------------------------------------------------------- for those who listen
+// ----------------------------------------------------------------------------------------------- for screen readers
 
-const ORDINAL = 3;
+const NAMED = 3; // tokens
 
 // "patch 7, 5 in layer 8, head 3 gives 31 % to patch 2, 9, 12 % to CLS and 8 % to itself"
 export function describe(lens) {
@@ -239,17 +240,19 @@ export function describe(lens) {
   const at = view.head * pack.tokens;
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
-    .slice(0, ORDINAL);
+    .slice(0, NAMED);
   const name = (j) => (j === token ? "itself" : (j < pack.prefixCount ? "" : "patch ") + tokenName(j, pack));
   const list = best.map(
     (j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
   );
   const subject = (token < pack.prefixCount ? "" : "patch ") + tokenName(token, pack);
   const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
-  return `${subject} in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered} ${view.direction === "row" ? "gives" : "receives"} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}`;
+  const verb = view.direction === "row" ? "gives" : "receives";
+  return `${subject} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
 }
 
-// One line under an exported picture, enough to make it again.
+// The line under an exported picture: all that is needed to make it again.
 export function captionOf(lens) {
   const { view, shown, main } = lens;
   const words = [

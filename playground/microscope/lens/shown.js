@@ -1,4 +1,5 @@
-// What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still missing.
+// What the choices mean for the picture: which pack answers, at which scale, for which token, and what is still
+// missing.
 
 import { holds } from "../core/core.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";

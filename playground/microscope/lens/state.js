@@ -1,5 +1,5 @@
-// Everything that the lens remembers between two frames, declared in one place. The object is sealed: a property that is
-// not listed here throws an error when it is set, instead of becoming one more thing to search for in six files.
+// Everything that the lens remembers between two frames, declared in one place. The object is sealed: a property that
+// is not listed here throws an error when it is set, instead of becoming one more thing to search for in six files.
 
 import { heatPixels } from "../core/colours.js";
 import { DEFAULT_VIEW } from "../core/view.js";
@@ -27,7 +27,7 @@ export function createState(root, refs, host) {
     view: { ...DEFAULT_VIEW },
     hover: -1, //                           the token under the cursor, −1: none
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
-    everHovered: false, //                  before, the lens invites to it
+    everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
 
     // ---- what follows from both, worked out at the beginning of every frame (see shown.js and paint.js)

@@ -1,4 +1,5 @@
-// The nine tokens with their arrows, the matrix that they make, and its arithmetic in words. `it` is the state of arrows.js.
+// The nine tokens with their arrows, the matrix that they make, and its arithmetic in words. `it` is the state of
+// arrows.js.
 
 import { ROLES } from "../core/colours.js";
 import { MOST, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
@@ -81,7 +82,7 @@ function paintGrid(it, theme, weights) {
   context.strokeRect(x + 1.5, y + 1.5, cell - 3, cell - 3);
 }
 
-// How much the chosen token takes from this one, as a bar at the bottom of its cell.
+// The weight that the chosen token gives to this one, as a bar at the bottom of its cell.
 function paintShare(context, x, y, cell, weight, theme) {
   const left = x + 7,
     top = y + cell - 13,
@@ -124,6 +125,7 @@ function writeSum(it, scores, weights) {
     number = (x) => (x < 0 ? `(${signedText(x, 1)})` : signedText(x, 1));
   const products = [0, 1].map((part) => `${number(it.arrows[q + part])} · ${number(it.arrows[k + part])}`).join(" + ");
   it.stage.find("sum").innerHTML =
-    `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} = ${signedText(scores[at] * Math.SQRT2)}; ` +
+    `<i class="q">${LETTERS[i]}’s query</i> · <i class="k">${LETTERS[j]}’s key</i> = ${products} ` +
+    `= ${signedText(scores[at] * Math.SQRT2)}; ` +
     `÷ √2 = ${signedText(scores[at])}; softmax over the row: <b>${(100 * weights[at]).toFixed(1)} %</b>`;
 }

@@ -1,7 +1,7 @@
-// Nine tokens on a 3 × 3 grid, each with a query and a key that can be dragged, typed or moved with the keyboard, and the
-// 9 × 9 attention that they make.
+// Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
+// beside them is the 9 × 9 attention that follows.
 //
-// data: {arrows: "20_0_…"}. Out goes the state "arrows".
+// data: {arrows: "20_0_…", start: the arrows of "Start again"}. Out goes the state "arrows".
 
 import { inReach, MOST, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
 import { cellUnder, LETTERS } from "../drawing/matrix.js";
@@ -13,16 +13,22 @@ const MARKUP = `
     <figure>
       <figcaption><b>Nine tokens</b> <span><i class="q">query</i> <i class="k">key</i> drag the tips</span></figcaption>
       <canvas data-ref="grid" tabindex="0" role="application"
-        aria-label="Nine tokens, A to I. Letters choose a token, Q or K its arrow, the arrow keys move the tip."></canvas>
+          aria-label="Nine tokens, A to I. Letters choose a token, Q or K its arrow, the arrow keys move the tip."
+      ></canvas>
       <p class="typed"><b data-ref="name"></b>
-        <label class="q">query <input type="number" data-number="0" aria-label="query, across"><input type="number" data-number="1" aria-label="query, up"></label>
-        <label class="k">key <input type="number" data-number="2" aria-label="key, across"><input type="number" data-number="3" aria-label="key, up"></label>
+        <label class="q">query <input type="number" data-number="0" aria-label="query, across"><input type="number"
+            data-number="1" aria-label="query, up"></label>
+        <label class="k">key <input type="number" data-number="2" aria-label="key, across"><input type="number"
+            data-number="3" aria-label="key, up"></label>
       </p>
-      <p class="buttons"><button class="loud" data-do="match">Make one key match</button><button data-do="self">Ask for oneself</button>
-        <button data-do="flat">Ask for nothing</button><button data-do="shake">Shake</button><button data-do="reset">Start again</button></p>
+      <p class="buttons"><button class="loud" data-do="match">Make one key match</button><button
+          data-do="self">Ask for oneself</button>
+        <button data-do="flat">Ask for nothing</button><button data-do="shake">Shake</button><button
+            data-do="reset">Start again</button></p>
     </figure>
     <figure>
-      <figcaption><b>Attention, 9 × 9</b> <span class="tabs"><button data-show="weight">weights</button><button data-show="score">scores</button></span></figcaption>
+      <figcaption><b>Attention, 9 × 9</b> <span class="tabs"><button data-show="weight">weights</button><button
+          data-show="score">scores</button></span></figcaption>
       <canvas data-ref="matrix" aria-label="Attention weights: rows ask, columns are asked"></canvas>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
     </figure>
@@ -68,7 +74,7 @@ function createArrows(stage) {
   };
 }
 
-// ------------------------------------------------------------------------------------------------------- what is chosen
+// ------------------------------------------------------------------------------------------------------ what is chosen
 
 function setArrow(it, token, which, x, y) {
   const at = indexOf(token, which);
@@ -94,7 +100,7 @@ function press(it, what) {
   changed(it);
 }
 
-// The token that the chosen one heard least gets a key along its query, as long as can be.
+// The token with the smallest weight gets a key in the direction of the chosen token's query, as long as possible.
 function matchOne(it) {
   const from = it.token * TOKENS;
   const row = weightsOf(scoresOf(it.arrows)).subarray(from, from + TOKENS);
@@ -107,7 +113,7 @@ function matchOne(it) {
   it.hover = { row: it.token, column: least };
 }
 
-// ------------------------------------------------------------------------------------------------------------- pointing
+// ------------------------------------------------------------------------------------------------------------ pointing
 
 function grabbed(it, x, y, touch) {
   let best = null,
@@ -156,7 +162,7 @@ function bindGrid(it) {
   const release = () => (it.held = null);
   grid.addEventListener("pointerup", release);
   grid.addEventListener("pointercancel", release);
-  // A finger that has a tip moves the tip; any other finger scrolls the page.
+  // A finger on a tip moves the tip; anywhere else it scrolls the page.
   grid.addEventListener(
     "touchstart",
     (event) => {

@@ -10,7 +10,8 @@ import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
 const CARD = `
   <p class="which"></p>
   <p class="habit"></p>
-  <figure><canvas width="7" height="7" role="img" aria-label="What each place around the query gets, on average"></canvas>
+  <figure>
+    <canvas width="7" height="7" role="img" aria-label="What each place around the query gets, on average"></canvas>
     <figcaption>what the places around the query get, on average; brightest: <b></b></figcaption></figure>
   <dl></dl>
   <a class="open">Open in the microscope</a>`;
@@ -30,14 +31,15 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function build(root, kept) {
-  root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale"><canvas width="256" height="1"></canvas>
-    <p><span>0</span><b></b><span></span></p></div></div><aside class="card">${CARD}</aside></div>`;
+  root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
+    <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
+    </div></div><aside class="card">${CARD}</aside></div>`;
   const go = (layer, head, event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // a new tab is the browser's business
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
     event.preventDefault();
     const [l, h] = kept.at_hand ?? [];
     if (event.pointerType === "touch" && !(l === layer && h === head))
-      describe(root, kept, layer, head); // a finger asks first
+      describe(root, kept, layer, head); // the first touch shows the card, the second opens the head
     else kept.open(layer, head);
   };
   kept.grid = createHeadGrid(root.querySelector(".field"), {
@@ -73,16 +75,15 @@ function paintAtlas(root, kept) {
         value = measure.values[layer][head];
       paintCell(cell, value / measure.high, habit.short);
       cell.href = linkOf(data, layer, head);
-      cell.setAttribute(
-        "aria-label",
-        `layer ${layer}, head ${head}: ${habit.long}, ${measure.name} ${written(measure, value)}. Open in the microscope`,
-      );
+      const says = `${habit.long}, ${measure.name} ${written(measure, value)}`;
+      cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${says}. Open in the microscope`);
     }
   }
   const [low, name, high] = root.querySelectorAll(".scale p > *");
   low.textContent = measure.unit === "%" ? "0 %" : "0";
   name.textContent = measure.unit === "%" ? measure.name : `${measure.name}, ${measure.unit}`;
-  high.textContent = `${measure.over ? "≥ " : ""}${measure.high.toFixed(measure.unit === "%" ? 0 : 1)}${measure.unit === "%" ? " %" : ""}`;
+  const end = measure.unit === "%" ? `${measure.high.toFixed(0)} %` : measure.high.toFixed(1);
+  high.textContent = `${measure.over ? "≥ " : ""}${end}`;
   root.dataset.measure = data.measure;
 }
 
@@ -107,7 +108,7 @@ function describe(root, kept, layer, head) {
   drawOffsets(root, data.offsets[layer][head], data.reach);
 }
 
-// The query in the middle is left out: it would outshine what lies around it.
+// The middle, the query itself, is left out of the colours: it often gets most by far.
 function drawOffsets(root, shares, reach) {
   const side = 2 * reach + 1,
     middle = reach * side + reach;

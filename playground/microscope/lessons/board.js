@@ -1,9 +1,10 @@
-// The board of switches: a click on a head switches it off; beside it what the prediction makes of that, below what the
-// tokens lose, layer by layer.
+// A board of switches: a click on a head switches it off. Beside it stands how the prediction changes, below it how the
+// tokens change, layer by layer.
 //
 // data: {layers, heads, off: [[layer, head], …], effect: [layer][head], picture: data URL, grid: [rows, columns],
-//        rows: [[label, before, after], …] or null, read: what is said where nothing is predicted,
-//        maps: base64 of layers × patches bytes, 255 being `ceiling`, ceiling, means: [layer], summary: "cls" … or null}
+//        rows: [[label, before, after], …] or null, read: the text where nothing is predicted,
+//        maps: base64 of layers × patches bytes, 255 is `ceiling`, ceiling, means: [layer],
+//        summary: {name: "cls", values: [layer]} or null}
 // Out go the triggers "toggle": {layer, head} and "reset".
 
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
@@ -18,7 +19,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const say = (trigger, what) => setTriggerValue(trigger, { ...what, stamp: Date.now() });
   kept.toggle = (layer, head) => {
     const cell = kept.grid.at(layer, head);
-    cell.setAttribute("aria-pressed", String(cell.getAttribute("aria-pressed") !== "true")); // at once; the numbers follow
+    const pressed = cell.getAttribute("aria-pressed") === "true";
+    cell.setAttribute("aria-pressed", String(!pressed)); // at once; the numbers follow
     root.classList.add("waiting");
     say("toggle", { layer, head });
   };
@@ -31,8 +33,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function build(root, kept) {
-  root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p><button class="reset">all on again</button></div>
-    <div class="prediction"></div></div><div class="film"></div>`;
+  root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
+    <button class="reset">all on again</button></div><div class="prediction"></div></div><div class="film"></div>`;
   kept.grid = createHeadGrid(root.querySelector(".field"), {
     layers: kept.layers,
     heads: kept.heads,
@@ -111,8 +113,9 @@ function paintFilm(root, kept, data) {
     });
     film.replaceChildren(text("h3", "What the tokens lose, layer by layer"), text("p", "", "key"), ...frames);
   }
+  const most = `${Math.round(100 * data.ceiling)} % or more`;
   film.querySelector(".key").textContent =
-    `how far each patch's token has moved, relative to its length: black nothing, yellow ${Math.round(100 * data.ceiling)} % or more`;
+    `how far each patch's token has moved, relative to its length: black nothing, yellow ${most}`;
   const bytes = Uint8Array.from(atob(data.maps), (c) => c.charCodeAt(0));
   [...film.querySelectorAll("figure")].forEach((frame, layer) => {
     frame.querySelector("img").src = data.picture;

@@ -1,7 +1,8 @@
-// What a weight is not: for the patch under the cursor, its weights, and beside them what arrives (weight × ‖value‖).
+// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖value‖.
 //
-// data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. A pack may hold one
-// layer only; another is asked for by the state "look" ("layer.head.row.column"), which also goes into the page's address.
+// data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. A pack may
+// hold one layer only; another is asked for by the state "look", "layer.head.row.column", which also goes into the
+// address.
 
 import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
@@ -22,8 +23,10 @@ export default function ({ data, parentElement, setStateValue }) {
 
 function begin(root) {
   const figure = (title) => `<figure><figcaption>${title}</figcaption><canvas></canvas><p></p></figure>`;
-  root.innerHTML = `<div class="choices"><label>layer <output></output><input type="range" min="0" data-of="layer"></label><label>head <output></output><input type="range" min="0" data-of="head"></label></div>
-    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖value‖")}</div><p class="verdict" aria-live="polite"></p>`;
+  const slider = (name) => `<label>${name} <output></output><input type="range" min="0" data-of="${name}"></label>`;
+  root.innerHTML = `<div class="choices">${slider("layer")}${slider("head")}</div>
+    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖value‖")}</div><p class="verdict"
+        aria-live="polite"></p>`;
   const kept = Object.seal({
     root,
     canvases: [...root.querySelectorAll("canvas")], // the weights, and what arrives
@@ -124,7 +127,7 @@ function draw(kept) {
   if (!holds(pack, look.layer)) return void (root.querySelector(".verdict").textContent = "This layer is on its way.");
   rowInto(kept.weights, 0, pack, look.layer, head, front + patch, pack.scale);
   weighInto(kept.arriving, 0, kept.weights, layerOf(pack, look.layer).norms, head * pack.tokens, pack.tokens);
-  const all = sumOf(kept.arriving, 0, pack.tokens); // as shares, so that both pictures keep to one scale of colours
+  const all = sumOf(kept.arriving, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let j = 0; j < pack.tokens; j++) kept.arriving[j] /= all || 1;
   const tops = [kept.weights, kept.arriving].map((shares) => largestIndex(shares, front, pack.tokens) - front);
   const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
@@ -132,7 +135,8 @@ function draw(kept) {
   const same = tops[0] === tops[1];
   root.querySelector(".verdict").textContent = same
     ? `Patch ${place(pack, patch)}: the most-weighted patch is also the one that contributes most.`
-    : `Patch ${place(pack, patch)}: the most-weighted patch is ${place(pack, tops[0])}, but ${place(pack, tops[1])} contributes most.`;
+    : `Patch ${place(pack, patch)}: the most-weighted patch is ${place(pack, tops[0])}, ` +
+      `but ${place(pack, tops[1])} contributes most.`;
   kept.said = {
     layer: look.layer,
     head,
@@ -170,5 +174,6 @@ function paintOne(kept, i, shares, patch, top, domain) {
     ratio,
   );
   const prefix = sumOf(shares, 0, pack.prefixCount);
-  canvas.nextElementSibling.textContent = `most: ${place(pack, top)}, ${tag.text}${pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : ""}`;
+  const others = pack.prefixCount ? ` · class token and registers: ${(100 * prefix).toFixed(1)} %` : "";
+  canvas.nextElementSibling.textContent = `most: ${place(pack, top)}, ${tag.text}${others}`;
 }

@@ -1,7 +1,7 @@
-// The filters of the patch embedding as pictures. Point at one: what it says to every patch of the picture.
+// The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
 //
-// data: bytes, a container whose header says id, patch, grid, size, titles, chosen; sections: pictures (uint8, n × P × P × 3),
-// answers (float16, n × patches), image (JPEG). Out goes the state "filter".
+// data: bytes, a container whose header says id, patch, grid, size, titles, caption, chosen, and whose sections are
+// pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the state "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeBackdrops, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
@@ -80,7 +80,7 @@ function takeFilters(it, data) {
   });
 }
 
-// All pictures one below the other, at one pixel for each of theirs.
+// All filters on one canvas, one below the other.
 function sheetOfFilters({ pictures, patch, titles }) {
   const canvas = makeCanvas(patch, patch * titles.length),
     context = canvas.getContext("2d");
@@ -140,7 +140,8 @@ function paintAnswers(it, theme) {
   context.drawImage(it.sheet, 0, it.chosen * patch, patch, patch, w - side - 8, 8, side, side);
   outlineCell(context, w - side - 8, 8, side, side, 1);
   it.stage.find("sum").innerHTML =
-    `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
+    `<b>${titles[it.chosen]}</b>: teal where the patch looks like the filter, ` +
+    `brown where it looks like its opposite (up to ±${most.toFixed(2)}).`;
 }
 
 export default function (component) {

@@ -1,8 +1,9 @@
-// A picture whose patches attend by colour alone: queries and keys are mean colours of length one. Hovering a patch lights
-// up its colour's friends; patches can be hidden, and get nothing.
+// A picture whose patches attend by colour alone: queries and keys are mean colours of length one. The patch under the
+// cursor lights up the patches of similar colour; patches can be hidden, and then get exactly nothing.
 //
-// data: bytes, a pack (see core.js) of one layer and one head at 32 bits, with the section "image" and in its header
-//   temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
+// data: bytes, a pack (see core/core.js) of one layer and one head at 32 bits, with the section "image" and, in its
+// header,
+//   id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
 // Out go the states "temperature", "hidden" and "at".
 
 import { cssColours, heatPixels, ROLES, sharedCeiling } from "../core/colours.js";
@@ -18,14 +19,18 @@ const LISTED = 8; // patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
     <figure>
-      <figcaption><b>Patches of similar colour</b> <span class="tabs"><button data-tool="look">look</button><button data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
-      <canvas data-ref="picture" tabindex="0" role="img" aria-label="The picture; the patch under the cursor asks all others"></canvas>
+      <figcaption><b>Patches of similar colour</b> <span class="tabs"><button data-tool="look">look</button><button
+          data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
+      <canvas data-ref="picture" tabindex="0" role="img"
+          aria-label="The picture; the patch under the cursor asks all others"></canvas>
       <canvas data-ref="bar" class="bar"></canvas>
     </figure>
     <figure>
       <figcaption><b>All that this attention knows</b> <span>a colour for each patch, no brightness</span></figcaption>
-      <canvas data-ref="mosaic" role="img" aria-label="The picture as mean colours, the hidden patches hatched"></canvas>
-      <label class="dial">temperature <input type="range" data-ref="temperature" step="1" aria-label="temperature"> <output data-ref="degrees"></output></label>
+      <canvas data-ref="mosaic" role="img"
+          aria-label="The picture as mean colours, the hidden patches hatched"></canvas>
+      <label class="dial">temperature <input type="range" data-ref="temperature" step="1"
+          aria-label="temperature"> <output data-ref="degrees"></output></label>
       <p class="friends" data-ref="friends"></p>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
     </figure>
@@ -115,7 +120,7 @@ function writeBitmap(hidden) {
   return Array.from(digits, (digit) => DIGITS[digit]).join("");
 }
 
-// ------------------------------------------------------------------------------------------------------------- pointing
+// ------------------------------------------------------------------------------------------------------------ pointing
 
 function bindPicture(it, canvas) {
   const { stage } = it;
@@ -178,7 +183,7 @@ function onFriendsKey(it, event) {
 
 function setHidden(it, patch, hidden) {
   const many = it.hidden.reduce((a, b) => a + b, 0);
-  if (hidden && many >= it.hidden.length - 1) return; // somebody must stay
+  if (hidden && many >= it.hidden.length - 1) return; // one patch must stay
   it.hidden[patch] = hidden;
   it.stage.tell("hidden", writeBitmap(it.hidden));
 }
@@ -191,9 +196,9 @@ function pickTool(it, tool) {
   it.stage.redraw();
 }
 
-// ------------------------------------------------------------------------------------------------------------- painting
+// ------------------------------------------------------------------------------------------------------------ painting
 
-// −∞ for a hidden patch, before the softmax; what comes out is 0 and not just little.
+// A hidden patch gets the score −∞ before the softmax, so that its weight is exactly 0.
 function attend(it, query) {
   const { pack, row, hidden } = it;
   scoresInto(row, 0, pack, 0, 0, query, 1 / it.temperature);
@@ -270,7 +275,7 @@ function paintMosaic(it, query, aspect, theme) {
   outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
 }
 
-// The direction of a colour, at the brightness at which its largest part is full: that is all that the vector holds.
+// A vector of length one holds a colour without its brightness; it is shown as bright as possible.
 function unitColour(it, patch) {
   const { k } = layerOf(it.pack, 0);
   const part = k.subarray(3 * patch, 3 * patch + 3),
@@ -289,9 +294,11 @@ function writeFriends(it, query, bits) {
   const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
   const place = patchText(query, pack.columns);
   const many = it.hidden.reduce((a, b) => a + b, 0);
+  const about = Math.max(1, Math.round(effectiveNumber(bits)));
   const gone = it.hidden.reduce((sum, bit, patch) => sum + (bit ? row[patch] : 0), 0);
   stage.find("sum").innerHTML =
-    `<i style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) listens to about <b>${Math.max(1, Math.round(effectiveNumber(bits)))}</b> of ${pack.tokens - many} patches` +
+    `<i style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) ` +
+    `listens to about <b>${about}</b> of ${pack.tokens - many} patches` +
     (many ? `; the ${many} hidden ones get ${gone}` : "");
 }
 

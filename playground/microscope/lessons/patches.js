@@ -1,8 +1,8 @@
-// A picture falls apart into patches; one of them becomes a vector and the vector a token, with the numbers to follow.
+// A picture is cut into patches; one patch becomes a vector and the vector a token, with all the numbers.
 //
-// data: bytes, a container (see core.js) whose header says
-//   id, size: [height, width], patch, own (the patch size that the filters were trained for), width (of a token), mean, std,
-//   at: "row,column" or "", number: which number of the token
+// data: bytes, a container (see core/core.js) whose header says
+//   id, size: [height, width], patch, own: the patch size that the filters were trained for, width: of a token, mean,
+//   std, at: "row,column" or "", number: which number of the token
 // and whose sections are pixels (uint8, height × width × 3), filters (width × 3 × own × own), stretch (patch × own),
 // bias (width) and tokens (patches × width). Out go the states "at" and "number".
 
@@ -18,13 +18,17 @@ const WRITTEN = 3; // products that are written out
 const MARKUP = `
   <div class="apart">
     <figure>
-      <figcaption><b>The picture, in patches</b> <span class="tabs"><button data-do="apart"></button></span></figcaption>
-      <canvas data-ref="picture" tabindex="0" role="img" aria-label="The picture in patches. The arrow keys choose one."></canvas>
+      <figcaption><b>The picture, in patches</b> <span class="tabs"><button
+          data-do="apart"></button></span></figcaption>
+      <canvas data-ref="picture" tabindex="0" role="img"
+          aria-label="The picture in patches. The arrow keys choose one."></canvas>
       <p class="sum" data-ref="fit"></p>
     </figure>
     <figure>
-      <figcaption><b>One patch becomes a token</b> <span class="tabs"><button data-do="again">play it again</button></span></figcaption>
-      <canvas data-ref="flight" role="img" aria-label="The patch, its three colour planes, the vector, the filter and the token"></canvas>
+      <figcaption><b>One patch becomes a token</b> <span class="tabs"><button
+          data-do="again">play it again</button></span></figcaption>
+      <canvas data-ref="flight" role="img"
+          aria-label="The patch, its three colour planes, the vector, the filter and the token"></canvas>
       <p class="sum" data-ref="sum"></p>
     </figure>
   </div>`;
@@ -123,7 +127,7 @@ function fly(it) {
   });
 }
 
-// ------------------------------------------------------------------------------------------------------------- pointing
+// ------------------------------------------------------------------------------------------------------------ pointing
 
 function bindPatches(it) {
   const { picture, flight, stage } = it;
@@ -159,7 +163,7 @@ function bindPatches(it) {
   flight.addEventListener("pointerdown", number);
 }
 
-// Cells with gaps between them; `shown` is where the picture is drawn at its present spread.
+// Where the cells are drawn, with the gaps that they have at this moment.
 function spreadOf(it) {
   const {
     size: [height, width],
@@ -201,7 +205,7 @@ function productsOf(it) {
   return { vector, filter, sum: dotProduct(vector, filter), bias: cut.bias[number] ?? 0 };
 }
 
-// ------------------------------------------------------------------------------------------------------------- painting
+// ------------------------------------------------------------------------------------------------------------ painting
 
 function paintPatches(it, theme) {
   if (!it.cut) return;
@@ -273,7 +277,8 @@ function writeFit(it) {
     .filter(Boolean)
     .join(" and ");
   it.stage.find("fit").innerHTML =
-    `${width} × ${height} pixels in patches of ${patch} × ${patch}: ${columns} × ${rows} = <b>${rows * columns} tokens</b>. ` +
+    `${width} × ${height} pixels in patches of ${patch} × ${patch}: ` +
+    `${columns} × ${rows} = <b>${rows * columns} tokens</b>. ` +
     (lost ? `The hatched rest, ${lost}, fills no patch: <b>no token ever hears of it</b>.` : "Nothing is left over.");
 }
 
@@ -284,7 +289,8 @@ function writeProducts(it, { vector, filter, sum, bias }) {
   ).join(" + ");
   it.stage.find("sum").innerHTML =
     `${products} + … <i class="soft">(${(vector.length - WRITTEN).toLocaleString("en")} more)</i>` +
-    `${it.cut.bias.length ? ` + bias ${signedText(bias, 3)}` : ""} = <b>${signedText(sum + bias, 3)}</b>, number ${it.number} of the token`;
+    `${it.cut.bias.length ? ` + bias ${signedText(bias, 3)}` : ""} = <b>${signedText(sum + bias, 3)}</b>, ` +
+    `number ${it.number} of the token`;
 }
 
 export default function (component) {

@@ -1,5 +1,5 @@
-// One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `it` is the state
-// of patches.js; `it.flown` goes from 0 to 1.
+// One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `it` is the
+// state of patches.js; `it.flown` goes from 0 to 1.
 
 import { makeCanvas, outlineCell } from "../drawing/draw.js";
 import { eased, sheetOf, signedPalette } from "../drawing/stage.js";
@@ -56,7 +56,7 @@ export function paintFlight(it, theme, { vector, filter }) {
     outlineCell(context, (it.number / width) * w, places.token.y, Math.max(3, w / width), places.token.h, 1);
 }
 
-// Every row of pixels leaves its plane and takes its place in the vector.
+// Every row of pixels moves from its colour plane to its place in the vector.
 function flyRows(it, context, planes, planeX, side, band, w, places) {
   const { patch } = it.cut,
     count = 3 * patch,
@@ -112,7 +112,7 @@ function planesOf(it) {
   return canvases;
 }
 
-// Signed numbers as a band of colours: one pixel each, then as wide as there is room.
+// Signed numbers as a band of colours: one pixel each, stretched to the width.
 function bandOf(context, values, most, x, y, w, h, theme) {
   if (w <= 0) return;
   const strip = makeCanvas(values.length, 1),

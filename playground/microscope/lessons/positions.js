@@ -1,22 +1,23 @@
-// Where a patch says that it lies: the table of positions, how alike the patch under the cursor is to every other, and the
-// well-known grid of little maps, one for every patch.
+// The position embedding: the table, the similarity of the patch under the cursor to all others, and such a map for
+// every patch, in a grid.
 //
-// data: bytes, a container whose header says id, grid, width, kind, place ("row,column" or ""); section: places (float16,
-// patches × width). Out goes the state "place".
+// data: bytes, a container whose header says id, grid, width, kind, place ("row,column" or ""), and whose section
+// places is (float16, patches × width). Out goes the state "place".
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
-const MOST_MAPS = 14; // along a side: more would be too small to read
+const MOST_MAPS = 14; // along a side; more would be too small
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>The table</b> <span>a row for each patch</span></figcaption>
       <canvas data-ref="table" role="img" aria-label="The table of positions"></canvas></figure>
     <figure><figcaption><b>How alike</b> <span data-ref="which"></span></figcaption>
-      <canvas data-ref="map" tabindex="0" role="img" aria-label="Similarity to the patch under the cursor. The arrow keys choose one."></canvas></figure>
+      <canvas data-ref="map" tabindex="0" role="img"
+          aria-label="Similarity to the patch under the cursor. The arrow keys choose one."></canvas></figure>
     <figure><figcaption><b>All little maps</b> <span>each where its patch lies</span></figcaption>
       <canvas data-ref="maps" role="img" aria-label="One similarity map for every patch"></canvas></figure>
   </div>
@@ -91,7 +92,7 @@ function takePlaces(it, data) {
   it.tableOf = it.mapsOf = null;
 }
 
-// The cosine between one patch's row and everybody's.
+// The cosines between one patch's row of the table and all rows.
 function likeness(it, at) {
   const { unit, width, count } = it.set,
     out = new Float32Array(count),
@@ -125,8 +126,11 @@ function paintPlaces(it, theme) {
   it.stage.find("which").textContent = `to the patch ${row},${column}`;
   const beside = (r, c) => (r < 0 || c < 0 || r >= rows || c >= columns ? "–" : signedText(like[r * columns + c]));
   it.stage.find("sum").innerHTML =
-    `<b>Patch ${row},${column}</b> is like its neighbour at the right by ${beside(row, column + 1)}, below by ${beside(row + 1, column)}, ` +
-    `like the first patch by ${signedText(like[0])} and the last by ${signedText(like[count - 1])} (1: the same, <i style="color:#01665e">teal</i>; 0: nothing in common; below 0: <i style="color:#a6611a">brown</i>).`;
+    `<b>Patch ${row},${column}</b> is like its neighbour at the right by ${beside(row, column + 1)}, ` +
+    `below by ${beside(row + 1, column)}, ` +
+    `like the first patch by ${signedText(like[0])} and the last by ${signedText(like[count - 1])} ` +
+    `(1: the same, <i style="color:#01665e">teal</i>; 0: nothing in common; ` +
+    `below 0: <i style="color:#a6611a">brown</i>).`;
 }
 
 function paintTable(it, theme, palette, height) {
@@ -145,7 +149,7 @@ function paintTable(it, theme, palette, height) {
   outlineCell(context, 1, it.at * step, w - 2, Math.max(2, step), 0.75);
 }
 
-// Every patch has a map; of a fine grid every second or third one is drawn.
+// On a fine grid only every second or third patch's map is drawn.
 function paintMaps(it, theme, palette, height) {
   const {
       grid: [rows, columns],

@@ -1,4 +1,4 @@
-// Source code with the formulas beside the lines that they stand for.
+// Source code with formulas beside the lines that they stand for.
 //
 // data: {parts: [{file, lines: [{number, text, mark, formula}]}]}
 

@@ -1,6 +1,6 @@
-// The time-lapse of a training run: the attention of one patch at every moment of the run, and the run's charts beside it,
-// all on one clock. What it shows it works out from queries and keys, as the microscope does, so that the cursor chooses the
-// patch at any moment and playing asks nobody.
+// The time-lapse of a training run: the attention of one patch at every moment of the run, and charts of the run, all
+// on one clock. Rows are computed from queries and keys, as in the microscope: any patch, at any moment, without asking
+// the server.
 //
 //   const reel = createReel(parent, {onView: (view) => {}, ask: (request) => {}});
 //   reel.update({run, moments, planned, losses, curve, kinds, entropy, mass, packs, image, view, growing});
@@ -21,7 +21,7 @@ import { buildCharts } from "./reelcharts.js";
 import { onReelFrame, readReel } from "./reelframe.js";
 import { bindClock, bindPicture, buildHeadButtons, writeTicks } from "./reelhands.js";
 
-const FIRST_PATCH = [0.6, 0.45]; // how far down and right, where nobody has chosen one: the cat's forehead
+const FIRST_PATCH = [0.6, 0.45]; // how far down and right: the cat's forehead
 
 const REEL = `
 <div class="clock">
@@ -34,8 +34,11 @@ const REEL = `
 </div>
 <div class="body">
   <div class="seen">
-    <div class="picture"><canvas data-ref="picture" tabindex="0" aria-label="Attention of the chosen patch. Arrow keys move it."></canvas><p class="waiting" data-ref="waiting" hidden></p></div>
-    <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft" data-ref="hint">hover asks, click keeps</p></div>
+    <div class="picture"><canvas data-ref="picture" tabindex="0"
+        aria-label="Attention of the chosen patch. Arrow keys move it."></canvas><p class="waiting" data-ref="waiting"
+        hidden></p></div>
+    <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft"
+        data-ref="hint">hover asks, click keeps</p></div>
     <p class="says" data-ref="says"></p>
     <div class="layers" data-ref="layers" role="group" aria-label="Layer"></div>
     <div class="heads" data-ref="heads" role="group" aria-label="Head"></div>
@@ -86,7 +89,7 @@ export function createReel(parent, host) {
       root.remove();
     },
   };
-  root.__reel = face; // for tests and for those who look around in the console
+  root.__reel = face; // for tests and the console
   return face;
 }
 
@@ -144,7 +147,7 @@ function createReelState(root, host) {
   });
 }
 
-// -------------------------------------------------------------------------------------------------- what the host gives
+// ------------------------------------------------------------------------------------------------- what the host gives
 
 function updateReel(reel, next) {
   const fresh = next.run !== reel.run;
@@ -164,7 +167,7 @@ function updateReel(reel, next) {
     reel.view = { ...reel.view, ...view };
     reel.now = Math.max(0, reel.moments.indexOf(view.moment));
     reel.view.moment = reel.now;
-  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // who looks at the newest goes on to the next
+  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next
   fitView(reel);
   rebuild(reel);
 }
@@ -187,7 +190,7 @@ function takeImage(reel, image) {
 
 const viewNow = ({ view, moments }) => ({ ...view, moment: moments[view.moment] });
 
-// After whatever changes the size, the theme, the data or the head: everything but the clock's hand.
+// After a change of size, theme, data, layer or head: everything but the picture and the clock.
 function rebuild(reel) {
   if (!reel.shape || !reel.width || !reel.alive) return;
   const { refs, root, shape, moments } = reel;
@@ -202,7 +205,8 @@ function rebuild(reel) {
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])
     fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
-  // Ten times an even row's weight, at all moments: the fog is to be seen, and so is what rises out of it.
+  // Ten times the weight of a uniform row, at all moments: so that the uniform beginning can be seen as well as the
+  // end.
   reel.domain = { low: 0, high: Math.min(1, niceNumber(10 / shape.tokens)), log: false, unit: "percent", open: true };
   drawColourBar(
     refs.colourBar.getContext("2d"),

@@ -1,9 +1,9 @@
-// The charts of a training run, drawn with one clock: whatever is at the same height of the time is the same moment. SVG, so
-// that colours follow the theme; the hand of the clock is a line that moves, nothing else is drawn again while it plays.
+// The charts of a training run. All share one axis of time with the clock, so that the same moment is at the same place
+// in each. They are SVG, whose colours follow the theme; while it plays, only the mark of the present moment moves.
 
 import { say } from "../drawing/dom.js";
 
-// Greys are the fog; what has a habit has a colour. Near is the convolution's.
+// A habit has a colour ("local" that of the convolution); heads without one are grey.
 const HABITS = [
   ["same object or colour", "#E69F00"],
   ["fixed offset", "#CC79A7"],
@@ -20,7 +20,7 @@ const LEFT = 34,
   TOP = 6,
   BOTTOM = 17;
 
-// Where a step lies on the clock: evenly by moments, and between two moments by the logarithm.
+// Where a step lies on the clock: moments stand at even distances, steps between two of them by their logarithm.
 export function placeOf(step, moments, planned) {
   const last = moments.length - 1;
   let i = 0;
@@ -55,7 +55,7 @@ export function moveMark(reel) {
   for (const { mark, x } of reel.charts ?? []) mark.setAttribute("transform", `translate(${x(reel.now).toFixed(1)} 0)`);
 }
 
-// What each chart says of the head that is looked at, at this moment.
+// The values of the chosen head at this moment.
 export function writeCharts(reel, moment) {
   const { charts, view, curve, losses, moments, kinds } = reel;
   if (!charts) return;
@@ -84,7 +84,8 @@ const at = (reel, name, moment, layer, head) =>
 
 function frameOf(reel) {
   const figure = document.createElement("figure");
-  figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption><svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
+  figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
+    <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
   const [svg, title, who, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
   const scrub = (event) => {
     const chart = reel.charts.find((one) => one.svg === svg),
@@ -118,7 +119,7 @@ function svgElement(name, attributes, text) {
   return element;
 }
 
-// Steps below, a few of them: the first, the last and what has room between.
+// The axis of steps, with as many numbers as have room.
 function timeAxis(reel, { x, h }) {
   const { moments, planned } = reel;
   const every = Math.max(1, Math.ceil(planned / 5));
@@ -137,7 +138,7 @@ function timeAxis(reel, { x, h }) {
   });
 }
 
-// Levels at the left, and the height of a value.
+// The axis at the left, and the function from a value to its height.
 function valueAxis({ w, h }, low, high, ticks, words) {
   const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
   const parts = ticks.flatMap((tick) => [
@@ -160,7 +161,7 @@ function lossChart(reel, chart) {
   ];
 }
 
-// One line for every head; those of the layer darker, the one that is looked at thick.
+// One line for every head; those of the chosen layer darker, that of the chosen head thick.
 function headLines(reel, chart, name, y) {
   const { shape, view, moments } = reel;
   const lines = [];
@@ -190,7 +191,7 @@ function massChart(reel, chart) {
   return [...parts, ...headLines(reel, chart, "mass", y)];
 }
 
-// A row for every head, from the first layer down, and in it a field for every moment.
+// A row for every head, from the first layer downwards; in it a field for every moment.
 function habitChart(reel, chart) {
   const { shape, view, kinds } = reel;
   const { layers, heads } = shape;
@@ -233,7 +234,7 @@ function habitChart(reel, chart) {
   return [...fields, ...names, frame];
 }
 
-// Which habits there are at this moment, and how many heads have each.
+// How many heads have each habit at this moment.
 function writeLegend(reel, moment) {
   const chart = reel.charts[3];
   const counts = HABITS.map(() => 0);

@@ -1,4 +1,5 @@
-// One frame of the time-lapse: the picture between two moments, its charts' hand and its words. `reel` is the state of reel.js.
+// One frame of the time-lapse: the picture between two moments, the mark in the charts, the words. `reel` is the state
+// of reel.js.
 
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { queryOf, tokenOf } from "../core/view.js";
@@ -28,7 +29,7 @@ function advance(reel, time) {
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }
 
-// Each moment stands still for a while before the next one shines through it.
+// Each moment stands still for a while, then fades into the next.
 function blendOf(reel) {
   const last = reel.moments.length - 1;
   const from = Math.min(last, Math.floor(reel.now)),
@@ -80,7 +81,7 @@ function paintReel(reel) {
   writeWords(reel, token);
 }
 
-// The rows of every head of the layer, between two moments; true while one of the two has not come.
+// The rows of all heads, mixed from two moments. True while one of the two has not arrived.
 function fillRows(reel, from, to, share, token) {
   const { rows, ahead, shape, view, moments } = reel;
   const now = reel.packs.get(moments[from]),
@@ -109,10 +110,9 @@ function writeWords(reel, token) {
   const at = view.head * shape.tokens;
   const number = effectiveNumber(entropyBits(rows, at, shape.tokens));
   const peak = largestIndex(rows, at, at + shape.tokens);
-  say(
-    refs.says,
-    `Patch ${queryOf(token, shape)} listens to about ${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens; the largest weight is ${percent(rows[peak])}.`,
-  );
+  const about = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
+  const largest = `the largest weight is ${percent(rows[peak])}`;
+  say(refs.says, `Patch ${queryOf(token, shape)} listens to about ${about}; ${largest}.`);
 }
 
 export function readReel(reel) {

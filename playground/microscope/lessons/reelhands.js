@@ -1,5 +1,5 @@
-// What a person can take hold of in the time-lapse: the clock, the layers, the heads and the picture. `reel` is the state of
-// reel.js.
+// What a person can take hold of in the time-lapse: the clock, the layers, the heads and the picture. `reel` is the
+// state of reel.js.
 
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { makeHeat } from "../drawing/draw.js";
@@ -52,7 +52,7 @@ export function bindPicture(reel) {
   });
 }
 
-// Under the slider the steps, as many as have room.
+// The steps under the slider, as many as have room.
 export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
   const every = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
@@ -69,7 +69,7 @@ export function writeTicks(reel) {
   refs.ticks.replaceChildren(...marks);
 }
 
-// Made once per shape: buttons that are made anew lose the keyboard's focus.
+// Made once per shape, because a button that is made again loses the keyboard's focus.
 export function buildHeadButtons(reel) {
   const { refs, shape, view } = reel;
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;

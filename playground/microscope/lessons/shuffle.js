@@ -1,7 +1,9 @@
-// The same patches in two orders, and whom the patch under the cursor listens to in both: without positions, the same ones.
+// The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
+// the same patches.
 //
-// data: bytes, a pack (see core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with the section
-// "image" (JPEG) and in its header id, order: which patch lies at each place, at: "row,column" or "". Out goes the state "asker".
+// data: bytes, a pack (see core/core.js) whose layer 0 is the pass in order and whose layer 1 the shuffled one, with
+// the section "image" (JPEG) and in its header id, order: which patch lies at each place, at: "row,column" or "".
+// Out goes the state "asker".
 
 import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { openContainer, rowInto, unpack } from "../core/core.js";
@@ -12,9 +14,12 @@ import { eased, keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 const HEAT = heatPixels(0.85);
 const MARKUP = `
   <div class="three">
-    <figure><figcaption><b>In order</b></figcaption><canvas data-ref="before" tabindex="0" role="img" aria-label="The picture. The arrow keys choose a patch."></canvas></figure>
-    <figure><figcaption><b>Shuffled</b></figcaption><canvas data-ref="after" role="img" aria-label="Its patches in another order"></canvas></figure>
-    <figure><figcaption><b>Shuffled, put back</b> <span>to compare</span></figcaption><canvas data-ref="back" role="img" aria-label="The shuffled attention, each patch back in its place"></canvas></figure>
+    <figure><figcaption><b>In order</b></figcaption><canvas data-ref="before" tabindex="0" role="img"
+        aria-label="The picture. The arrow keys choose a patch."></canvas></figure>
+    <figure><figcaption><b>Shuffled</b></figcaption><canvas data-ref="after" role="img"
+        aria-label="Its patches in another order"></canvas></figure>
+    <figure><figcaption><b>Shuffled, put back</b> <span>to compare</span></figcaption><canvas data-ref="back" role="img"
+        aria-label="The shuffled attention, each patch back in its place"></canvas></figure>
   </div>
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 
@@ -93,7 +98,7 @@ function takeShuffle(it, data) {
   });
 }
 
-// Whom the patch listens to, the mean of all heads; at places of the pass, prefix tokens first.
+// The mean of all heads' rows, in the order of the tokens in that pass.
 function meanRow(it, pass) {
   const { pack } = it,
     { order } = pack.header;
@@ -141,7 +146,7 @@ function paintShuffle(it) {
   writeShuffle(it, before, back);
 }
 
-// Every patch on its way from where it was to where it lies now.
+// Every patch on its way from its old place to its new one.
 function paintMoved(it, context, w, h, picture) {
   const { rows, columns } = it.pack,
     cw = w / columns,

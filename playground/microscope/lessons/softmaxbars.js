@@ -1,8 +1,8 @@
-// One softmax row as bars under two dials: d_k, and the scale as a power of it, 1/d_k^p.
+// One softmax row as bars, with two dials: d_k, and the scale as a power of it, 1/d_k^p.
 //
 // data: {widths, powers, scores: one list of q·k for each width, row: which random row this is, dk, power, view_id}
-// "dk" and "power" are taken when "view_id" changes, so that a rerun never takes a choice back. Out goes the state "dials",
-// "dk power row" as text, once the hand has come to rest.
+// "dk" and "power" are applied when "view_id" changes, so that a rerun of the page never takes a choice back.
+// Out goes the state "dials", "dk power row" as text, when a dial has rested for a moment.
 
 import { colourIndex, sharedCeiling } from "../core/colours.js";
 import { softmaxInPlace } from "../core/core.js";
@@ -10,7 +10,7 @@ import { MAGMA } from "../core/magma.js";
 import { percent, shortNumber } from "../drawing/charts.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
-const REST = 250; // milliseconds
+const REST = 250; // milliseconds after the last move of a dial
 
 const BARS_MARKUP = `
 <div class="dials">
@@ -18,9 +18,11 @@ const BARS_MARKUP = `
     <input type="range" data-ref="widthDial" min="0" step="1" aria-label="d_k"></label>
   <label><span><b>scale</b> = <output data-ref="scale"></output> <i data-ref="scaleName"></i></span>
     <input type="range" data-ref="powerDial" min="0" step="1" aria-label="scale"></label>
-  <div class="ends"><button data-power="1">1/d<sub>k</sub></button><button data-power="0.5">1/√d<sub>k</sub></button><button data-power="0">no scale</button></div>
+  <div class="ends"><button data-power="1">1/d<sub>k</sub></button><button
+      data-power="0.5">1/√d<sub>k</sub></button><button data-power="0">no scale</button></div>
 </div>
-<div class="plot" data-ref="plot" role="img"><div class="bars" data-ref="bars"></div><span class="top" data-ref="top"></span><span class="half" data-ref="half"></span></div>
+<div class="plot" data-ref="plot" role="img"><div class="bars" data-ref="bars"></div><span class="top"
+    data-ref="top"></span><span class="half" data-ref="half"></span></div>
 <div class="under"><span data-ref="said"></span><button data-ref="again">another random row</button></div>
 <dl>
   <div><dt>scores lie apart by</dt><dd data-ref="deviation"></dd></div>
@@ -29,7 +31,7 @@ const BARS_MARKUP = `
   <div><dt>gradient let through</dt><dd data-ref="gradient"></dd></div>
 </dl>`;
 
-// What the dials make of the row: the numbers that stand below the bars, and the weights themselves.
+// The weights of the row at this scale, and the numbers below the bars.
 export function softmaxRow(scores, scale) {
   const count = scores.length;
   const weights = Float64Array.from(scores, (score) => score * scale);
@@ -131,7 +133,7 @@ function draw(kept) {
   const row = softmaxRow(scores, scale);
   kept.shown = { dk, power, row: data.row, ...row };
   const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
-  const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as the microscope's sorted weights have it
+  const ceiling = row.peak <= 0.25 ? 0.25 : row.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
   say(refs.top, percent(ceiling));
   say(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {

@@ -1,8 +1,9 @@
-// A walk through one attention layer. All steps' numbers are here, so that stepping and playing ask nobody.
+// A walk through one attention layer, step by step. The numbers of all steps are here: stepping and playing ask no
+// server.
 //
-// data: the container of playground/pack.py with {numbers: {axis: n}, tokens: [name …], view: {id, step}, steps: [{name, says,
-// formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end,
-// groups: [{name, role, section, panels, rows, columns}]} …]}.
+// data: the container of playground/pack.py with {numbers: {axis: n}, tokens: [name, …], view: {id, step}, steps:
+// [{name, says, formula, axes, shape, reckoning, file, lines: [{number, text, mark}], joined, low, high, end, groups:
+// [{name, role, section, panels, rows, columns}]}, …]}.
 // Out goes the state "step", counted from 1, a moment after the last choice; never while it plays.
 
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -31,8 +32,10 @@ function start(root) {
   root.innerHTML = `
     <div class="controls"><button data-go="-1" aria-label="one step back">‹</button><button data-play></button
       ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
-    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p><p class="reckoning"></p></div>
-      <figure><div class="heat"></div><figcaption><span class="readout"></span><span class="range"></span><canvas class="bar" width="64" height="1"></canvas><span class="end"></span></figcaption></figure></div>
+    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p><p
+        class="reckoning"></p></div>
+      <figure><div class="heat"></div><figcaption><span class="readout"></span><span class="range"></span><canvas
+          class="bar" width="64" height="1"></canvas><span class="end"></span></figcaption></figure></div>
     <div class="code"></div>`;
   const walk = Object.seal({
     root,
@@ -150,7 +153,10 @@ function show(walk) {
   );
   put(
     ".code",
-    `<p>${step.file}</p>${step.lines.map((line) => `<pre><s>${line.number}</s><code>${codeHtml(line.text, line.mark)}</code></pre>`).join("")}`,
+    `<p>${step.file}</p>` +
+      step.lines
+        .map(({ number, text, mark }) => `<pre><s>${number}</s><code>${codeHtml(text, mark)}</code></pre>`)
+        .join(""),
   );
   drawHeat(walk, step);
 }
@@ -172,12 +178,14 @@ function drawHeat(walk, step) {
   const lies = step.joined ? panels * columns : columns;
   heat.className = `heat ${square ? "square" : ""} ${step.joined ? "joined" : "apart"}`;
   const operators = step.name === "Skip" ? ["", "+", "="] : [];
-  const down = `<span class="axis tokens down"><b>${some(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}</span>`;
+  const height = `<b>${some(rows, walk.numbers.tokens)}</b> tokens${square ? " ask" : ""}`;
+  const down = `<span class="axis tokens down">${height}</span>`;
   const last = step.axes[step.axes.length - 1];
   const inHeads = step.axes.includes("heads")
     ? ` <span class="axis heads">in <b>${some(panels, walk.numbers.heads)}</b> heads</span>`
     : "";
-  const across = `<span class="across"><span class="axis ${last}"><b>${some(lies, whole)}</b> ${square ? "tokens are asked" : formulaHtml(last)}</span>${inHeads}</span>`;
+  const width = `<b>${some(lies, whole)}</b> ${square ? "tokens are asked" : formulaHtml(last)}`;
+  const across = `<span class="across"><span class="axis ${last}">${width}</span>${inHeads}</span>`;
   heat.innerHTML =
     down +
     step.groups
@@ -196,17 +204,20 @@ function drawHeat(walk, step) {
     isWeight(step) ? (i / 63) * step.end : (i / 31.5 - 1) * step.end,
   );
   paint(bar, ramp, 0, 1, 64, step.groups[0].role, step.end, dark);
-  walk.root.querySelector(".range").textContent =
-    `${walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : ""}numbers from ${nice(step.low)} to ${nice(step.high)}`;
+  const first = walk.numbers.batch > 1 ? `the first of ${walk.numbers.batch} · ` : "";
+  walk.root.querySelector(".range").textContent = `${first}numbers from ${nice(step.low)} to ${nice(step.high)}`;
   walk.root.querySelector(".end").textContent = `${isWeight(step) ? "0 …" : "±"} ${nice(step.end)}`;
   unpoint(walk);
-  requestAnimationFrame(() => heat.classList.add("settled")); // the gaps between heads open or close before one's eyes
+  requestAnimationFrame(() => heat.classList.add("settled")); // animates the gaps between heads
 }
 
 const isWeight = (step) => step.groups[0].role === "weight";
 const some = (shown, all) => (shown < all ? `${shown} of ${all}` : `${all}`);
-const label = (group, operator) =>
-  `<span class="name ${group.role}">${operator ? `<em>${operator}</em>` : ""}${["x", "Q", "K", "V", "A V"].includes(group.name) ? group.name : operator ? group.name : ""}</span>`;
+
+function label({ name, role }, operator) {
+  const named = operator || ["x", "Q", "K", "V", "A V"].includes(name);
+  return `<span class="name ${role}">${operator ? `<em>${operator}</em>` : ""}${named ? name : ""}</span>`;
+}
 
 function drawGroup(walk, step, group, place, square) {
   const values = walk.values(group.section);
@@ -230,7 +241,7 @@ function drawGroup(walk, step, group, place, square) {
   return { group, values, panels: canvases };
 }
 
-// The largest squares that fit, all alike.
+// The side of the largest equal squares of which `count` fit.
 function squareSide(place, count) {
   const width = place.clientWidth,
     height = place.clientHeight,
@@ -300,8 +311,9 @@ function point(walk, event) {
 
 function mark(panel, { rows, columns }, row, column) {
   const [band, cell] = [panel.querySelector("u"), panel.querySelector("s")];
-  band.style.cssText = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
-  cell.style.cssText = `top:${(100 * row) / rows}%;height:${100 / rows}%;left:${(100 * column) / columns}%;width:${100 / columns}%;display:block`;
+  const high = `top:${(100 * row) / rows}%;height:${100 / rows}%;display:block`;
+  band.style.cssText = high;
+  cell.style.cssText = `${high};left:${(100 * column) / columns}%;width:${100 / columns}%`;
 }
 
 function tell(walk, group, head, row, column, value) {

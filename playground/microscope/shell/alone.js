@@ -1,5 +1,5 @@
-// The microscope in a file of its own. Everything that it shows stands in the page around it (see playground/figures/html.py).
-// There is no server, so what only a server could compute is not offered.
+// The microscope in an exported file. Everything that it shows is in the page (see playground/figures/html.py); what
+// only a server could answer is not offered.
 
 import { viewFromQuery, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";

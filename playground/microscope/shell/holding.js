@@ -1,17 +1,19 @@
-// A choice outlives the connection it was made on. Streamlit drops what is said while the server is away, and what is said
-// to a part of the page that a new session has not drawn yet. So a choice is kept until a run has ended after it; and who
-// comes back to a server says it (again) once that has drawn the page; so does who has not been heard at all.
+// Resends a choice until the server confirms it.
+//
+// Streamlit drops what a component sends while the server is away, and what it sends to a part of the page that a new
+// session has not drawn yet. So a choice is kept until a run of the page has ended after it. It is sent again once a
+// page that lost its server has been drawn by the next one, and also when nothing at all has come back for a while.
 
 const CONNECTION = "data-test-connection-state";
 const RUN = "data-test-script-state";
-const QUIET = 400; // ms without a run: what was said is answered
-const UNHEARD = 5000; // ms in which no run began and nothing came
-const SETTLED = 2500; // ms without a run: a session that was only cut off has nothing new to draw
+const QUIET = 400; // ms without a run: every choice that was sent is answered
+const UNHEARD = 5000; // ms without any answer: it was lost
+const SETTLED = 2500; // ms without a run: the session is the old one and has nothing new to draw
 
-// say() gives Streamlit's setTriggerValue, which is a new one at each of its calls.
+// say() gives Streamlit's setTriggerValue, which is a new function at every run.
 export function holdChoices(say) {
   const app = document.querySelector(`[${CONNECTION}]`);
-  const held = new Map(); // what was chosen last, until it is answered
+  const held = new Map(); // trigger → the last choice, until it is answered
   let [drawn, timer] = [true, 0];
   const sayAll = () => {
     for (const [what, value] of held) say()(what, value);
@@ -37,7 +39,7 @@ export function holdChoices(say) {
       clearTimeout(timer);
       timer = setTimeout(sayAll, UNHEARD);
     },
-    // Call it when something new has come from the server.
+    // To be called when something new has come from the server.
     drawn() {
       if (!drawn) return settle();
       clearTimeout(timer);

@@ -1,7 +1,7 @@
-// The wiring to Streamlit's components v2, and nothing else.
+// Mounts the lens as a component of Streamlit (components v2).
 //
-// What comes in is one blob of bytes (a dict with bytes in it would arrive as text): the same container as a pack,
-//   u32 LE header length n | UTF-8 JSON header, space-padded so that 4 + n is a multiple of 16 | sections at multiples of 16
+// Data comes in as one blob of bytes (bytes inside a dict would arrive as text): the same container as a pack,
+//   u32 LE header length n | UTF-8 JSON header, padded with spaces so that 4 + n is a multiple of 16 | sections
 // with the header
 //   {"format":   "attention-playground/page-1",
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
@@ -9,16 +9,16 @@
 //    "view":     {…}, "view_id": "…",
 //    "shows":    {"chosen": "meadow", "own": null}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
-//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"], "link": "https://…"
-//                 (the address that links start from; default: where the page is)},
+//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"],
+//                 "link": "https://…"}, the address that links start from; default: where the page is
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
 //
-// Packs and images are kept here by their id. One that has been sent before may come without "section", so that a small
-// answer (an overlay, a view) does not carry megabytes; should it be missing after all (a reloaded page), it is asked for.
+// The lens keeps packs and images by their id. One that was sent before may come without "section", so that an overlay
+// or a view does not carry megabytes; if it is missing after all (the page was reloaded), the lens asks for it.
 // "view" is applied when "view_id" changes (and the first time), so that a rerun never takes a choice back.
 //
-// What goes out: state "view" (as it stands in a link, 300 ms after the last lock or choice), trigger "ask" (see lens.js),
-// and the strip's "pick" and "photo" (see strip.js).
+// Out go the state "view" (as it stands in a link, 300 ms after the last choice), the trigger "ask" (see lens/lens.js),
+// and for the strip of samples "pick" and "photo" (see strip.js).
 
 import { openContainer } from "../core/core.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
@@ -37,7 +37,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   let kept = parentElement.__microscope;
   const host = {
     onView: (view) => setStateValue("view", viewToQuery(view)),
-    // The stamp makes a repeated question a new value; Streamlit would swallow an equal one.
+    // Streamlit drops a value that equals the last one; the stamp makes a repeated question different.
     ask: (request) => kept.holding.choose("ask", { ...request, stamp: Date.now() }),
   };
   if (!kept) {
@@ -50,7 +50,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   }
   kept.say = setTriggerValue;
   kept.choose = (event) => {
-    event.preventDefault(); // taken
+    event.preventDefault(); // tells the strip that it is taken care of
     kept.holding.choose(event.detail.what, event.detail.value);
   };
   kept.lens.setHost(host);

@@ -1,8 +1,9 @@
-// The samples in a row, and the two ways in that need the whole page: a picture dropped or pasted anywhere on it.
+// The samples in a row, and a picture that is dropped or pasted anywhere on the page.
 //
-// data: {samples: [{name, title, hint, src}], chosen: name, or "mine" for the person's own picture, own: {title, src} or null}
-// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}), unless a microscope on the page
-// takes them: then the page is not written again, and what to show as chosen comes from the microscope.
+// data: {samples: [{name, title, hint, src}], chosen: a name, or "mine" for the person's own picture,
+//        own: {title, src} or null}
+// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}). If there is a microscope on
+// the page, it sends them instead and answers without a rerun of the page; what to show as chosen then comes from it.
 
 import { holdChoices } from "./holding.js";
 
@@ -25,7 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!taken) kept.holding.choose(what, value);
   };
   if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
-  if (data !== kept.data) show(root, (kept.data = data)); // called again without news, it would take back what the microscope said
+  if (data !== kept.data) show(root, (kept.data = data)); // old data would undo what the microscope has said since
   return () => {
     kept.stop.abort();
     kept.holding.stop();
@@ -33,7 +34,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
-// Once: buttons that are made anew lose the keyboard's focus, and their pictures flicker.
+// Done once, because a button that is made again loses the keyboard's focus, and its picture flickers.
 function build(root, data, kept) {
   const mine = { name: "mine", title: "", hint: "", src: "" }; // hidden as long as there is none
   const buttons = [...data.samples, mine].map((sample) => {

@@ -1,11 +1,11 @@
-// The card of the guided tour, and a quiet outline around what it points at.
+// The card of the guided tour, and an outline around the part of the page that it speaks of.
 //
-// data: {n, of, title, text, point, keep, away: on another page than the step's, room: the step's page, roomy: a page that
-//        does not scroll}
+// data: {n, of, title, text, point: a selector, keep: selectors of what the card must not cover,
+//        away: on another page than the step's, room: the step's page, roomy: a page that does not scroll}
 // Out goes the trigger "go": {to: a step's number, 0 for the end}.
 
 const MARGIN = 14;
-const LOOK_AGAIN = 250; // ms: pages grow while they load
+const LOOK_AGAIN = 250; // ms: a page grows while it loads
 
 const CARD = `
   <section class="tour-card" role="region" aria-label="Guided tour">
@@ -16,7 +16,7 @@ const CARD = `
   </section>
   <div class="tour-ring" hidden></div>`;
 
-let cameByCard = false; // then the keyboard stays on it, also on the next page
+let cameByCard = false; // the last step was taken on the card: the keyboard's focus stays there, also on the next page
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-tour]") ?? parentElement;
@@ -54,7 +54,8 @@ function beginTour(root) {
     const what = event.target.closest("[data-go]")?.dataset.go;
     if (what) act(what);
   });
-  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "end" }; // also a presenter's clicker
+  // A presenter's remote control sends PageDown and PageUp.
+  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "end" };
   root.querySelector(".tour-card").addEventListener("keydown", (event) => {
     if (!keys[event.key]) return;
     event.preventDefault();
@@ -65,7 +66,7 @@ function beginTour(root) {
   kept.clock = setInterval(again, LOOK_AGAIN);
   window.addEventListener("resize", again, { signal });
   document.addEventListener("scroll", again, { signal, capture: true, passive: true });
-  const own = () => (kept.settled = true); // who scrolls has taken over
+  const own = () => (kept.settled = true); // a person scrolls: the tour no longer does
   for (const name of ["wheel", "touchmove"]) document.addEventListener(name, own, { signal, passive: true });
   return kept;
 }
@@ -83,11 +84,11 @@ function writeCard(root, data) {
   root.querySelector('[data-go="end"]').hidden = !data.away && data.n === data.of;
   root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
   root.querySelector(".tour-card").dataset.step = data.n;
-  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy); // as wide as the column of numbers, which it may cover
+  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy); // it may cover the column of numbers
   document.documentElement.classList.toggle("tour-scrolls", !data.roomy || innerWidth < 900);
 }
 
-// Where a selector leads, also into the components' shadows: the first that can be seen.
+// The first visible element of a selector, also inside the components' shadow roots.
 function findShown(selector, scope = document) {
   if (!selector) return null;
   for (const element of scope.querySelectorAll(selector)) if (element.getBoundingClientRect().width > 0) return element;
@@ -125,7 +126,7 @@ function follow(root, kept) {
   place(card, [[box, 4], ...others.map((other) => [other.getBoundingClientRect(), 0.4])]);
 }
 
-// The card goes where it covers least of what it talks about; at the bottom of a narrow window, whatever that covers.
+// The card goes where it covers least of what it speaks of; in a narrow window always to the bottom.
 function place(card, boxes) {
   const { offsetWidth: w, offsetHeight: h } = card;
   const right = innerWidth - w - MARGIN,
@@ -149,7 +150,7 @@ const overlap = (x, y, w, h, box) =>
   Math.max(0, Math.min(x + w, box.right) - Math.max(x, box.left)) *
   Math.max(0, Math.min(y + h, box.bottom) - Math.max(y, box.top));
 
-// Until the page has stopped growing, what is pointed at is kept in sight: as much of it as fits above the card.
+// While the page still grows, the outlined part is kept in sight, as much of it as fits above the card.
 function bringIntoView(kept, card) {
   if (performance.now() - kept.since > 4000) kept.settled = true;
   const box = kept.target.getBoundingClientRect();

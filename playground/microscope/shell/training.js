@@ -1,11 +1,11 @@
-// The time-lapse as a Streamlit component: the wiring, and nothing else.
+// Mounts the time-lapse of a training run as a component of Streamlit.
 //
-// What comes in is one blob of bytes, the same container as a pack (see streamlit.js), with the header
-//   {"format": "attention-playground/reel-1", "run": "…", "moments": [0, 10, …], "planned": 13, "kinds": […], "growing": false,
-//    "packs": [{"step": 0, "section": "pack0"}, …],     only those that the browser has not got
+// Data comes in as one blob of bytes, the same container as a pack (see streamlit.js), with the header
+//   {"format": "attention-playground/reel-1", "run": "…", "moments": [0, 10, …], "planned": 13, "kinds": […],
+//    "growing": false, "packs": [{"step": 0, "section": "pack0"}, …], only those that the browser does not have
 //    "view": {"moment": 81, "layer": 4, "head": 0, "patch": "8,6"}, "view_id": 1,
 //    "losses": […], "sections": {curve, entropy, mass, image, pack0, …}}
-// "view" is applied when "view_id" changes. Out go the state "view" (like a link's query) and the trigger "ask".
+// "view" is applied when "view_id" changes. Out go the state "view" (as it stands in a link) and the trigger "ask".
 
 import { openContainer } from "../core/core.js";
 import { createReel } from "../lessons/reel.js";
@@ -17,7 +17,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   let kept = parentElement.__training;
   const host = {
     onView: (view) => setStateValue("view", new URLSearchParams(view).toString()),
-    // The stamp makes a repeated question a new value; Streamlit would swallow an equal one.
+    // Streamlit drops a value that equals the last one; the stamp makes a repeated question different.
     ask: (request) => setTriggerValue("ask", { ...request, stamp: Date.now() }),
   };
   if (!kept) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as features from "../../playground/microscope/core/features.js";
+import * as features from "../../../playground/microscope/core/features.js";
 
 // 40 tokens of 12 numbers, the first of them a prefix token; three directions carry nearly everything.
 function drawn(seed) {

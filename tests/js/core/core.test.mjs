@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as core from "../../playground/microscope/core/core.js";
-import { fixture } from "./support.mjs";
+import * as core from "../../../playground/microscope/core/core.js";
+import { fixture } from "../support.mjs";
 
 const { bytes, cases, halves, sum_of_positive_halves: halfSum } = fixture();
 const pack = core.unpack(bytes);

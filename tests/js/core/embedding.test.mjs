@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { dotProduct, patchFilter, patchVector } from "../../../playground/microscope/core/embedding.js";
+
+// A picture of 2 × 4 pixels in two patches of 2 × 2; pixel i has the colours 10 i, 10 i + 1, 10 i + 2.
+const cut = {
+  size: [2, 4],
+  patch: 2,
+  grid: [1, 2],
+  own: 1,
+  mean: [0, 0, 0],
+  std: [1 / 255, 1 / 255, 1 / 255],
+  pixels: Uint8Array.from({ length: 24 }, (_, i) => 10 * Math.floor(i / 3) + (i % 3)),
+  filters: Float32Array.from([1, 2, 3, 4, 5, 6]), // two filters of three colours and one pixel
+  stretch: Float32Array.from([1, 0.5]), // from one pixel to two
+};
+
+test("a patch is laid out colour by colour, row by row", () => {
+  assert.deepEqual([...patchVector(cut, 1)].map(Math.round), [20, 30, 60, 70, 21, 31, 61, 71, 22, 32, 62, 72]);
+});
+
+test("a filter is stretched to the patch in both directions", () => {
+  assert.deepEqual([...patchFilter(cut, 1)], [4, 2, 2, 1, 5, 2.5, 2.5, 1.25, 6, 3, 3, 1.5]);
+});
+
+test("a number of the token is the product of both", () => {
+  const filter = patchFilter(cut, 0);
+  const sum = [...patchVector(cut, 0)].reduce((total, x, i) => total + x * filter[i], 0);
+  assert.ok(Math.abs(dotProduct(patchVector(cut, 0), filter) - sum) < 1e-3);
+});

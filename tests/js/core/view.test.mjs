@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { unpack } from "../../../playground/microscope/core/core.js";
+import * as view from "../../../playground/microscope/core/view.js";
+import { fixture } from "../support.mjs";
+
+const { bytes } = fixture();
+const pack = unpack(bytes);
+const near = (a, b, tolerance = 1e-6) => assert.ok(Math.abs(a - b) <= tolerance, `${a} is not ${b}`);
+
+test("a query is a patch or a prefix token, and nothing off the grid", () => {
+  assert.equal(view.tokenOf("cls", pack), 0);
+  assert.equal(view.tokenOf("reg0", pack), 1);
+  assert.equal(view.tokenOf("0,0", pack), 2);
+  assert.equal(view.tokenOf("2,3", pack), 13);
+  for (const query of ["3,0", "0,4", "-1,0", "dist", "", null, undefined, "1,2,3", "a,b"])
+    assert.equal(view.tokenOf(query, pack), -1);
+  for (let token = 0; token < pack.tokens; token++) assert.equal(view.tokenOf(view.queryOf(token, pack), pack), token);
+});
+
+test("the same place in a finer picture", () => {
+  const finer = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finer), finer), "5,7");
+  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finer), finer), "1,1");
+  assert.equal(view.sameToken(1, pack, finer), -1);
+  assert.equal(view.sameLayer(3, { layers: 12 }, { layers: 24 }), 6);
+});
+
+test("whatever a link says becomes a view that fits the pack", () => {
+  const tidy = view.tidyView(
+    {
+      layer: "99",
+      head: "-3",
+      query: "9,9",
+      locked: "true",
+      scale: "banana",
+      opacity: "7",
+      k: "4",
+      what: "<b>",
+      evil: 1,
+    },
+    pack,
+  );
+  assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2", opacity: 1 });
+  assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
+  assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
+  assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
+  assert.equal(view.tidyView({}, pack, [0.99, 0]).query, `${pack.rows - 1},0`); // where the picture says
+  assert.equal(view.tidyView({}, pack).layer, 1); // two thirds up is layer 2; the pack holds 1 and 3
+});
+
+test("a view travels through a link and comes back", () => {
+  const chosen = view.tidyView(
+    {
+      layer: 1,
+      head: 2,
+      query: "cls",
+      locked: true,
+      scale: 0.25,
+      log: true,
+      k: 5,
+      depth: 4,
+      beside: "wall",
+      ceiling: 0.5,
+    },
+    pack,
+  );
+  assert.deepEqual(view.tidyView(view.viewFromQuery(`#${view.viewToQuery(chosen)}`), pack), chosen);
+  assert.equal(view.viewToQuery({ ...view.DEFAULT_VIEW }), "");
+});
+
+test("the dial has 0 at the left, the trained scale in the middle and 1 at the right", () => {
+  for (const own of [0.125, 0.0884, 0.25]) {
+    near(view.dialToScale(0, own), 0);
+    near(view.dialToScale(0.5, own), own);
+    near(view.dialToScale(1, own), 1);
+    for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1]) near(view.scaleToDial(view.dialToScale(t, own), own), t);
+  }
+});
