@@ -85,7 +85,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     line = page.locator(".prediction .line").filter(has_text=label).first.inner_text()
     for p in (before, after):
         assert f"{100 * p:.0f} %" in line or f"{100 * p:.1f} %" in line
-    page.get_by_text("all on again").click()
+    page.get_by_text("switch all on").click()
     page.locator('.board[data-off=""]').wait_for()
 
 

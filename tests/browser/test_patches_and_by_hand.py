@@ -166,7 +166,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader.choose("48")
     cut = reader.until_drawn(CUT, "r.patch === 48")
     assert cut["grid"] == [3, 4]
-    reader.page.get_by_text("no token ever hears of it").wait_for()
+    reader.page.get_by_text("no token contains it").wait_for()
     reader.point(CUT, "picture", 0.1, 0.15)
     cut = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
     found = patches.cut(model(), sample("twins"), 48)

@@ -21,14 +21,19 @@ const MARKUP = `
         <label class="k">key <input type="number" data-number="2" aria-label="key, across"><input type="number"
             data-number="3" aria-label="key, up"></label>
       </p>
-      <p class="buttons"><button class="loud" data-do="match">Make one key match</button><button
-          data-do="self">Ask for oneself</button>
-        <button data-do="flat">Ask for nothing</button><button data-do="shake">Shake</button><button
-            data-do="reset">Start again</button></p>
+      <p class="buttons">
+        <button class="loud" data-do="match">Make one key match</button>
+        <button data-do="self">Queries = keys</button>
+        <button data-do="flat">Queries = 0</button>
+        <button data-do="shake">Random arrows</button>
+        <button data-do="reset">Start again</button>
+      </p>
     </figure>
     <figure>
-      <figcaption><b>Attention, 9 × 9</b> <span class="tabs"><button data-show="weight">weights</button><button
-          data-show="score">scores</button></span></figcaption>
+      <figcaption><b>Attention, 9 × 9</b> <span class="tabs">
+        <button data-show="weight">weights</button>
+        <button data-show="score">scores</button>
+      </span></figcaption>
       <canvas data-ref="matrix" aria-label="Attention weights: rows ask, columns are asked"></canvas>
       <p class="sum" data-ref="sum" aria-live="polite"></p>
     </figure>

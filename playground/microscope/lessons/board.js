@@ -34,7 +34,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function build(root, kept) {
   root.innerHTML = `<div class="sides"><div class="switches"><div class="field"></div><p class="said"></p>
-    <button class="reset">all on again</button></div><div class="prediction"></div></div><div class="film"></div>`;
+    <button class="reset">switch all on</button></div><div class="prediction"></div></div><div class="film"></div>`;
   kept.grid = createHeadGrid(root.querySelector(".field"), {
     layers: kept.layers,
     heads: kept.heads,
@@ -69,7 +69,7 @@ function paintBoard(root, kept, data) {
 
 function paintPredictions(root, data) {
   const place = root.querySelector(".prediction");
-  const title = text("h3", data.rows ? "What it predicts" : "What is read out of the picture");
+  const title = text("h3", data.rows ? "What it predicts" : "What is read from the picture");
   if (!data.rows) {
     place.replaceChildren(title, text("p", data.read));
     return;

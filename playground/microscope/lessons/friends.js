@@ -19,14 +19,17 @@ const LISTED = 8; // patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
     <figure>
-      <figcaption><b>Patches of similar colour</b> <span class="tabs"><button data-tool="look">look</button><button
-          data-tool="hide">hide patches</button><button data-tool="clear">show all</button></span></figcaption>
+      <figcaption><b>Patches of similar colour</b> <span class="tabs">
+        <button data-tool="look">look</button>
+        <button data-tool="hide">hide patches</button>
+        <button data-tool="clear">show all</button>
+      </span></figcaption>
       <canvas data-ref="picture" tabindex="0" role="img"
           aria-label="The picture; the patch under the cursor asks all others"></canvas>
       <canvas data-ref="bar" class="bar"></canvas>
     </figure>
     <figure>
-      <figcaption><b>All that this attention knows</b> <span>a colour for each patch, no brightness</span></figcaption>
+      <figcaption><b>What this attention sees</b> <span>colours, without their brightness</span></figcaption>
       <canvas data-ref="mosaic" role="img"
           aria-label="The picture as mean colours, the hidden patches hatched"></canvas>
       <label class="dial">temperature <input type="range" data-ref="temperature" step="1"

@@ -11,8 +11,10 @@ const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
   .join("");
 const MARKUP = `
-  <p class="buttons">Hide <span class="chips">${CHIPS}</span> <button
-      data-mask="causal">everything that comes later</button><button data-mask="">nothing</button></p>
+  <p class="buttons">Hide <span class="chips">${CHIPS}</span>
+    <button data-mask="causal">everything that comes later</button>
+    <button data-mask="">nothing</button>
+  </p>
   <div class="three">
     <figure><figcaption><b>scores</b> QKᵀ/√d_k</figcaption><canvas data-ref="scores"></canvas></figure>
     <figure><figcaption><b>+ mask</b> 0 or −∞</figcaption><canvas data-ref="masked"></canvas></figure>

@@ -18,15 +18,17 @@ const WRITTEN = 3; // products that are written out
 const MARKUP = `
   <div class="apart">
     <figure>
-      <figcaption><b>The picture, in patches</b> <span class="tabs"><button
-          data-do="apart"></button></span></figcaption>
+      <figcaption><b>The picture, in patches</b> <span class="tabs">
+        <button data-do="apart"></button>
+      </span></figcaption>
       <canvas data-ref="picture" tabindex="0" role="img"
           aria-label="The picture in patches. The arrow keys choose one."></canvas>
       <p class="sum" data-ref="fit"></p>
     </figure>
     <figure>
-      <figcaption><b>One patch becomes a token</b> <span class="tabs"><button
-          data-do="again">play it again</button></span></figcaption>
+      <figcaption><b>One patch becomes a token</b> <span class="tabs">
+        <button data-do="again">play it again</button>
+      </span></figcaption>
       <canvas data-ref="flight" role="img"
           aria-label="The patch, its three colour planes, the vector, the filter and the token"></canvas>
       <p class="sum" data-ref="sum"></p>
@@ -279,7 +281,7 @@ function writeFit(it) {
   it.stage.find("fit").innerHTML =
     `${width} × ${height} pixels in patches of ${patch} × ${patch}: ` +
     `${columns} × ${rows} = <b>${rows * columns} tokens</b>. ` +
-    (lost ? `The hatched rest, ${lost}, fills no patch: <b>no token ever hears of it</b>.` : "Nothing is left over.");
+    (lost ? `The hatched rest, ${lost}, fills no patch: <b>no token contains it</b>.` : "Nothing is left over.");
 }
 
 function writeProducts(it, { vector, filter, sum, bias }) {

@@ -48,7 +48,7 @@ export function paintFlight(it, theme, { vector, filter }) {
   context.globalAlpha = shown;
   bandOf(context, filter, it.filter.most, 0, places.filterY, w * shown, band, theme);
   context.globalAlpha = 1;
-  words(`done: a token, ${width} numbers. Point at another one`, 0, places.token.y - 6);
+  words(`the token: ${width} numbers. Point at one of them`, 0, places.token.y - 6);
   const token = tokens.subarray(it.at * width, (it.at + 1) * width);
   const most = token.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   bandOf(context, token, most, 0, places.token.y, w * phase(0.8, 1), places.token.h, theme);

@@ -18,7 +18,7 @@ const MARKUP = `
     <figure><figcaption><b>How alike</b> <span data-ref="which"></span></figcaption>
       <canvas data-ref="map" tabindex="0" role="img"
           aria-label="Similarity to the patch under the cursor. The arrow keys choose one."></canvas></figure>
-    <figure><figcaption><b>All little maps</b> <span>each where its patch lies</span></figcaption>
+    <figure><figcaption><b>The maps of all patches</b> <span>each where its patch lies</span></figcaption>
       <canvas data-ref="maps" role="img" aria-label="One similarity map for every patch"></canvas></figure>
   </div>
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
@@ -126,9 +126,9 @@ function paintPlaces(it, theme) {
   it.stage.find("which").textContent = `to the patch ${row},${column}`;
   const beside = (r, c) => (r < 0 || c < 0 || r >= rows || c >= columns ? "–" : signedText(like[r * columns + c]));
   it.stage.find("sum").innerHTML =
-    `<b>Patch ${row},${column}</b> is like its neighbour at the right by ${beside(row, column + 1)}, ` +
-    `below by ${beside(row + 1, column)}, ` +
-    `like the first patch by ${signedText(like[0])} and the last by ${signedText(like[count - 1])} ` +
+    `<b>Patch ${row},${column}</b>: similarity to its right neighbour ${beside(row, column + 1)}, ` +
+    `to the one below ${beside(row + 1, column)}, ` +
+    `to the first patch ${signedText(like[0])} and to the last ${signedText(like[count - 1])} ` +
     `(1: the same, <i style="color:#01665e">teal</i>; 0: nothing in common; ` +
     `below 0: <i style="color:#a6611a">brown</i>).`;
 }

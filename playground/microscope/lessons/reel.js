@@ -38,7 +38,7 @@ const REEL = `
         aria-label="Attention of the chosen patch. Arrow keys move it."></canvas><p class="waiting" data-ref="waiting"
         hidden></p></div>
     <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft"
-        data-ref="hint">hover asks, click keeps</p></div>
+        data-ref="hint">point to look, click to keep</p></div>
     <p class="says" data-ref="says"></p>
     <div class="layers" data-ref="layers" role="group" aria-label="Layer"></div>
     <div class="heads" data-ref="heads" role="group" aria-label="Head"></div>

@@ -18,8 +18,11 @@ const BARS_MARKUP = `
     <input type="range" data-ref="widthDial" min="0" step="1" aria-label="d_k"></label>
   <label><span><b>scale</b> = <output data-ref="scale"></output> <i data-ref="scaleName"></i></span>
     <input type="range" data-ref="powerDial" min="0" step="1" aria-label="scale"></label>
-  <div class="ends"><button data-power="1">1/d<sub>k</sub></button><button
-      data-power="0.5">1/√d<sub>k</sub></button><button data-power="0">no scale</button></div>
+  <div class="ends">
+    <button data-power="1">1/d<sub>k</sub></button>
+    <button data-power="0.5">1/√d<sub>k</sub></button>
+    <button data-power="0">no scale</button>
+  </div>
 </div>
 <div class="plot" data-ref="plot" role="img"><div class="bars" data-ref="bars"></div><span class="top"
     data-ref="top"></span><span class="half" data-ref="half"></span></div>

@@ -32,10 +32,12 @@ function start(root) {
   root.innerHTML = `
     <div class="controls"><button data-go="-1" aria-label="one step back">‹</button><button data-play></button
       ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
-    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p><p
-        class="reckoning"></p></div>
-      <figure><div class="heat"></div><figcaption><span class="readout"></span><span class="range"></span><canvas
-          class="bar" width="64" height="1"></canvas><span class="end"></span></figcaption></figure></div>
+    <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
+      <p class="reckoning"></p></div>
+      <figure><div class="heat"></div><figcaption>
+        <span class="readout"></span><span class="range"></span>
+        <canvas class="bar" width="64" height="1"></canvas><span class="end"></span>
+      </figcaption></figure></div>
     <div class="code"></div>`;
   const walk = Object.seal({
     root,

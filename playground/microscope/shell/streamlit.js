@@ -23,7 +23,7 @@
 import { openContainer } from "../core/core.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
-import { holdChoices } from "./holding.js";
+import { createSender } from "./resend.js";
 
 // The page's own address with every choice that differs from the defaults as a query parameter of the same name.
 function linkTo(base, view) {
@@ -38,20 +38,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const host = {
     onView: (view) => setStateValue("view", viewToQuery(view)),
     // Streamlit drops a value that equals the last one; the stamp makes a repeated question different.
-    ask: (request) => kept.holding.choose("ask", { ...request, stamp: Date.now() }),
+    ask: (request) => kept.sender.send("ask", { ...request, stamp: Date.now() }),
   };
   if (!kept) {
     const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
     kept = { lens: createLens(place, { ...host, ui: { asks: [] } }), data: null, viewId: undefined };
     parentElement.__microscope = kept;
-    kept.holding = holdChoices(() => kept.say);
+    kept.sender = createSender(() => kept.say);
     kept.stop = new AbortController();
     document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal: kept.stop.signal });
   }
   kept.say = setTriggerValue;
   kept.choose = (event) => {
     event.preventDefault(); // tells the strip that it is taken care of
-    kept.holding.choose(event.detail.what, event.detail.value);
+    kept.sender.send(event.detail.what, event.detail.value);
   };
   kept.lens.setHost(host);
   if (data && data !== kept.data) {
@@ -65,13 +65,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     kept.viewId = viewId;
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
-    kept.holding.drawn();
+    kept.sender.confirm();
     document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows }));
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
 
   return () => {
     kept.stop.abort();
-    kept.holding.stop();
+    kept.sender.stop();
     kept.lens.destroy();
     delete parentElement.__microscope;
   };

@@ -5,7 +5,7 @@
 // Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}). If there is a microscope on
 // the page, it sends them instead and answers without a rerun of the page; what to show as chosen then comes from it.
 
-import { holdChoices } from "./holding.js";
+import { createSender } from "./resend.js";
 
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
 const MOST_SENT = 32e6; // as large as an upload may be
@@ -15,7 +15,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-strip]") ?? parentElement;
   let kept = parentElement.__strip;
   if (!kept) {
-    kept = parentElement.__strip = { root, holding: holdChoices(() => kept.say) };
+    kept = parentElement.__strip = { root, sender: createSender(() => kept.say) };
     listen(kept);
   }
   kept.say = setTriggerValue;
@@ -23,13 +23,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const taken = !document.dispatchEvent(
       new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }),
     );
-    if (!taken) kept.holding.choose(what, value);
+    if (!taken) kept.sender.send(what, value);
   };
   if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
   if (data !== kept.data) show(root, (kept.data = data)); // old data would undo what the microscope has said since
   return () => {
     kept.stop.abort();
-    kept.holding.stop();
+    kept.sender.stop();
     delete parentElement.__strip;
   };
 }

@@ -11,7 +11,7 @@ const UNHEARD = 5000; // ms without any answer: it was lost
 const SETTLED = 2500; // ms without a run: the session is the old one and has nothing new to draw
 
 // say() gives Streamlit's setTriggerValue, which is a new function at every run.
-export function holdChoices(say) {
+export function createSender(say) {
   const app = document.querySelector(`[${CONNECTION}]`);
   const held = new Map(); // trigger → the last choice, until it is answered
   let [drawn, timer] = [true, 0];
@@ -32,7 +32,7 @@ export function holdChoices(say) {
   const observer = new MutationObserver(look);
   if (app) observer.observe(app, { attributeFilter: [CONNECTION, RUN] });
   return {
-    choose(what, value) {
+    send(what, value) {
       held.set(what, value);
       if (!drawn) return;
       say()(what, value);
@@ -40,7 +40,7 @@ export function holdChoices(say) {
       timer = setTimeout(sayAll, UNHEARD);
     },
     // To be called when something new has come from the server.
-    drawn() {
+    confirm() {
       if (!drawn) return settle();
       clearTimeout(timer);
       held.clear();
