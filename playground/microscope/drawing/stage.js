@@ -21,7 +21,15 @@ export function keepDrawing({ data, parentElement, setStateValue }, create) {
 
 function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
-  const kept = { data: null, frame: 0, alive: true };
+  const kept = Object.seal({
+    data: null, //          what came last
+    drawing: null, //       {take, paint, read}
+    stage: null, //         what the drawing may use
+    setStateValue: null, // Streamlit's
+    frame: 0,
+    alive: true,
+    close: null,
+  });
   const told = new Map(),
     timers = new Map();
   const paint = () => {

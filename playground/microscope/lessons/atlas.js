@@ -20,13 +20,20 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-atlas]") ?? parentElement;
   let kept = parentElement.__atlas;
   if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
-    kept = parentElement.__atlas = { layers: data.layers, heads: data.heads, data };
+    kept = parentElement.__atlas = Object.seal({
+      layers: data.layers,
+      heads: data.heads,
+      data,
+      grid: null, //        see drawing/headgrid.js
+      atHand: null, //      [layer, head] on the card
+      open: null, //        opens a head in the microscope
+    });
     build(root, kept);
   }
   kept.data = data;
   kept.open = (layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() });
   paintAtlas(root, kept);
-  describe(root, kept, ...(kept.at_hand ?? data.shown));
+  describe(root, kept, ...(kept.atHand ?? data.shown));
   return () => delete parentElement.__atlas;
 }
 
@@ -37,7 +44,7 @@ function build(root, kept) {
   const go = (layer, head, event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
     event.preventDefault();
-    const [l, h] = kept.at_hand ?? [];
+    const [l, h] = kept.atHand ?? [];
     if (event.pointerType === "touch" && !(l === layer && h === head))
       describe(root, kept, layer, head); // the first touch shows the card, the second opens the head
     else kept.open(layer, head);
@@ -52,7 +59,7 @@ function build(root, kept) {
   root
     .querySelector(".open")
     .addEventListener("click", (event) =>
-      go(...kept.at_hand, { ...keys(event), preventDefault: () => event.preventDefault() }),
+      go(...kept.atHand, { ...keys(event), preventDefault: () => event.preventDefault() }),
     );
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
@@ -90,8 +97,8 @@ function paintAtlas(root, kept) {
 function describe(root, kept, layer, head) {
   const { data, grid } = kept;
   if (layer >= data.layers || head >= data.heads) [layer, head] = data.shown;
-  if (kept.at_hand) grid.at(...kept.at_hand)?.classList.remove("at-hand");
-  kept.at_hand = [layer, head];
+  if (kept.atHand) grid.at(...kept.atHand)?.classList.remove("at-hand");
+  kept.atHand = [layer, head];
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;

@@ -13,7 +13,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
   let kept = parentElement.__board;
   if (!kept || kept.layers !== data.layers || kept.heads !== data.heads) {
-    kept = parentElement.__board = { layers: data.layers, heads: data.heads };
+    kept = parentElement.__board = Object.seal({
+      layers: data.layers,
+      heads: data.heads,
+      grid: null, //        see drawing/headgrid.js
+      film: "", //          the shape that the row of small pictures was made for
+      toggle: null, //      switches a head
+      reset: null, //       switches all on
+    });
     build(root, kept);
   }
   const say = (trigger, what) => setTriggerValue(trigger, { ...what, stamp: Date.now() });

@@ -42,10 +42,16 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   if (!kept) {
     const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
-    kept = { lens: createLens(place, { ...host, ui: { asks: [] } }), data: null, viewId: undefined };
-    parentElement.__microscope = kept;
-    kept.sender = createSender(() => kept.say);
-    kept.stop = new AbortController();
+    kept = parentElement.__microscope = Object.seal({
+      lens: null,
+      data: null, //        the bytes that came last
+      viewId: undefined,
+      say: null, //         Streamlit's setTriggerValue
+      sender: createSender(() => kept.say),
+      choose: null, //      takes the strip's choices
+      stop: new AbortController(), // of the listener on the document
+    });
+    kept.lens = createLens(place, { ...host, ui: { asks: [] } });
     document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal: kept.stop.signal });
   }
   kept.say = setTriggerValue;

@@ -15,7 +15,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-strip]") ?? parentElement;
   let kept = parentElement.__strip;
   if (!kept) {
-    kept = parentElement.__strip = { root, sender: createSender(() => kept.say) };
+    kept = parentElement.__strip = Object.seal({
+      root,
+      data: null, //        what came last
+      say: null, //         Streamlit's setTriggerValue
+      sender: createSender(() => kept.say),
+      tell: null, //        gives a choice to the microscope or to the sender
+      stop: new AbortController(), // of the listeners on the document
+    });
     listen(kept);
   }
   kept.say = setTriggerValue;
@@ -68,7 +75,6 @@ function show(root, data) {
 }
 
 function listen(kept) {
-  kept.stop = new AbortController();
   const { signal } = kept.stop;
   const take = (files, event) => {
     const file = [...files].find((f) => f.type.startsWith("image/")) ?? files[0];

@@ -42,7 +42,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function beginTour(root) {
   root.innerHTML = CARD;
-  const kept = { stop: new AbortController() };
+  const kept = Object.seal({
+    data: null,
+    step: "", //          number and page of the step
+    go: null, //          tells the page where the tour goes
+    target: null, //      the element that is outlined
+    selector: null, //    what it was found by
+    since: 0, //          when
+    settled: false, //    the page has stopped growing, or a person has scrolled
+    clock: 0,
+    stop: new AbortController(), // of the listeners on the document
+  });
   const { signal } = kept.stop;
   const target = {
     back: () => kept.data.n - 1,
