@@ -84,7 +84,7 @@ def page(
 ) -> str:
     """The HTML, holding these layers and heads (all). `image` is what was traced; without it the file shows what the
     model saw. `name` is its file's. `view` is what is shown at first: layer, head, query, scale and whatever else
-    microscope/view.js knows."""
+    microscope/core/view.js knows."""
     held = _held(seen, layers, heads, view)
     return _page(seen, image, name, held, seen.to_bytes(held.layers, held.heads))
 
