@@ -11,20 +11,6 @@ const files = (folder, endings) =>
     .map((name) => name.split(sep).join("/"))
     .filter((name) => endings.test(name));
 
-// Which rooms a room may import from, besides itself.
-const MAY = { core: [], drawing: ["core"], lens: ["core", "drawing"], lessons: ["core", "drawing"] };
-MAY.shell = ["core", "drawing", "lens", "lessons"];
-
-test("imports point from the shell to the core, and no room knows the rooms above it", () => {
-  for (const name of files(MICROSCOPE, /\.js$/)) {
-    const room = name.split("/")[0];
-    for (const [, from] of readFileSync(join(MICROSCOPE, name), "utf8").matchAll(/^import [^;]* from "([^"]*)";/gm)) {
-      const other = posix.join(posix.dirname(name), from).split("/")[0];
-      assert.ok(other === room || MAY[room].includes(other), `${name} imports ${from}`);
-    }
-  }
-});
-
 test("what a module imports is exported where it says", async () => {
   for (const name of files(MICROSCOPE, /\.js$/)) {
     const text = readFileSync(join(MICROSCOPE, name), "utf8");
