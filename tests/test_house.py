@@ -27,7 +27,7 @@ BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
     "drawing": {"core"},
     "lens": {"core", "drawing"},
-    "lessons": {"core", "drawing", "lens"},
+    "lessons": {"core", "drawing"},
     "shell": {"core", "drawing", "lens", "lessons"},
 }
 
