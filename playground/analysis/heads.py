@@ -20,9 +20,26 @@ from playground.tracing import Trace, entropy
 REACH = 3  # patches: how far away a fixed offset is looked for
 MOST_QUERIES = 400  # of a larger grid, so many patches are asked, evenly spread
 
-ITSELF, PREFIX, LOCAL, EVERYWHERE = "looks at itself", "class token or registers", "local", "everywhere"
-CONTENT, IDLE, MIXED = "same object or colour", "idle", "no single habit"
-FIXED = "fixed offset: "  # followed by where to
+
+@dataclass(frozen=True)
+class Habit:
+    """What a head mostly does, and how that is drawn everywhere: on pages, in figures and in the browser."""
+
+    label: str
+    short: str  # for a small cell
+    colour: str  # none is a role's (queries, keys, values, convolution)
+    symbol: str  # plotly's name of the mark, which tells habits apart for those who don't see the colours
+
+
+CONTENT = Habit("same object or colour", "alike", "#E69F00", "star")
+FIXED = Habit("fixed offset", "", "#CC79A7", "triangle-left")  # in a cell stands where to
+LOCAL = Habit("local", "local", "#6A51A3", "circle")
+ITSELF = Habit("looks at itself", "itself", "#B5A000", "square")
+PREFIX = Habit("class token or registers", "CLS, reg", "#882255", "diamond")
+MIXED = Habit("no single habit", "mixed", "#9A9CA5", "circle-open")
+EVERYWHERE = Habit("everywhere", "all", "#C4C6CC", "hexagon")
+IDLE = Habit("idle", "idle", "#5B5D66", "x-thin-open")
+HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, MIXED, EVERYWHERE, IDLE)  # in the order of legends
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,17 @@ class Head:
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
-    """The habit of a head, in words. Where objects are known, the share on the query's own one counts as well."""
+    """The habit of a head, in words: of a fixed offset also where to."""
+    found = habit(head, own_object)
+    return f"{found.label}: {direction(head.offset)}" if found is FIXED else found.label
+
+
+def short(head: Head, found: Habit) -> str:
+    return direction(head.offset) if found is FIXED else found.short
+
+
+def habit(head: Head, own_object: float = 0.0) -> Habit:
+    """The habit of a head. Where objects are known, the share on the query's own one counts as well."""
     elsewhere = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
@@ -53,7 +80,7 @@ def kind(head: Head, own_object: float = 0.0) -> str:
     if head.to_self > 0.5:
         return ITSELF
     if head.offset_share > 0.3:
-        return FIXED + direction(head.offset)
+        return FIXED
     alike = head.colour > 0.2 or own_object > 0.7
     if head.content > 0.35 and alike:  # before nearness, for what is alike is often near
         return CONTENT
@@ -98,9 +125,16 @@ class Habits:
 
     def kinds(self, own_object: np.ndarray | None = None) -> list[list[str]]:
         """The name of every head's habit: [layer][head]. `own_object` (layers, heads) is known of drawn scenes only."""
+        return self._of_every_head(kind, own_object)
+
+    def habits(self, own_object: np.ndarray | None = None) -> list[list[Habit]]:
+        """Every head's habit: [layer][head]."""
+        return self._of_every_head(habit, own_object)
+
+    def _of_every_head(self, of: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
         known = np.zeros((layers, heads)) if own_object is None else own_object
-        return [[kind(self.head(i, h), known[i, h]) for h in range(heads)] for i in range(layers)]
+        return [[of(self.head(i, h), known[i, h]) for h in range(heads)] for i in range(layers)]
 
 
 def average(many: Sequence[Habits]) -> Habits:

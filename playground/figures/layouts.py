@@ -18,17 +18,6 @@ from playground.figures.spec import WITHOUT_HEADS, Spec
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-KINDS = {  # a head's habit (playground/heads.py) -> its colour; they survive colour blindness
-    "same object or colour": "#E69F00",
-    "local": "#56B4E9",
-    "fixed offset": "#0072B2",
-    "everywhere": "#009E73",
-    "looks at itself": "#F0E442",
-    "class token or registers": "#CC79A7",
-    "no single habit": "#9a9ca5",
-    "idle": "#5b5d66",
-}
-
 
 @dataclass(frozen=True)
 class Subject:
@@ -156,19 +145,19 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
 
     seen = subject.seen
     habits = heads.look(seen)
-    kinds = habits.kinds()
+    kinds = habits.habits()
     span = maps.domain(replace(spec, what="weight", direction="row"), seen, [])
     side = habits.offsets.shape[-1]
 
     def draw(sheet, axes, layer, head, box) -> None:
         edge = 0.075 * box.height
-        colour = KINDS[kinds[layer][head].split(":")[0]]
+        colour = kinds[layer][head].colour
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=colour, linewidth=0))
         extent = (box.x + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
         sheet.layer(axes, maps.solid(habits.offsets[layer, head], replace(spec, smooth=False), span), extent)
 
-    present = {kind.split(":")[0] for layer in kinds for kind in layer}
-    legend = tuple((colour, kind) for kind, colour in KINDS.items() if kind in present)
+    present = {habit for layer in kinds for habit in layer}
+    legend = tuple((habit.colour, habit.label) for habit in heads.HABITS if habit in present)
     caption = (
         f"{captions.model(spec.model)}: what each head gives to the {side} × {side} places around a patch, "
         "which is in the middle, on average over this picture; the frame names its habit."

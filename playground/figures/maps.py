@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import matplotlib
 import numpy as np
 from PIL import Image
 
+from playground.analysis.ceiling import nice_number, shared_ceiling
 from playground.errors import PlaygroundError
 from playground.figures.spec import Spec
 
@@ -88,17 +88,10 @@ def domain(spec: Spec, seen: Trace, maps: list[Map]) -> Domain:
     if spec.what in ("score", "similarity"):
         low, high = min(float(m.grid.min()) for m in maps), max(float(m.grid.max()) for m in maps)
         return Domain(low, max(high, low + 1e-6), words, False)
-    ceiling = spec.ceiling or min(1.0, nice_number(20 / seen.tokens))
+    ceiling = spec.ceiling or shared_ceiling(seen.tokens)
     if spec.what == "value":
         return Domain(0, nice_number(ceiling * float(seen.value_norms(spec.layer).mean())), words, False, True)
     return Domain(0, ceiling, words, True, ceiling < 1)
-
-
-def nice_number(x: float) -> float:
-    """The 1-2-5 number nearest to x. Of 20 times a uniform weight: where shared colours end, as in the microscope."""
-    power = 10 ** math.floor(math.log10(x))
-    rest = x / power
-    return (1 if rest < 1.4142 else 2 if rest < 3.1623 else 5 if rest < 7.0711 else 10) * power
 
 
 # Colours --------------------------------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "class token on objects": float(np.mean(here.class_mass)),
         "area of objects": float(np.mean(here.object_area)),
         "kinds": kinds,
-        "idle": flat.count(heads.IDLE) / len(flat),
+        "idle": flat.count(heads.IDLE.label) / len(flat),
     }
 
 

@@ -11,10 +11,10 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw
 
+from playground.analysis.ceiling import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 
-CEILING = 12  # weights are shown up to so many times the even share, the same in every map and at every step
 MAP, GAP = 84, 4  # pixels
 
 
@@ -23,7 +23,7 @@ def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Imag
     head, all on one scale."""
     seen = trace(vit, image)
     rows = torch.stack([seen.rows(layer, query) for layer in range(seen.layers)])  # (layers, heads, tokens)
-    maps = _magma(seen.on_grid(rows) * seen.tokens / CEILING)  # (layers, heads, rows, columns, 3)
+    maps = _magma(seen.on_grid(rows) / shared_ceiling(seen.tokens))  # (layers, heads, rows, columns, 3)
     high, wide = _size(seen)
     height = seen.layers * (high + GAP) - GAP
     left = _outlined(image, seen, query, height)

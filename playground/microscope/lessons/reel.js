@@ -3,15 +3,16 @@
 // the server.
 //
 //   const reel = createReel(parent, {onView: (view) => {}, ask: (request) => {}});
-//   reel.update({run, moments, planned, losses, curve, kinds, entropy, mass, packs, image, view, growing});
+//   reel.update({run, moments, planned, losses, curve, habits, kinds, entropy, mass, packs, image, view, growing});
 //     run       a name; another one starts afresh       moments   the steps of M moments
 //     planned   how many there will be                  curve     (points, 1 + losses): the step, then each loss
+//     habits    [{label, colour}] of the legend
 //     kinds     [M][layers][heads] names of habits      entropy, mass  (M, layers, heads)
 //     packs     [{step, bytes}], of some layers; those of a step are merged
 //     growing   true while the run goes on: a new moment is then played as it comes
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
-import { cssColours, heatPixels, niceNumber } from "../core/colours.js";
+import { cssColours, heatPixels, sharedCeiling } from "../core/colours.js";
 import { mergePack, unpack } from "../core/core.js";
 import { tokenOf } from "../core/view.js";
 import { drawColourBar, UNDER } from "../drawing/charts.js";
@@ -205,9 +206,7 @@ function rebuild(reel) {
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])
     fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
-  // Ten times the weight of a uniform row, at all moments: so that the uniform beginning can be seen as well as the
-  // end.
-  reel.domain = { low: 0, high: Math.min(1, niceNumber(10 / shape.tokens)), log: false, unit: "percent", open: true };
+  reel.domain = { low: 0, high: sharedCeiling(shape.tokens), log: false, unit: "percent", open: true };
   drawColourBar(
     refs.colourBar.getContext("2d"),
     refs.colourBar.width,

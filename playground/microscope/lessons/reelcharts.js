@@ -3,18 +3,8 @@
 
 import { say } from "../drawing/dom.js";
 
-// A habit has a colour ("local" that of the convolution); heads without one are grey.
-const HABITS = [
-  ["same object or colour", "#E69F00"],
-  ["fixed offset", "#CC79A7"],
-  ["local", "#56B4E9"],
-  ["looks at itself", "#B5A000"],
-  ["class token or registers", "#8577B5"],
-  ["no single habit", "color-mix(in srgb, var(--ink) 38%, var(--paper))"],
-  ["everywhere", "color-mix(in srgb, var(--ink) 16%, var(--paper))"],
-  ["idle", "color-mix(in srgb, var(--ink) 4%, var(--paper))"],
-];
-const familyOf = (kind) => HABITS.findIndex(([name]) => kind.startsWith(name));
+// Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
+const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
 const LEFT = 34,
   RIGHT = 8,
   TOP = 6,
@@ -193,7 +183,7 @@ function massChart(reel, chart) {
 
 // A row for every head, from the first layer downwards; in it a field for every moment.
 function habitChart(reel, chart) {
-  const { shape, view, kinds } = reel;
+  const { shape, view, kinds, habits } = reel;
   const { layers, heads } = shape;
   const gap = 3,
     high = (chart.h - BOTTOM - TOP - gap * (layers - 1)) / (layers * heads);
@@ -209,7 +199,7 @@ function habitChart(reel, chart) {
           width: Math.max(0, to - from) + 0.3,
           y: top(layer, head),
           height: Math.max(1, high - (high > 4 ? 1 : 0.3)),
-          fill: HABITS[familyOf(kind)]?.[1] ?? "none",
+          fill: habits[familyOf(habits, kind)]?.colour ?? "none",
         });
         field.dataset.row = `${layer} ${head}`;
         field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
@@ -237,18 +227,19 @@ function habitChart(reel, chart) {
 // How many heads have each habit at this moment.
 function writeLegend(reel, moment) {
   const chart = reel.charts[3];
-  const counts = HABITS.map(() => 0);
-  for (const kind of reel.kinds[moment].flat()) counts[familyOf(kind)]++;
+  const { habits } = reel;
+  const counts = habits.map(() => 0);
+  for (const kind of reel.kinds[moment].flat()) counts[familyOf(habits, kind)]++;
   const key = `${reel.run} ${counts.join()}`;
   if (chart.legendKey === key) return;
   chart.legendKey = key;
   chart.legend.replaceChildren(
-    ...HABITS.flatMap(([name, colour], i) => {
+    ...habits.flatMap(({ label, colour }, i) => {
       if (!counts[i]) return [];
       const entry = document.createElement("span"),
         swatch = document.createElement("i");
       swatch.style.background = colour;
-      entry.append(swatch, `${counts[i]} ${name}`);
+      entry.append(swatch, `${counts[i]} ${label}`);
       return [entry];
     }),
   );

@@ -165,7 +165,7 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
         "heads": seen.heads,
         "measure": state.measure,
         "measures": [_measure(key, seen, mean, spread) for key in measures_of(seen)] + [_effect(mean, spread)],
-        "habits": [[{"long": name, "short": short(name)} for name in row] for row in mean.kinds()],
+        "habits": _habit_names(mean),
         "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1), 4).tolist(),
         "reach": mean.offsets.shape[-1] // 2,
         "shown": shown,
@@ -175,6 +175,19 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
     if opened := state.atlas.get("open"):
         here.tell_view(here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))})
         st.switch_page("pages/microscope.py", query_params=here.words())
+
+
+def _habit_names(mean) -> list[list[dict[str, str]]]:
+    from playground.analysis.heads import short
+
+    named = zip(mean.kinds(), mean.habits(), strict=True)
+    return [
+        [
+            {"long": name, "short": short(mean.head(layer, head), habit)}
+            for head, (name, habit) in enumerate(zip(names, habits, strict=True))
+        ]
+        for layer, (names, habits) in enumerate(named)
+    ]
 
 
 def _measure(key: str, seen, mean, spread) -> dict:
@@ -202,35 +215,20 @@ def _effect(mean, spread) -> dict:
     }  # fmt: skip
 
 
-def short(kind: str) -> str:
-    """A habit's name for a small cell."""
-    from playground.analysis import heads
-
-    if kind.startswith(heads.FIXED):
-        return kind.removeprefix(heads.FIXED)
-    return {
-        heads.ITSELF: "itself", heads.PREFIX: "CLS, reg", heads.LOCAL: "local", heads.EVERYWHERE: "all",
-        heads.CONTENT: "alike", heads.IDLE: "idle", heads.MIXED: "mixed",
-    }[kind]  # fmt: skip
-
-
 # Distance by depth
-
-SYMBOLS = {"looks": "square", "class": "diamond", "fixed": "triangle-left", "local": "circle", "same": "star",
-           "everywhere": "hexagon", "idle": "x-thin-open", "no": "circle-open"}  # fmt: skip
 
 
 def scatter(seen, mean, spread=None) -> go.Figure:
     """Every head at its layer: the figure that the ViT paper prints."""
-    from playground.analysis.heads import even_distance
+    from playground.analysis.heads import HABITS, Habit, even_distance
 
     even = even_distance(*seen.grid)
     figure, kinds = go.Figure(), mean.kinds()
-    groups: dict[str, list[Spot]] = {}
-    for layer, row in enumerate(kinds):
-        for head, name in enumerate(row):
-            groups.setdefault(name.split(":")[0], []).append((layer, head))
-    for name, spots in sorted(groups.items()):
+    groups: dict[Habit, list[Spot]] = {}
+    for layer, row in enumerate(mean.habits()):
+        for head, habit in enumerate(row):
+            groups.setdefault(habit, []).append((layer, head))
+    for habit, spots in sorted(groups.items(), key=lambda group: HABITS.index(group[0])):
         layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
         far = mean.distance[layers, heads]
         spare = None if spread is None else {"array": spread.distance[layers, heads], "thickness": 1, "width": 0}
@@ -240,9 +238,9 @@ def scatter(seen, mean, spread=None) -> go.Figure:
             for (layer, head), x in zip(spots, far, strict=True)
         ]
         figure.add_scatter(
-            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=far, error_y=spare, name=name,
+            x=layers + (heads - (seen.heads - 1) / 2) * 0.5 / seen.heads, y=far, error_y=spare, name=habit.label,
             mode="markers", text=hover, hoverinfo="text",
-            marker={"size": 11, "symbol": SYMBOLS[name.split(" ")[0]], "color": INK, "line": {"width": 1.5}},
+            marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
     ends = [-0.5, seen.layers - 0.5]
     for level, words, colour in ((even, "all patches alike", INK), (NEAR, "3 × 3 convolution", CONVOLUTION)):

@@ -83,6 +83,8 @@ class Film:
         return self.built[1]
 
     def _build(self, seen, growing: bool, view: dict, view_id: str, layer: int) -> bytes:
+        from playground.analysis.heads import HABITS
+
         moments, packs = seen.moments, []
         arrays = {
             "curve": np.asarray(seen.curve, np.float32),
@@ -103,6 +105,7 @@ class Film:
             "moments": [moment.step for moment in moments],
             "planned": self.planned,
             "losses": list(seen.losses),
+            "habits": [{"label": habit.label, "colour": habit.colour} for habit in HABITS],
             "kinds": [moment.habits.kinds(moment.mass) for moment in moments],
             "growing": growing,
             "packs": packs,
