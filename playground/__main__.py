@@ -72,9 +72,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     models.set_defaults(run=_models)
 
-    download = commands.add_parser("download", help="fetch weights now, so that they work without a network later")
-    download.add_argument("names", nargs="+", metavar="MODEL")
+    download = commands.add_parser(
+        "download", help="fetch weights or photographs now, so that they work without a network later"
+    )
+    download.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
     download.set_defaults(run=_download)
+
+    prepare = commands.add_parser(
+        "prepare", help="trace the fetched photographs now, so that they are shown at once when the app starts"
+    )
+    prepare.set_defaults(run=_prepare)
 
     train = commands.add_parser("train", help="train the bundled model again, from nothing; or one on your pictures")
     train.add_argument(
@@ -117,6 +124,15 @@ def _download(options: argparse.Namespace) -> None:
     from playground.catalogue import download
 
     download(options.names)
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
+    from playground.serving.prepared import prepare
+
+    made = prepare(tqdm)
+    print(f"prepared: {', '.join(made)}" if made else "every photograph was prepared already")
 
 
 def _train(options: argparse.Namespace) -> None:

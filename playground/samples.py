@@ -1,15 +1,28 @@
-"""The pictures that come with the playground: their names, what to look for in them, where they lie.
+"""The pictures that the playground opens with: their names, what to look for in them, where they lie.
 
-`python -m playground.samples` draws them again, from playground/compositions.py.
+Photographs are borrowed (playground/borrowed.py) and there once they have been fetched; the drawings come with the
+playground. `python -m playground.samples` draws those again, from playground/scenes/compositions.py.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from playground import borrowed
 from playground.assets import SAMPLES as FOLDER
+from playground.errors import PlaygroundError
 
 HEIGHT = 768
 QUALITY = 90
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a photograph is looked at first: chosen by eye, where its attention shows most (benchmarks/eyes.py)."""
+
+    model: str
+    grid: tuple[int, int]  # patches
+    layer: int
+    head: int
 
 
 @dataclass(frozen=True)
@@ -18,13 +31,73 @@ class Sample:
     title: str
     start: tuple[float, float]  # which patch is asked first: where it lies, as parts of height and width
     hint: str  # what to look for, one sentence
+    look: Look | None = None  # None: the bundled model, as it is
+    loan: borrowed.Borrowed | None = None  # None: drawn by the playground
+
+    @property
+    def kind(self) -> str:
+        return "drawing" if self.loan is None else "photograph"
+
+    @property
+    def author(self) -> str:
+        return "the playground's own" if self.loan is None else self.loan.author
+
+    @property
+    def licence(self) -> str:
+        return "MIT" if self.loan is None else self.loan.licence
+
+    @property
+    def source(self) -> str:
+        return "drawn by playground/scenes" if self.loan is None else self.loan.source
+
+    @property
+    def is_here(self) -> bool:
+        return self.loan is None or borrowed.find(self.loan.file) is not None
 
     @property
     def path(self) -> Path:
-        return FOLDER / f"{self.name}.jpg"
+        if self.loan is None:
+            return FOLDER / f"{self.name}.jpg"
+        if (path := borrowed.find(self.loan.file)) is None:
+            raise PlaygroundError(
+                f"The photograph {self.name} is not on this machine; `python -m playground download photographs` "
+                "fetches it."
+            )
+        return path
 
 
-SAMPLES = (
+def _photograph(
+    file: str, title: str, patch: tuple[int, int], grid: tuple[int, int], layer: int, head: int, hint: str
+) -> Sample:
+    thing = next(thing for thing in borrowed.PHOTOGRAPHS if thing.file == file)
+    start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
+    return Sample(Path(file).stem, title, start, hint, Look("dinov2-small", grid, layer, head), thing)
+
+
+PHOTOGRAPHS = (  # about 28 × 28 patches: crisp enough, and three times as fast as the 37 × 37 of DINOv2's training
+    _photograph(
+        "chelsea.png", "Chelsea the cat", (11, 24), (23, 34), 6, 5,
+        "Point at one eye: the other eye lights up, across the whole face.",
+    ),
+    _photograph(
+        "coffee.png", "A cup of coffee", (14, 20), (23, 34), 9, 4,
+        "Point at the spoon: it listens to the cup.",
+    ),
+    _photograph(
+        "astronaut.png", "Eileen Collins, astronaut", (19, 16), (28, 28), 8, 4,
+        "Point at one badge: the badge on the other side of the suit lights up.",
+    ),
+    _photograph(
+        "rocket.jpg", "Before the launch", (12, 23), (23, 34), 6, 5,
+        "Point at one tower: its twin on the other side of the rocket lights up.",
+    ),
+    _photograph(
+        "camera.png", "The cameraman", (25, 19), (28, 28), 9, 1,
+        "Point at one leg of the tripod: the others answer.",
+    ),
+)  # fmt: skip
+
+SAMPLES = (  # the drawings, which are always there
     Sample(
         "meadow", "Morning in the meadow", (0.62, 0.4),
         "Hover the cat, then the grass: each patch finds the rest of its own thing.",
@@ -68,8 +141,14 @@ SAMPLES = (
 )  # fmt: skip
 
 
+def samples() -> tuple[Sample, ...]:
+    """What there is on this machine: photographs first, then the drawings."""
+    return (*(sample for sample in PHOTOGRAPHS if sample.is_here), *SAMPLES)
+
+
 def named(name: str) -> Sample | None:
-    return next((sample for sample in SAMPLES if sample.name == name), None)
+    """Also a photograph that was not fetched yet: its path says how to."""
+    return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
@@ -79,7 +158,7 @@ def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
 
 
 def draw_sample(name: str, height: int = HEIGHT):
-    """The scene behind a sample, with its masks and labels (playground.drawing.Scene)."""
+    """The scene behind a sample, with its masks and labels (playground.scenes.drawing.Scene)."""
     from playground.scenes.compositions import COMPOSITIONS
     from playground.scenes.drawing import draw
 

@@ -87,3 +87,18 @@ def arrive(chromium):
             return visitor
 
         yield new
+
+
+@pytest.fixture(scope="session")
+def really_here():
+    """Fetches what is borrowed, once for all tests; where it can't be had, the test says so and is left out."""
+    from playground import borrowed
+    from playground.errors import PlaygroundError
+
+    def fetched(group: str):
+        try:
+            borrowed.fetch(borrowed.GROUPS[group])
+        except PlaygroundError as error:
+            pytest.skip(f"{group} can't be had here: {error}")
+
+    return fetched

@@ -288,17 +288,6 @@ def test_a_number_without_an_end_is_refused(tmp_path):
 # The real ones --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def really_here():
-    def fetched(group: str):
-        try:
-            borrowed.fetch(borrowed.GROUPS[group])
-        except PlaygroundError as error:
-            pytest.skip(f"{group} can't be had here: {error}")
-
-    return fetched
-
-
 def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
     really_here("photographs")
     for thing in borrowed.PHOTOGRAPHS:
