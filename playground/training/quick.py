@@ -6,6 +6,7 @@ three heads. What its attention does is looked at again and again, so that a tim
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
@@ -67,14 +68,18 @@ def train_now(
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Products this small are slower on two cores than on one, much slower where the cores have other work to do; and
-    those who only look something up meanwhile find a core free."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """This thread's products on one core: small ones are slower on two, and other people's work finds a core free.
+
+    torch.set_num_threads would also count for threads that are started meanwhile. OpenMP's own number belongs to one
+    thread alone. Where torch was built without OpenMP, nothing is changed.
+    """
+    before = torch.get_num_threads()  # the first call in a thread sets the thread's number; then it can be changed
+    set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
+    set_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        set_threads(before)
 
 
 def planned(recipe: Recipe = SMALL) -> int:

@@ -1,6 +1,7 @@
 """A small model trained on the spot."""
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,17 @@ def test_every_moment_adds_to_what_there_was(watched):
 def test_what_it_looks_at_changes_as_it_learns(watched):
     first, *_, last = (Trace.from_bytes(moment.trace).rows(1, (1, 1)) for moment in watched[1].moments)
     assert not torch.allclose(first, last)
+
+
+def test_one_core_is_for_this_thread_alone():
+    before = torch.get_num_threads()
+    with quick.one_core():
+        assert torch.get_num_threads() == 1
+        others = []
+        thread = threading.Thread(target=lambda: others.append(torch.get_num_threads()))
+        thread.start()
+        thread.join()
+    assert [*others, torch.get_num_threads()] == [before, before]
 
 
 def test_it_stops_when_it_is_told_to():
