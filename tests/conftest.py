@@ -5,7 +5,7 @@ import pytest
 # Helpers whose asserts are to print the values that they compared, as those of the tests do
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
-    *("figure_files", "fuzz", "hostile", "pictures", "tiny_runs"),
+    *("figure_files", "fuzz", "hostile", "pictures", "tiny_runs", "waiting"),
 )
 
 import torch  # noqa: E402

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import witnesses
+from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE = 180  # seconds: a busy machine is no failure
 LAST = 30  # lines of the log that a failed test prints
 
 

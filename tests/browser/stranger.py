@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from waiting import PATIENCE
 from websockets.sync.client import connect
 
-PATIENCE = 120  # seconds: a busy machine is no failure
 MOST = 2**28  # bytes of a message
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import witnesses
+from waiting import PATIENCE, until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
 from browser.policy import WATCH, policy
@@ -22,7 +23,6 @@ from browser.visitor import LOST, Visitor
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT = "playground_seat"
-PATIENCE = 120  # seconds: a busy machine is no failure
 
 
 class Proxy:
@@ -55,7 +55,7 @@ class Proxy:
         if seat:
             request.add_header("Cookie", f"{SEAT}={seat}")
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, dict(answer.headers)
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers)
@@ -67,7 +67,7 @@ class Proxy:
             "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
         }  # fmt: skip
         lines = [f"{name}: {value}" for name, value in asked.items() if value]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as line:
             line.sendall("\r\n".join(["GET /_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
             return line.recv(100).split()[1].decode()
 
@@ -82,9 +82,12 @@ class Proxy:
 
     def logged(self, path: str, after: int = 0) -> dict[str, str]:
         """What nginx writes of a request, soon after its answer is out; the last replica it asked, or - for none."""
-        found = []
-        until(lambda: found.extend(line for line in self.log()[after:] if path in line) or found, f"a log of {path}")
-        _, status, _, _, replicas, *rest = found[-1].split()
+
+        def found() -> list[str]:
+            return [line for line in self.log()[after:] if path in line]
+
+        until(found, f"nothing is logged of {path}")
+        _, status, _, _, replicas, *rest = found()[-1].split()
         return {"status": status, "replica": rest[-2] if len(rest) > 1 else replicas}
 
     def tell(self) -> str:
@@ -92,18 +95,6 @@ class Proxy:
 
     def log(self) -> list[str]:
         return (self.folder / "access.log").read_text().splitlines()
-
-
-def until(condition, what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        try:
-            if condition():
-                return
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(f"{what} did not happen in {PATIENCE} s")
 
 
 @pytest.fixture(scope="module")
@@ -226,4 +217,5 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         assert_shows(visitor, data, "after.jpg")
     finally:
         lost.start().wait()
-    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == {r.address for r in replicas}, "the return of both")
+    both = {replica.address for replica in replicas}
+    until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")

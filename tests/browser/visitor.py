@@ -9,12 +9,13 @@ from copy import copy
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+import waiting
 import witnesses
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, WebSocket
 
 from browser.chromium import FLAGS
 
-PATIENCE = 120_000  # milliseconds: a busy machine is no failure
+PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 OWN_HOST = "127.0.0.1"
 MOST = 2000  # letters of what the microscope says that a failed test prints
 LAUNCH = [

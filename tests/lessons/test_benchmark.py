@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
+from waiting import until
 
 from playground.lessons import benchmark
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
@@ -64,7 +64,7 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", program], **how))
     series = Series(64, 1, 1)
-    wait(lambda: not series.running)
+    until(lambda: not series.running, "it does not end")
     assert series.complete
     assert series.done == 1
     assert [p.tokens for p in series.of(CONVOLUTION)] == list(range(STEPS))
@@ -72,10 +72,3 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
 
 def test_a_quarter_of_the_free_memory_at_most():
     assert 0 <= benchmark.memory_to_spare() <= benchmark.MOST_BYTES
-
-
-def wait(until) -> None:
-    end = time.monotonic() + 120
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.05)

@@ -1,16 +1,9 @@
 """Measurements: one at a time, the next begins by itself, and only the ticket's holder stops one."""
 
-import time
+from waiting import until
 
 from playground.serving.measurements import Measurements
 from playground.serving.queue import OVER, SERVED, WAITING
-
-
-def until(condition, what: str) -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 def test_one_series_at_a_time_and_its_ticket_stops_it():

@@ -1,20 +1,19 @@
 import threading
-import time
 
 import pytest
+from waiting import PATIENCE, until
 
 from playground.serving.queue import OVER, SERVED, WAITING, Queue
 
 
-def until(condition, seconds=20):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert condition()
+def go_away(ticket) -> None:
+    """As if nobody had looked at it for long."""
+    ticket._looked = float("-inf")
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
     queue, lock, now, most, done = Queue(2), threading.Lock(), 0, 0, []
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def work(i):
         nonlocal now, most
@@ -22,7 +21,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
             with lock:
                 now += 1
                 most = max(most, now)
-            time.sleep(0.01)
+            both.wait()  # nobody gets on who is alone
             with lock:
                 now -= 1
                 done.append(i)
@@ -31,7 +30,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join()
     assert (most, sorted(done), queue._line) == (2, list(range(12)), [])
 
 
@@ -43,14 +42,14 @@ def busy():
     def hold():
         with queue.take():
             begun.set()
-            go.wait(20)
+            go.wait(PATIENCE)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    begun.wait(20)
+    assert begun.wait(PATIENCE)
     yield queue, go
     go.set()
-    thread.join(20)
+    thread.join()
 
 
 def test_who_waits_is_told_how_many_come_first(busy):
@@ -99,33 +98,34 @@ def test_one_is_served_at_a_time_in_the_order_of_coming():
     def work(name):
         def run(ticket):
             served.append(name)
-            go.wait(20)
+            go.wait(PATIENCE)
 
         return run
 
     first, second, third = (queue.run(work(name)) for name in "abc")
-    until(lambda: first.state == SERVED)
+    until(lambda: first.state == SERVED, "the first is not served")
     assert [queue.before(ticket) for ticket in (first, second, third)] == [0, 1, 2]
     assert (second.state, served) == (WAITING, ["a"])
     second.stop()
     assert queue.before(third) == 1
     go.set()
-    until(lambda: third.state == OVER)
+    until(lambda: third.state == OVER, "the third is not done")
     assert served == ["a", "c"]
 
 
 def test_who_has_gone_gives_the_turn_back():
-    queue = Queue(patience=0.2)
+    queue = Queue(patience=2 * PATIENCE)
 
     def until_stopped(ticket):
-        while not ticket.stopped():
-            time.sleep(0.01)
+        until(ticket.stopped, "nobody stopped it")
 
     first, second = queue.run(until_stopped), queue.run(until_stopped)
-    until(lambda: queue.before(second) == 0 and second.state == SERVED)  # it goes on looking, the first one does not
+    until(lambda: first.state == SERVED, "the first is not served")
+    go_away(first)
+    until(lambda: second.state == SERVED, "the second is not served")
     assert first.state == OVER
     second.stop()
-    until(lambda: second.state == OVER)
+    until(lambda: second.state == OVER, "the second does not stop")
 
 
 def test_what_breaks_is_told_and_holds_nobody_up():
@@ -135,28 +135,28 @@ def test_what_breaks_is_told_and_holds_nobody_up():
         raise RuntimeError("no memory")
 
     first, second = queue.run(broken), queue.run(done.append)
-    until(lambda: second.state == OVER)
+    until(lambda: second.state == OVER, "the second is not done")
     assert str(first.trouble) == "no memory"
     assert done == [second]
 
 
 def test_who_comes_back_after_giving_up_is_not_served_beside_another():
     """A hidden tab may be silent for long, and then look again."""
-    queue, now, most, go = Queue(patience=0.2), [], [], threading.Event()
+    queue, now, most, go = Queue(patience=2 * PATIENCE), [], [], threading.Event()
 
     def work(ticket):
         now.append(ticket)
         most.append(len(now))
-        go.wait(20)
+        go.wait(PATIENCE)
         now.remove(ticket)
 
     first, silent = queue.run(work), queue.run(work)
-    until(lambda: first.state == SERVED)
-    until(silent.stopped)
+    until(lambda: first.state == SERVED, "the first is not served")
+    go_away(silent)
     third = queue.run(work)
     queue.before(silent)
     go.set()
-    until(lambda: queue.before(third) == 0 and third.state == OVER)
+    until(lambda: third.state == OVER, "the third is not done")
     assert max(most) == 1
 
 
@@ -165,4 +165,4 @@ def test_both_ways_to_wait_share_one_queue(busy):
     ticket = queue.run(lambda ticket: None)
     assert queue.before(ticket) == 1
     go.set()
-    until(lambda: ticket.state == OVER)
+    until(lambda: ticket.state == OVER, "it is not done")
