@@ -90,7 +90,7 @@ def drawn(photo: np.ndarray, seen, row, query) -> tuple[np.ndarray, dict]:
     cell = photo.shape[0] // seen.grid[0]
     weights = seen.on_grid(row).numpy()
     tokens = row.numel()
-    ceiling = light.exposure(weights, tokens)
+    ceiling = light.exposure(weights)
     share = large(light.shares(weights, ceiling), cell)
     entropy = float(-(row * row.clamp(min=1e-12).log2()).sum())
     chosen = large(light.densest(weights), cell)

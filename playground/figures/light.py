@@ -21,7 +21,7 @@ CHROMA = 0.22
 HUES = (-20, 100)  # degrees, from the faintest to the strongest: red, orange, yellow
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 BRIGHTEST = 0.005  # this share of the cells may be brighter than the exposure can show
-FLOOR = 2  # times a uniform weight: an even row is not stretched into a pattern
+FLOOR = 2  # times the mean: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 MASS = 0.6
 DIM, DRAINED = (0.06, 0.56), 0.3  # of the light: where nothing is attended to; how much of the colour stays there
@@ -29,10 +29,11 @@ LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near t
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
-def exposure(values: np.ndarray, tokens: int) -> float:
-    """The weight at which the picture is brightest: that of the row's brightest cells, or of twice a uniform row."""
-    values = np.sort(values, axis=None)[::-1]
-    return float(max(values[int(values.size * BRIGHTEST)], FLOOR / tokens))
+def exposure(values: np.ndarray) -> float:
+    """The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
+    Of several pictures together, where they are to be compared."""
+    values = np.sort(values, axis=None)[::-1].astype(np.float64)
+    return float(max(values[int(values.size * BRIGHTEST)], FLOOR * values.mean())) or 1.0
 
 
 def is_even(entropy_bits: float, tokens: int) -> bool:

@@ -73,7 +73,7 @@ VIEW = (
     Choice("log", False),
     Choice("smooth", False, field="smooth", flag="--smooth", help="interpolate between patches"),
     Choice("grid", False),
-    Choice("opacity", 0.85, pattern=r"[01](\.\d+)?"),
+    Choice("draw", "heat", ("heat", "light")),
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
     Choice("depth", "follow", pattern=r"follow|\d{1,3}"),
     Choice("beside", "convolution", ("convolution", "wall", "compare")),

@@ -12,7 +12,7 @@ HOSTILE = [
     "sample=../../etc/passwd&model=../../../etc/passwd&with=sample:../meadow",
     "model=<script>alert(1)</script>&sample=<img src=x onerror=alert(1)>",
     "model=%F0%9F%94%AD&sample=%00&layer=%EF%BC%95&query=%E2%80%AE7,5",
-    "layer=999&head=-1&query=999,999&scale=1e400&detail=99&k=4&depth=0&opacity=7",
+    "layer=999&head=-1&query=999,999&scale=1e400&detail=99&k=4&depth=0&draw=dark",
     "sample=meadow&sample=flock&layer=NaN&locked=maybe&what=__proto__&beside=constructor",
     "with=model:nonsense/../..&with=sample:nobody&view=x&lens=y&strip=z&model=",
 ]

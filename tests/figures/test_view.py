@@ -17,7 +17,7 @@ CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core
 VALUES = {  # of the choices that are no list
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
-    "ceiling": ["auto", 0.05, 1], "opacity": [0, 0.35, 1], "depth": ["follow", 1, 12],
+    "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
 }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from playground.serving import address
         {"scale": "nan"},
         {"scale": "inf"},
         {"scale": "1e400"},
-        {"opacity": "7"},
+        {"draw": "7"},
         {"k": "4"},
         {"beside": "__proto__"},
         {"locked": "maybe"},
@@ -40,7 +40,7 @@ def test_what_is_not_expected_in_an_address_is_dropped(hostile):
 
 
 def test_what_the_microscope_writes_is_read_again():
-    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&opacity=0.35&depth=12&ceiling=0.05&beside=wall&k=7"
+    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&draw=light&depth=12&ceiling=0.05&beside=wall&k=7"
     view = address.view_of(text)
     assert len(view) == text.count("=")
     assert address.read(view)[1] == view

@@ -1,7 +1,7 @@
 // What one pack answers for one layer, query, scale and way of looking, for all heads at once. The buffers are made
 // once, so that moving the cursor allocates nothing. No DOM in here.
 
-import { niceNumber, ownDomain, sharedCeiling } from "./colours.js";
+import { ownDomain } from "./colours.js";
 import {
   columnInto,
   columnScoresInto,
@@ -13,6 +13,7 @@ import {
   softmaxInPlace,
   weighInto,
 } from "./core.js";
+import { exposure, exposureOfAll } from "./light.js";
 
 export function createAnswers(pack) {
   const size = pack.heads * pack.tokens;
@@ -29,7 +30,6 @@ export function createAnswers(pack) {
     normalisers: new Map(), //               layer → {values, done}
     normalisersScale: NaN,
     ranges: new Map(), //                    layer → the spread of its raw scores at scale 1
-    meanNorms: new Map(), //                 layer → the mean length of its values
     scratch: new Float32Array(pack.tokens),
     cell: new Float32Array(pack.tokens),
   };
@@ -152,27 +152,25 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
-function meanNorm(answers, layer) {
-  if (!answers.meanNorms.has(layer)) {
-    const { norms } = layerOf(answers.pack, layer);
-    answers.meanNorms.set(layer, norms.reduce((a, b) => a + b, 0) / norms.length);
-  }
-  return answers.meanNorms.get(layer);
-}
+const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
 
-// The colours that all heads of a layer share.
+// The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.
 export function sharedDomain(answers, layer, scale, what, ceiling, log) {
-  const { pack } = answers;
-  let high = ceiling === "auto" ? sharedCeiling(pack.tokens) : ceiling;
+  const { pack, drawn } = answers;
   if (what === "score" && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
     // At scale 0 all scores are 0; the axis keeps a width, because values are divided by it.
     return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
   }
-  if (what === "value" && layerOf(pack, layer)?.norms) high = niceNumber(high * meanNorm(answers, layer));
-  return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
+  if (ceiling !== "auto") return domainTo(ceiling, log);
+  const places = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
+  return domainTo(exposureOfAll(drawn, places, pack.patches), log);
 }
 
-// The colours of one head alone.
-export const headDomain = (values, at, pack, what, log) =>
-  ownDomain(values, at + pack.prefixCount, at + pack.tokens, log, what === "score");
+// The colours of one picture alone: its own exposure, or the one that is held.
+export function ownExposure(values, at, pack, what, ceiling, log) {
+  const from = at + pack.prefixCount,
+    to = at + pack.tokens;
+  if (what === "score") return ownDomain(values, from, to, false, true);
+  return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
+}

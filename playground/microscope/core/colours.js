@@ -1,7 +1,5 @@
 // From numbers to colours, by rules that keep two pictures comparable. No DOM in here.
 
-import { MAGMA } from "./magma.js";
-
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#56B4E9" };
 
 // The 1-2-5 number nearest to x.
@@ -15,20 +13,6 @@ export function niceNumber(x) {
 // Where the shared colours end: twenty times the weight of a uniform row, made round. It depends on the number of
 // tokens alone, so that colours can be compared across all heads, layers, queries, scales and images of one resolution.
 export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
-
-// 256 canvas pixels, 0xAABBGGRR. Small weights leave the picture visible, large ones cover it; at opacity 1 the picture
-// is gone and only magma is left.
-export function heatPixels(opacity) {
-  const out = new Uint32Array(256);
-  const floor = Math.max(0, 2 * opacity - 1) ** 4;
-  for (let i = 0; i < 256; i++) {
-    const t = i / 255;
-    const cover = floor + (1 - floor) * (1 - (1 - t) ** 3);
-    const alpha = Math.round(255 * opacity * cover);
-    out[i] = ((alpha << 24) | (MAGMA[3 * i + 2] << 16) | (MAGMA[3 * i + 1] << 8) | MAGMA[3 * i]) >>> 0;
-  }
-  return out;
-}
 
 // A value's place on the colour map, 0 … 255. A domain is {low, high, log}.
 export function colourIndex(value, domain) {
@@ -63,13 +47,4 @@ export function ownDomain(values, from, to, log, signed) {
   if (signed) return { low, high: high > low ? high : low + 1, log: false };
   high = high > 0 ? high : 1;
   return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
-}
-
-// The palette as CSS colours, as it looks on a background of one colour.
-export function cssColours(palette, background) {
-  return Array.from({ length: 256 }, (_, i) => {
-    const alpha = (palette[i] >>> 24) / 255;
-    const mix = (x) => Math.round(MAGMA[3 * i + x] * alpha + background[x] * (1 - alpha));
-    return `rgb(${mix(0)} ${mix(1)} ${mix(2)})`;
-  });
 }

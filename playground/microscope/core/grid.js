@@ -14,11 +14,11 @@ export function patchAt(x, y, rows, columns) {
   return inside(y, rows) * columns + inside(x, columns);
 }
 
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 // Where an arrow key leads; at the edge it stays. −1: another key.
 export function patchAfterKey(key, patch, rows, columns) {
-  const step = STEPS[key];
+  const step = ARROWS[key];
   if (!step) return -1;
   const row = Math.min(rows - 1, Math.max(0, Math.floor(patch / columns) + step[0]));
   const column = Math.min(columns - 1, Math.max(0, (patch % columns) + step[1]));

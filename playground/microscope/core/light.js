@@ -7,53 +7,57 @@
 // Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the
 // set of patches that holds 60 % of what the patches get.
 
-export const BLACK = 0.25, // what the photograph's darkest and brightest tones become under the heat
-  WHITE = 0.75;
-export const TONES = 64, // of the table: greys beneath, and shares of the exposure
-  STEPS = 256;
+const BLACK = 0.25; // what the photograph's darkest and brightest tones become under the heat
+const WHITE = 0.75;
+export const TONES = 64; // of the table: greys beneath
+export const STEPS = 256; // of the table: shares of the exposure
 const TOP = 0.97; // OKLab's L of the brightest weight
 const CHROMA = 0.22;
 const HUES = [-20, 100]; // degrees, from the faintest to the strongest: red, orange, yellow
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
 const BRIGHTEST = 0.005; // this share of the cells may be brighter than the exposure can show
-const FLOOR = 2; // times a uniform weight: an even row is not stretched into a pattern
+const FLOOR = 2; // times the mean: an even row is not stretched into a pattern
 const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
-export const MASS = 0.6;
-export const DIM = [0.06, 0.56], // of the light: where nothing is attended to; how much of the colour stays there
-  DRAINED = 0.3;
+const MASS = 0.6;
+export const DIM = [0.06, 0.56]; // of the light: how dark it is where nothing is attended to
+export const DRAINED = 0.3; // and how much of the colour stays there
 const LIT = 0.8; // of the light: what belongs to the set of 60 % is at least so near to the photograph
 
 // 0 … 255: how much of the photograph a patch lets through.
 export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
 
-// The weight at which the picture is brightest: that of the row's brightest cells, or of twice a uniform row.
-export function exposure(values, from, to, tokens) {
-  const rank = Math.floor((to - from) * BRIGHTEST);
-  return Math.max(rankedValue(values, from, to, rank), FLOOR / tokens);
-}
+// The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
+export const exposure = (values, from, to) => exposureOfAll(values, [from], to - from);
 
-// The value that `rank` others exceed. The rank is small: a list of the largest so far is faster than sorting.
-function rankedValue(values, from, to, rank) {
+// The same for several pictures that are to be compared: `count` values from each of these places on.
+export function exposureOfAll(values, places, count) {
+  const rank = Math.floor(places.length * count * BRIGHTEST);
+  // The value that `rank` others exceed. The rank is small: a list of the largest so far is faster than sorting.
   const largest = new Float64Array(rank + 1).fill(-Infinity); // rising
-  for (let j = from; j < to; j++) {
-    const value = values[j];
-    if (!(value > largest[0])) continue;
-    let place = 0;
-    while (place < rank && largest[place + 1] < value) {
-      largest[place] = largest[place + 1];
-      place++;
+  let total = 0;
+  for (const at of places) {
+    for (let j = at; j < at + count; j++) {
+      const value = values[j];
+      total += value;
+      if (!(value > largest[0])) continue;
+      let place = 0;
+      while (place < rank && largest[place + 1] < value) {
+        largest[place] = largest[place + 1];
+        place++;
+      }
+      largest[place] = value;
     }
-    largest[place] = value;
   }
-  return largest[0];
+  return Math.max(largest[0], (FLOOR * total) / (places.length * count)) || 1;
 }
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
 
-// 0 … 255: the table's step for a weight.
-export function stepOf(value, ceiling) {
-  const share = value / ceiling;
-  return share >= 1 ? STEPS - 1 : share > 0 ? (share ** GAMMA * (STEPS - 1) + 0.5) | 0 : 0;
+// 0 … 255: the table's step for a value. A domain is {low, high, log}.
+export function stepOf(value, { low, high, log }) {
+  const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  if (share >= 1) return STEPS - 1;
+  return share > 0 ? ((log ? share : share ** GAMMA) * (STEPS - 1) + 0.5) | 0 : 0;
 }
 
 // 0 … 63: the table's tone for a pixel of 0 … 255.

@@ -13,12 +13,12 @@ export const DEFAULT_VIEW = Object.freeze({
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   what: "weight", //        "value" is weight × ‖value‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
-  colours: "shared", //     "shared": one absolute scale for all; "own": each head its own contrast
-  ceiling: "auto", //       where shared colours end: "auto" or a weight
+  colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
+  ceiling: "auto", //       the weight that is brightest: "auto": as exposed for each row; or held at a number
   log: false, //            logarithmic colours
   smooth: false, //         interpolate between patches
   grid: false, //           draw the patch grid
-  opacity: 0.85, //         of the heat layer
+  draw: "heat", //          how weights are drawn on the picture
   k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
   beside: "convolution", // what stands beside the picture
@@ -30,6 +30,7 @@ export const CHOICES = Object.freeze({
   what: ["weight", "value", "score", "similarity", "rollout"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
+  draw: ["heat", "light"],
   k: [3, 5, 7],
   beside: ["convolution", "wall", "compare"],
 });
@@ -83,7 +84,6 @@ export function tidyView(view, pack, at) {
     tidy[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
   }
   for (const key of ["locked", "log", "smooth", "grid"]) tidy[key] = tidy[key] === true || tidy[key] === "true";
-  tidy.opacity = clamp(Number.isFinite(Number(tidy.opacity)) ? Number(tidy.opacity) : DEFAULT_VIEW.opacity, 0, 1);
   if (tidy.scale !== "on" && tidy.scale !== "off") {
     const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
     tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, 1) : "on";

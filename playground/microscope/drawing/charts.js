@@ -1,11 +1,8 @@
 // The small charts beside the pictures: colour bar, sorted weights, the cells of a kernel; and several pictures as one
 // file.
 
-import { colourIndex } from "../core/colours.js";
-import { makeCanvas } from "./draw.js";
-
-// Here `ramp` is the palette as 256 CSS colours, as they look on UNDER, the colour of a dimmed image.
-export const UNDER = [30, 28, 34];
+import { stepOf } from "../core/light.js";
+import { makeCanvas } from "./canvas.js";
 
 export const percent = (x) =>
   x >= 0.0995
@@ -33,7 +30,7 @@ export const shortNumber = (x) => {
   return text.replace("-", "\u2212");
 };
 
-// The colour bar with its numbers.
+// The colour bar with its numbers. `ramp`: the heat as 256 CSS colours.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const bar = 9 * unit;
@@ -98,13 +95,13 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
     const x = xOf(rank);
     let next = rank + 1;
     while (next < count && xOf(next) - x < unit) next++;
-    context.fillStyle = ramp[colourIndex(sorted[rank], domain)];
+    context.fillStyle = ramp[stepOf(sorted[rank], domain)];
     const y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
     context.fillRect(x, y, xOf(next) - x + 0.5, bottom - y);
     rank = next;
   }
 
-  // Magma begins in black, which is invisible on a dark page: hence a thin line along the top.
+  // The heat begins in grey, which is faint on any page: hence a thin line along the top.
   context.beginPath();
   for (let rank = 0; rank < count; ) {
     const x = xOf(rank),
@@ -151,7 +148,7 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
       y = Math.floor(i / k) * ch,
       value = values(i);
     const outside = Number.isNaN(value);
-    const index = outside ? 0 : colourIndex(value, domain);
+    const index = outside ? 0 : stepOf(value, domain);
     context.fillStyle = outside ? "transparent" : ramp[index];
     context.fillRect(x, y, cw - unit, ch - unit);
     if (outside) {

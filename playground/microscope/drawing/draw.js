@@ -1,97 +1,10 @@
-// Pictures on canvas: the heat over the dimmed image, what a convolution reads, the wall of all heads. Every function
-// draws into a rectangle in device pixels, so that the screen and an exported file are drawn by the same lines.
+// Pictures on canvas: what stands above a print, what a convolution reads, the wall of all heads. Every function draws
+// into a rectangle in device pixels, so that the screen and an exported file are drawn by the same lines.
 
-import { paintInto, ROLES } from "../core/colours.js";
+import { ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
-
-export function makeCanvas(width, height) {
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.max(1, Math.round(width));
-  canvas.height = Math.max(1, Math.round(height));
-  return canvas;
-}
-
-export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
-
-// Gives a canvas on the page the pixels of the screen. True when its size changed, which also wipes it.
-export function fitCanvas(canvas, width, height, ratio) {
-  const w = Math.max(1, Math.round(width * ratio)),
-    h = Math.max(1, Math.round(height * ratio));
-  if (canvas.width === w && canvas.height === h) return false;
-  canvas.width = w;
-  canvas.height = h;
-  return true;
-}
-
-// ------------------------------------------------------------------------------------------------------ the image
-
-// The image in four brightnesses, made once per size: as it is, dimmed for the heat, darker, and almost black.
-export function makeBackdrops(image, width, height) {
-  const clear = makeCanvas(width, height);
-  const context = clear.getContext("2d");
-  context.imageSmoothingQuality = "high";
-  if (image) context.drawImage(image, 0, 0, clear.width, clear.height);
-  else {
-    context.fillStyle = "#3a3a3f";
-    context.fillRect(0, 0, clear.width, clear.height);
-  }
-  return {
-    image,
-    width: clear.width,
-    height: clear.height,
-    clear,
-    dim: shade(clear, 0.5, 0.46),
-    dusk: shade(clear, 0.45, 0.68),
-    dark: shade(clear, 0.35, 0.82),
-  };
-}
-
-function shade(source, grey, black) {
-  const canvas = makeCanvas(source.width, source.height);
-  const context = canvas.getContext("2d");
-  context.drawImage(source, 0, 0);
-  // Less colour, so that only the heat has strong colours. (Safari has no `filter` on canvas.)
-  context.globalCompositeOperation = "saturation";
-  context.fillStyle = `rgb(128 128 128 / ${grey})`;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.globalCompositeOperation = "source-over";
-  context.fillStyle = `rgb(9 7 16 / ${black})`;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  return canvas;
-}
-
-// ------------------------------------------------------------------------------------------------------- the heat
-
-// One pixel per patch; the canvas that shows it enlarges it.
-export function makeHeat(rows, columns, canvas = makeCanvas(columns, rows)) {
-  canvas.width = columns;
-  canvas.height = rows;
-  const context = canvas.getContext("2d");
-  const data = context.createImageData(columns, rows);
-  return { canvas, context, data, pixels: new Uint32Array(data.data.buffer), rows, columns };
-}
-
-export function fillHeat(heat, values, at, palette, domain) {
-  paintInto(heat.pixels, 0, heat.columns, values, at, heat.rows, heat.columns, palette, domain);
-  heat.context.putImageData(heat.data, 0, 0);
-}
-
-export function clearHeat(heat) {
-  heat.pixels.fill(0);
-  heat.context.putImageData(heat.data, 0, 0);
-}
-
-// Outlines the cell that asks (in a column: the cell that is asked about), in white on black, which shows on any
-// picture.
-export function outlineCell(context, x, y, w, h, unit) {
-  context.lineJoin = "miter";
-  context.strokeStyle = "#000";
-  context.lineWidth = 4.5 * unit;
-  context.strokeRect(x, y, w, h);
-  context.strokeStyle = "#fff";
-  context.lineWidth = 2 * unit;
-  context.strokeRect(x, y, w, h);
-}
+import { outlineCell } from "./canvas.js";
+import { softOf } from "./light.js";
 
 function drawGrid(context, w, h, rows, columns, unit) {
   context.beginPath();
@@ -132,16 +45,9 @@ function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// shown: {rows, columns, smooth, grid, mark: patch or −1, tag: {patch, text, colour} or null}
-export function drawPicture(context, w, h, backdrops, heat, shown, unit) {
-  context.globalAlpha = 1;
-  context.drawImage(backdrops.dim, 0, 0, w, h);
-  if (heat) {
-    context.imageSmoothingEnabled = shown.smooth;
-    context.imageSmoothingQuality = "high";
-    context.drawImage(heat.canvas, 0, 0, w, h);
-    context.imageSmoothingEnabled = true;
-  }
+// shown: {rows, columns, grid, mark: patch or −1, tag: {patch, text, colour} or null}; canvas: a print, see light.js
+export function drawPicture(context, w, h, canvas, shown, unit) {
+  context.drawImage(canvas, 0, 0, w, h);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   if (shown.tag)
     tagCell(context, w, h, shown.rows, shown.columns, shown.tag.patch, shown.tag.text, shown.tag.colour, unit);
@@ -154,38 +60,42 @@ export function drawPicture(context, w, h, backdrops, heat, shown, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// The cells that a k×k convolution reads at the same patch, and, darker, the cells that `depth` such layers reach.
-export function drawConvolution(context, w, h, backdrops, shown, unit) {
-  context.drawImage(backdrops.dark, 0, 0, w, h);
+// What a k×k convolution reads at the same patch: these cells, in full colour, and no others. The region that a stack
+// of `depth` such layers has seen by now is lit faintly; the rest is in soft grey.
+export function drawConvolution(context, w, h, photo, shown, unit) {
+  context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
   const { rows, columns, k, depth } = shown;
   const cw = w / columns,
     ch = h / rows;
   const row = Math.floor(shown.mark / columns),
     column = shown.mark % columns;
-  const lift = (layer, canvas) => {
-    const area = neighbourhood(rows, columns, row, column, k, layer);
+  const light = (layers, opacity) => {
+    const area = neighbourhood(rows, columns, row, column, k, layers);
     const x = area.left * cw,
-      y = area.top * ch;
-    const width = (area.right - area.left + 1) * cw,
+      y = area.top * ch,
+      width = (area.right - area.left + 1) * cw,
       height = (area.bottom - area.top + 1) * ch;
-    const sx = backdrops.width / w,
-      sy = backdrops.height / h;
-    context.drawImage(canvas, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
+    const sx = photo.width / w,
+      sy = photo.height / h;
+    context.globalAlpha = opacity;
+    context.drawImage(photo.clear, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
+    context.globalAlpha = 1;
     return { x, y, width, height };
   };
-  context.strokeStyle = ROLES.convolution;
-  if (depth > 1) {
-    const field = lift(depth, backdrops.dusk);
-    context.lineWidth = 1.25 * unit;
-    context.setLineDash([4 * unit, 4 * unit]);
-    context.strokeRect(field.x + unit, field.y + unit, field.width - 2 * unit, field.height - 2 * unit);
-    context.setLineDash([]);
-  }
-  const read = lift(1, backdrops.clear);
+  const frame = (area, inset, outer, inner) => {
+    const at = [area.x + inset, area.y + inset, area.width - 2 * inset, area.height - 2 * inset];
+    context.strokeStyle = "rgb(0 0 0 / 0.5)";
+    context.lineWidth = outer;
+    context.strokeRect(...at);
+    context.strokeStyle = ROLES.convolution;
+    context.lineWidth = inner;
+    context.strokeRect(...at);
+  };
+  if (depth > 1) frame(light(depth, 0.55), unit, 2.5 * unit, 1.5 * unit);
+  const read = light(1, 1);
   if (shown.grid) drawGrid(context, w, h, rows, columns, unit);
-  context.lineWidth = 2.5 * unit;
-  context.strokeRect(read.x, read.y, read.width, read.height);
+  context.strokeStyle = ROLES.convolution;
   context.lineWidth = unit;
   context.beginPath();
   for (let x = read.x + cw; x < read.x + read.width - 1; x += cw) {
@@ -197,6 +107,7 @@ export function drawConvolution(context, w, h, backdrops, shown, unit) {
     context.lineTo(read.x + read.width, y);
   }
   context.stroke();
+  frame(read, 0, 5 * unit, 3 * unit);
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 

@@ -1,21 +1,14 @@
 // The second picture: what a convolution reads, all heads of all layers, or another picture to compare with.
 
-import { answerCell, headDomain, sharedDomain } from "../core/answers.js";
-import { paintInto } from "../core/colours.js";
+import { answerCell, ownExposure } from "../core/answers.js";
 import { entropyBits, holds } from "../core/core.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
+import { makeCanvas, makeHeat } from "../drawing/canvas.js";
 import { drawCells } from "../drawing/charts.js";
-import {
-  clearHeat,
-  drawConvolution,
-  drawPicture,
-  drawWall,
-  fillHeat,
-  makeCanvas,
-  makeHeat,
-  wallCells,
-} from "../drawing/draw.js";
-import { backdropsFor, otherSize } from "./layout.js";
+import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
+import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
+import { otherSize } from "./layout.js";
+import { photoOf, printPatches } from "./prints.js";
 import { writeOther } from "./readouts.js";
 import { depthOf, layersAtHand } from "./shown.js";
 
@@ -39,7 +32,7 @@ export function paintTwin(lens) {
     refs.twin.getContext("2d"),
     refs.twin.width,
     refs.twin.height,
-    backdropsFor(lens, main, "backdrops"),
+    photoOf(lens, main),
     lens.twin,
     lens.unit,
   );
@@ -96,10 +89,11 @@ export function paintWall(lens) {
   if (!lens.wallHeat || lens.wallHeat.canvas.width !== width || lens.wallHeat.canvas.height !== height)
     lens.wallHeat = makeHeat(height, width);
   const { wallHeat } = lens;
+  // The picture shows through faintly, at one pixel a patch.
+  lens.patchTones ??= makePhoto(lens.photo.image, pack.columns, pack.rows).tones;
+  const tones = lens.patchTones;
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
-    const domain =
-      view.colours === "shared" ? sharedDomain(answers, layer, shown.scale, shown.what, view.ceiling, view.log) : null;
     for (let head = 0; head < pack.heads; head++) {
       const to = layer * pack.rows * width + head * pack.columns;
       const values = answerCell(answers, layer, head, token, shown.scale, shown.what, view.direction);
@@ -108,8 +102,9 @@ export function paintWall(lens) {
           wallHeat.pixels.fill(NOT_READY, to + r * width, to + r * width + pack.columns);
         continue;
       }
-      const own = domain ?? headDomain(values, 0, pack, shown.what, view.log);
-      paintInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.solidPalette, own);
+      const own = view.colours === "own" || shown.what === "score";
+      const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, tones, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
@@ -156,16 +151,15 @@ export function paintOther(lens) {
   const head = Math.min(view.head, pack.heads - 1);
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), pack.scale);
   const values = token >= 0 ? answerCell(answers, layer, head, token, scale, shown.what, view.direction) : null;
-  if (!lens.otherHeat || lens.otherHeat.rows !== pack.rows || lens.otherHeat.columns !== pack.columns)
-    lens.otherHeat = makeHeat(pack.rows, pack.columns);
+  photoOf(lens, other);
   if (values) {
-    const domain = view.colours === "own" ? headDomain(values, 0, pack, shown.what, view.log) : shown.domain;
-    fillHeat(lens.otherHeat, values, pack.prefixCount, lens.palette, domain);
-  } else clearHeat(lens.otherHeat);
+    const { ceiling, log } = view;
+    const domain = ownExposure(values, 0, pack, shown.what, ceiling, log);
+    printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, domain);
+  } else printNothing(lens.otherPrint);
   const picture = {
     rows: pack.rows,
     columns: pack.columns,
-    smooth: view.smooth,
     grid: view.grid,
     mark: token - pack.prefixCount,
     tag: null,
@@ -176,15 +170,7 @@ export function paintOther(lens) {
   lens.otherBox = { x, y, ...size };
   const sheet = (lens.otherSheet ??= makeCanvas(size.width, size.height));
   if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
-  drawPicture(
-    sheet.getContext("2d"),
-    size.width,
-    size.height,
-    backdropsFor(lens, other, "otherBackdrops"),
-    lens.otherHeat,
-    picture,
-    lens.unit,
-  );
+  drawPicture(sheet.getContext("2d"), size.width, size.height, lens.otherPrint.canvas, picture, lens.unit);
   context.drawImage(sheet, x, y);
   const row = values && shown.what === "weight" ? values : null;
   writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });

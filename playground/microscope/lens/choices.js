@@ -1,8 +1,8 @@
 // What the buttons and sliders show: always what the view says, whoever changed it.
 
 import { scaleOf, scaleToDial } from "../core/view.js";
+import { makeCanvas } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
-import { makeCanvas, makeHeat } from "../drawing/draw.js";
 import { layerRange, prefixName } from "./readouts.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
@@ -33,13 +33,14 @@ export function showChoices(lens, from = "") {
   refs.layer.max = String(within.at(-1));
   refs.layer.value = String(view.layer);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(lens, "layers");
-  refs.opacity.value = String(Math.round(100 * view.opacity));
   if (from !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));
   for (const button of refs.tokens.querySelectorAll("button")) {
     button.setAttribute("aria-pressed", String(button.dataset.token === view.query && view.locked));
   }
   lens.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
+  refs.hold.setAttribute("aria-pressed", String(view.ceiling !== "auto"));
+  say(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
   const convolution = view.beside === "convolution";
   show(refs.twinFoot, convolution);
   show(refs.nines, convolution);
@@ -72,7 +73,7 @@ export function buildHeads(lens) {
     name.textContent = String(number);
     label.append(name, reach);
     button.append(canvas, label);
-    return { button, canvas, number: reach, heat: makeHeat(pack.rows, pack.columns, canvas) };
+    return { button, canvas, number: reach, print: null };
   });
   refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
   const words = document.createElement("span");

@@ -96,10 +96,19 @@ export function bindKeys(lens) {
     else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
       lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
     else if (event.key === "s") flip(lens);
+    else if (event.key === "d") lens.choose({ draw: view.draw === "heat" ? "light" : "heat" });
+    else if (event.key === "h") holdExposure(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
     else return;
     event.preventDefault();
   });
+}
+
+// Rows compare only at one exposure: the one on the screen stays, until it is let go.
+function holdExposure(lens) {
+  const { high } = lens.shown.mainDomain ?? {};
+  if (lens.view.ceiling !== "auto") lens.choose({ ceiling: "auto" });
+  else if (high > 0) lens.choose({ ceiling: Number(Math.min(1, high).toPrecision(3)) });
 }
 
 const flip = (lens) => lens.choose({ scale: lens.view.scale === "on" ? "off" : "on" });
@@ -125,8 +134,8 @@ export function bindButtons(lens) {
     }
   });
   refs.switch.addEventListener("click", () => flip(lens));
+  refs.hold.addEventListener("click", () => holdExposure(lens));
   refs.layer.addEventListener("input", () => lens.choose({ layer: Number(refs.layer.value) }));
-  refs.opacity.addEventListener("input", () => lens.choose({ opacity: Number(refs.opacity.value) / 100 }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
     // The trained scale and the end attract the dial, so that a hand can find them again.

@@ -73,7 +73,7 @@ function decode(lens, image, { bytes, mime }) {
     .catch(() => say(lens.refs.message, "The image could not be read; its attention still can."))
     .finally(() => {
       image.pending = false;
-      lens.backdrops = lens.otherBackdrops = null;
+      lens.photo = lens.otherPhoto = null;
       lens.schedule();
     });
 }

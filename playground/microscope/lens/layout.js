@@ -1,8 +1,7 @@
 // How large things are and which colours they have: both depend on the page around the lens.
 
-import { cssColours, heatPixels, ROLES } from "../core/colours.js";
-import { UNDER } from "../drawing/charts.js";
-import { fitCanvas, makeBackdrops } from "../drawing/draw.js";
+import { ROLES } from "../core/colours.js";
+import { fitCanvas } from "../drawing/canvas.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {
@@ -25,14 +24,6 @@ function readTheme(lens) {
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };
-}
-
-export function readPalette(lens) {
-  if (lens.paletteOpacity === lens.view.opacity) return;
-  lens.paletteOpacity = lens.view.opacity;
-  lens.palette = heatPixels(lens.view.opacity);
-  lens.ramp = cssColours(lens.palette, UNDER);
-  lens.barKey = lens.kernelKey = "";
 }
 
 // The pictures get the height that texts and controls leave free.
@@ -85,20 +76,7 @@ function sizeCanvases(lens) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
-  lens.backdrops = lens.otherBackdrops = null;
-}
-
-// Made when first needed at this size, and again when the image arrives.
-export function backdropsFor(lens, entry, key) {
-  const image = lens.images[entry.image]?.bitmap ?? null;
-  const canvas =
-    key === "otherBackdrops"
-      ? otherSize(lens, entry)
-      : { width: lens.refs.picture.width, height: lens.refs.picture.height };
-  const made = lens[key];
-  if (made && made.image === image && made.width === canvas.width && made.height === canvas.height) return made;
-  lens[key] = makeBackdrops(image, canvas.width, canvas.height);
-  return lens[key];
+  lens.photo = lens.otherPhoto = null;
 }
 
 // A second picture keeps its own shape inside the frame of the first.

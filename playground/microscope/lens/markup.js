@@ -32,6 +32,10 @@ export const MARKUP = `
     <figcaption>
       <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b>
         <span data-ref="ask2">listen to?</span></h2>
+      <div class="tabs small" role="group" aria-label="How weights are drawn" data-choice="draw">
+        <button data-value="heat" title="Colours above the picture (key d)">heat</button>
+        <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
+      </div>
     </figcaption>
     <div class="picture" data-ref="pictureBox">
       <canvas data-ref="picture" tabindex="0" role="application"
@@ -42,7 +46,9 @@ export const MARKUP = `
     </div>
     <div class="foot">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
-      <p class="soft" data-ref="note"></p>
+      <p class="soft"><span data-ref="note"></span><br><span data-ref="exposed"></span>
+        <button class="quiet" data-ref="hold" aria-pressed="false"
+            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button></p>
     </div>
   </figure>
 
@@ -139,10 +145,9 @@ export const MARKUP = `
   <div class="field"><span>Colours</span><div class="tabs" data-choice="colours">
       <button data-value="shared">shared, absolute</button> <button data-value="own">each head its own</button>
   </div></div>
-  <div class="field"><span>Brightest at</span><div class="tabs" data-choice="ceiling">
-      <button data-value="auto" data-ref="ceilingAuto">auto</button> <button data-value="0.02">2 %</button>
-      <button data-value="0.05">5 %</button> <button data-value="0.2">20 %</button>
-      <button data-value="0.5">50 %</button> <button data-value="1">100 %</button>
+  <div class="field"><span>Exposure</span><div class="tabs" data-choice="ceiling">
+      <button data-value="auto">each patch its own</button>
+      <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button> <button data-value="1">100 %</button>
   </div></div>
   <div class="field"><span>Steps</span><div class="tabs" data-choice="log">
       <button data-value="false">linear</button> <button data-value="true">logarithmic</button>
@@ -153,12 +158,12 @@ export const MARKUP = `
   <div class="field"><span>Grid</span><div class="tabs" data-choice="grid">
       <button data-value="false">off</button> <button data-value="true">on</button>
   </div></div>
-  <label class="field"><span>Opacity</span><input type="range" min="0" max="100" step="1" data-ref="opacity"
-      aria-label="Opacity of the heat layer"></label>
   <dl class="keys">
     <div><dt><kbd>click</kbd></dt><dd>lock a patch</dd></div>
     <div><dt><kbd>↑↓←→</kbd></dt><dd>move it</dd></div>
     <div><dt><kbd>Esc</kbd></dt><dd>unlock</dd></div>
+    <div><dt><kbd>d</kbd></dt><dd>heat or light</dd></div>
+    <div><dt><kbd>h</kbd></dt><dd>hold exposure</dd></div>
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
     <div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div>
     <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>

@@ -1,14 +1,15 @@
 // One frame: from the choices and the place of the cursor to everything on the screen.
 
-import { answerLayer, headDomain, prepareColumns, sharedDomain } from "../core/answers.js";
+import { answerLayer, ownExposure, prepareColumns, sharedDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { drawColourBar, drawCurve, percent, shortNumber } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
-import { clearHeat, drawPicture, fillHeat, makeHeat } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
+import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
-import { backdropsFor, readPalette } from "./layout.js";
+import { photoOf, printPatches, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
 
@@ -17,7 +18,6 @@ const SLICE = 9; // ms of a frame for the sums that columns need
 export function paintFrame(lens) {
   const shown = resolve(lens);
   const { view } = lens;
-  readPalette(lens);
   readKernel(lens);
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
     paintWaiting(lens, `Layer ${view.layer} is on its way.`);
@@ -42,9 +42,8 @@ function readKernel(lens) {
 }
 
 function paintWaiting(lens, text) {
-  const { refs, backdrops } = lens;
-  const context = refs.picture.getContext("2d");
-  if (backdrops) context.drawImage(backdrops.dim, 0, 0, refs.picture.width, refs.picture.height);
+  const { refs, photo } = lens;
+  if (photo) refs.picture.getContext("2d").drawImage(softOf(photo), 0, 0);
   say(refs.waiting, text);
   show(refs.waiting, true);
 }
@@ -56,53 +55,32 @@ function paintMain(lens) {
   const { pack, answers, token } = shown;
   const at = view.head * pack.tokens;
   const overlay = overlayNow(lens);
-  const backdrops = backdropsFor(lens, main, "backdrops");
-  if (!lens.heat || lens.heat.rows !== pack.rows || lens.heat.columns !== pack.columns)
-    lens.heat = makeHeat(pack.rows, pack.columns);
+  photoOf(lens, main);
 
   let waiting = "";
+  shown.mainDomain = shown.domain;
   if (isMap(view.what) && !overlay) {
     waiting = view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
-    clearHeat(lens.heat);
-    shown.mainDomain = shown.domain;
+    printNothing(lens.print);
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-    shown.mainDomain = ownDomain(
-      overlay.values,
-      from,
-      from + pack.patches,
-      view.log && view.what === "rollout",
-      view.what === "similarity",
-    );
-    fillHeat(lens.heat, overlay.values, from, lens.palette, shown.mainDomain);
+    const logarithmic = view.log && view.what === "rollout";
+    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, view.what === "similarity");
+    printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && view.what !== "score") {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
-    clearHeat(lens.heat);
-    shown.mainDomain = shown.domain;
+    printNothing(lens.print);
   } else {
-    shown.mainDomain =
-      view.colours === "own" ? headDomain(answers.drawn, at, pack, shown.what, view.log) : shown.domain;
-    fillHeat(lens.heat, answers.drawn, at + pack.prefixCount, lens.palette, shown.mainDomain);
+    shown.mainDomain = ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log);
+    printPatches(lens, lens.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
   shown.mark = token - pack.prefixCount;
   setTag(lens, Boolean(waiting || overlay));
-  lens.picture = Object.assign(lens.picture, {
-    rows: pack.rows,
-    columns: pack.columns,
-    smooth: view.smooth,
-    grid: view.grid,
-    mark: shown.mark,
-  });
-  drawPicture(
-    refs.picture.getContext("2d"),
-    refs.picture.width,
-    refs.picture.height,
-    backdrops,
-    lens.heat,
-    lens.picture,
-    lens.unit,
-  );
+  const { rows, columns } = pack;
+  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark });
+  const { picture } = refs;
+  drawPicture(picture.getContext("2d"), picture.width, picture.height, lens.print.canvas, lens.picture, lens.unit);
   say(refs.waiting, waiting);
   show(refs.waiting, Boolean(waiting));
   paintColourBar(lens);
@@ -136,7 +114,7 @@ function paintColourBar(lens) {
   lens.bar = {
     ...domain,
     unit: share ? "percent" : "number",
-    open: view.colours === "shared" && !isMap(view.what) && domain.high < 1,
+    open: !isMap(view.what) && view.what !== "score" && domain.high < 1,
   };
   drawColourBar(
     refs.colourBar.getContext("2d"),
@@ -154,15 +132,16 @@ function paintColourBar(lens) {
 function paintHeads(lens) {
   const { view, shown, thumbs } = lens;
   const { pack, answers } = shown;
+  const { rows, columns } = pack;
   for (let head = 0; head < thumbs.length; head++) {
     const thumb = thumbs[head];
     const at = head * pack.tokens;
-    if (thumb.heat.rows !== pack.rows || thumb.heat.columns !== pack.columns)
-      thumb.heat = makeHeat(pack.rows, pack.columns, thumb.canvas);
-    if (!answers.ready[head] && shown.what !== "score") clearHeat(thumb.heat);
+    readyThumb(lens, thumb);
+    if (!answers.ready[head] && shown.what !== "score") printNothing(thumb.print);
     else {
-      const domain = view.colours === "own" ? headDomain(answers.drawn, at, pack, shown.what, view.log) : shown.domain;
-      fillHeat(thumb.heat, answers.drawn, at + pack.prefixCount, lens.thumbPalette, domain);
+      const own = view.colours === "own";
+      const domain = own ? ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      printHeat(thumb.print, answers.drawn, at + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     say(thumb.number, !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1));
@@ -177,10 +156,9 @@ function paintCurve(lens) {
   if (lens.sorted.length !== pack.tokens) lens.sorted = new Float32Array(pack.tokens);
   sortInto(lens.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
   if (!refs.curve.width) return;
-  const domain =
-    shown.what === "weight" && !isMap(view.what)
-      ? shown.mainDomain
-      : sharedDomain(answers, view.layer, shown.scale, "weight", view.ceiling, view.log);
+  const plain = shown.what === "weight" && !isMap(view.what);
+  const at = view.head * pack.tokens;
+  const domain = plain ? shown.mainDomain : ownExposure(answers.weights, at, pack, "weight", view.ceiling, view.log);
   drawCurve(
     refs.curve.getContext("2d"),
     refs.curve.width,

@@ -1,8 +1,9 @@
 // Everything that the lens writes in words and numbers.
 
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
+import { isEven } from "../core/light.js";
 import { queryOf, tokenOf } from "../core/view.js";
-import { percent } from "../drawing/charts.js";
+import { percent, shortNumber } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
@@ -59,6 +60,8 @@ export function writeTitles(lens) {
     refs.note,
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
+  say(refs.exposed, exposureText(lens));
+  show(refs.hold, !isMap(view.what) && view.what !== "score");
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   const elsewhere = pinned >= 0 && shown.token !== pinned;
   say(
@@ -81,6 +84,15 @@ export function writeTitles(lens) {
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(pack.headNumbers[view.head]));
   if (view.beside === "convolution") writeConvolution(lens);
+}
+
+// What the brightest cell stands for; an even row is called even.
+function exposureText(lens) {
+  const { shown, view } = lens;
+  const { answers, mainDomain, pack } = shown;
+  if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
+  if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
+  return `brightest ${view.what === "weight" ? percent(mainDomain.high) : shortNumber(mainDomain.high)}`;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.

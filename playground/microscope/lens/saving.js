@@ -2,9 +2,11 @@
 
 import { queryOf } from "../core/view.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
-import { drawConvolution, drawPicture, drawWall, makeBackdrops, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
+import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { printPatches } from "./prints.js";
 import { captionOf, tokenName } from "./readouts.js";
-import { layersAtHand } from "./shown.js";
+import { isMap, layersAtHand, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
@@ -12,18 +14,18 @@ export function pictureCanvas(lens, factor, both) {
   const width = Math.max(lens.pictureWidth, 320);
   const height = Math.round((width * lens.pictureHeight) / lens.pictureWidth);
   const image = lens.images[main.image]?.bitmap ?? null;
-  const backdrops = makeBackdrops(image, width * factor, height * factor);
+  const photo = makePhoto(image, width * factor, height * factor);
   const question = `${lens.refs.ask1.textContent} ${tokenName(shown.token, shown.pack)} ${lens.refs.ask2.textContent}`;
   const pictures = [
     {
       title: question.replace(" ?", "?"),
-      draw: (context, w, h, unit) => drawPicture(context, w, h, backdrops, lens.heat, lens.picture, unit),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, printed(lens, photo), lens.picture, unit),
     },
   ];
   if (both && view.beside === "convolution") {
     pictures.push({
       title: `A ${view.k}×${view.k} convolution reads`,
-      draw: (context, w, h, unit) => drawConvolution(context, w, h, backdrops, lens.twin, unit),
+      draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, lens.twin, unit),
     });
   } else if (both && view.beside === "wall") {
     const { pack } = shown;
@@ -59,6 +61,20 @@ export function pictureCanvas(lens, factor, both) {
   }
   const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, lens.ramp, lens.bar, unit, colours);
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
+}
+
+// What the large picture shows, at the size of the file.
+function printed(lens, photo) {
+  const { shown, view } = lens;
+  const { pack, answers } = shown;
+  const print = makePrint(photo);
+  const overlay = overlayNow(lens);
+  const values = overlay ? overlay.values : answers.drawn;
+  const from = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
+  const at = overlay ? 0 : view.head * pack.tokens;
+  if (isMap(view.what) && !overlay) return printNothing(print);
+  printPatches(lens, print, values, at + from, pack, shown.mainDomain);
+  return print.canvas;
 }
 
 export function savePicture(lens, factor, both) {

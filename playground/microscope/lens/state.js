@@ -1,8 +1,8 @@
 // Everything that the lens remembers between two frames, declared in one place. The object is sealed: a property that
 // is not listed here throws an error when it is set, instead of becoming one more thing to search for in six files.
 
-import { heatPixels } from "../core/colours.js";
 import { DEFAULT_VIEW } from "../core/view.js";
+import { barColours } from "../drawing/light.js";
 
 export function createState(root, refs, host) {
   return Object.seal({
@@ -53,22 +53,20 @@ export function createState(root, refs, host) {
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
     colours: null, //                       {ink, soft, line, accent, font, convolution}
-    palette: null, //                       256 canvas pixels for the large picture
-    paletteOpacity: NaN, //                 the opacity that `palette` was made for
-    ramp: null, //                          the same as CSS colours
-    thumbPalette: heatPixels(0.97),
-    solidPalette: heatPixels(1),
+    ramp: barColours(), //                  the heat as 256 CSS colours, for bars and charts
 
     // ---- what is drawn from, made once and used again
-    backdrops: null, //                     the image, darkened in steps
-    otherBackdrops: null,
-    heat: null, //                          one pixel per patch, for the large picture
-    otherHeat: null,
+    photo: null, //                         the picture at the size of its canvas, see drawing/light.js
+    otherPhoto: null,
+    print: null, //                         what is drawn on it: heat or light
+    otherPrint: null,
+    thumbPhoto: null, //                    the picture at the size of a head's thumbnail
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
     otherBox: null, //                      where it stands in the frame
     wallHeat: null, //                      one pixel per patch of every head of every layer
+    patchTones: null, //                    how bright the picture is at each patch, for the wall
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    picture: { rows: 0, columns: 0, smooth: false, grid: false, mark: -1, tag: null }, // see drawPicture
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null }, // see drawPicture
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights
@@ -77,7 +75,7 @@ export function createState(root, refs, host) {
     bar: null, //                           what the colour bar shows: a domain, its unit, whether it is open at the end
     barKey: "", //                          the same as text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
-    thumbs: [], //                          {button, canvas, number, heat} of every head
+    thumbs: [], //                          {button, canvas, number, print} of every head
     shares: [], //                          the elements that say what each prefix token takes
 
     // ---- frames

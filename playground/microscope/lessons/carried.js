@@ -4,10 +4,12 @@
 // hold one layer only; another is asked for by the state "look", "layer.head.row.column", which also goes into the
 // address.
 
-import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
 import { patchAt } from "../core/grid.js";
-import { decodeJpeg, drawPicture, fillHeat, makeBackdrops, makeHeat } from "../drawing/draw.js";
+import { exposure } from "../core/light.js";
+import { decodeJpeg } from "../drawing/canvas.js";
+import { drawPicture } from "../drawing/draw.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector("[data-carried]") ?? parentElement;
@@ -30,13 +32,12 @@ function begin(root) {
   const kept = Object.seal({
     root,
     canvases: [...root.querySelectorAll("canvas")], // the weights, and what arrives
-    palette: heatPixels(0.85),
     data: null, //        the bytes that came last
     viewId: null,
     pack: null,
     bitmap: null,
-    backdrops: null,
-    heats: null, //       for each canvas
+    photo: null,
+    prints: [], // one for each of the two canvases
     weights: null, //     (tokens,) of the patch that asks
     arriving: null, //    (tokens,) weight × ‖value‖ as shares of their sum
     look: null, //        what is chosen: {layer, head, patch}
@@ -74,7 +75,6 @@ function take(kept, data) {
   const pack = (kept.pack = unpack(section("pack")));
   kept.weights = new Float32Array(pack.tokens);
   kept.arriving = new Float32Array(pack.tokens);
-  kept.heats = kept.canvases.map(() => makeHeat(pack.rows, pack.columns));
   const { id, layer, head, query } = header.view;
   if (kept.viewId !== id || !kept.look) kept.look = { layer, head, patch: query };
   kept.viewId = id;
@@ -82,11 +82,11 @@ function take(kept, data) {
   layers.max = String(pack.layers - 1);
   heads.max = String(pack.heads - 1);
   kept.bitmap = null;
-  kept.backdrops = null;
+  kept.photo = null;
   decodeJpeg(section("image")).then((bitmap) => {
     if (kept.pack !== pack) return;
     kept.bitmap = bitmap;
-    kept.backdrops = null;
+    kept.photo = null;
     schedule(kept);
   });
 }
@@ -130,7 +130,8 @@ function draw(kept) {
   const all = sumOf(kept.arriving, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let j = 0; j < pack.tokens; j++) kept.arriving[j] /= all || 1;
   const tops = [kept.weights, kept.arriving].map((shares) => largestIndex(shares, front, pack.tokens) - front);
-  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  const ceilings = [kept.weights, kept.arriving].map((shares) => exposure(shares, front, pack.tokens));
+  const domain = { low: 0, high: Math.max(...ceilings), log: false };
   [kept.weights, kept.arriving].forEach((shares, i) => paintOne(kept, i, shares, patch, tops[i], domain));
   const same = tops[0] === tops[1];
   root.querySelector(".verdict").textContent = same
@@ -157,8 +158,11 @@ function paintOne(kept, i, shares, patch, top, domain) {
   const size = pack.header.size ?? [pack.rows, pack.columns],
     height = Math.round((width * size[0]) / size[1]);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  if (kept.backdrops?.width !== width) kept.backdrops = makeBackdrops(kept.bitmap, width, height);
-  fillHeat(kept.heats[i], shares, pack.prefixCount, kept.palette, domain);
+  if (kept.photo?.width !== width) {
+    kept.photo = makePhoto(kept.bitmap, width, height);
+    kept.prints = kept.canvases.map(() => makePrint(kept.photo));
+  }
+  printHeat(kept.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
   const tag = {
     patch: top,
     text: `${(100 * shares[pack.prefixCount + top]).toFixed(1)} %`,
@@ -168,9 +172,8 @@ function paintOne(kept, i, shares, patch, top, domain) {
     canvas.getContext("2d"),
     width,
     height,
-    kept.backdrops,
-    kept.heats[i],
-    { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, mark: patch, tag },
+    kept.prints[i].canvas,
+    { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag },
     ratio,
   );
   const prefix = sumOf(shares, 0, pack.prefixCount);

@@ -4,7 +4,8 @@
 // pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the state "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { decodeJpeg, fillHeat, makeBackdrops, makeCanvas, makeHeat, outlineCell } from "../drawing/draw.js";
+import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/canvas.js";
+import { makePhoto } from "../drawing/light.js";
 import { keepDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 
 const MARKUP = `
@@ -31,7 +32,7 @@ function createFilters(stage) {
     sheet: null, //       a canvas with all filters
     chosen: 0, //         the filter whose answers are shown
     bitmap: null,
-    backdrops: null,
+    photo: null,
     heat: null,
   });
   const choose = (filter) => {
@@ -72,10 +73,10 @@ function takeFilters(it, data) {
   it.id = header.id;
   it.set = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
   it.sheet = sheetOfFilters(it.set);
-  it.backdrops = null;
+  it.photo = null;
   decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
-    it.backdrops = null;
+    it.photo = null;
     it.stage.redraw();
   });
 }
@@ -123,8 +124,7 @@ function paintAnswers(it, theme) {
     height: h,
     ratio,
   } = sheetOf(it.picture, Math.round((it.picture.clientWidth * height) / width));
-  if (!it.backdrops || it.backdrops.width !== it.picture.width)
-    it.backdrops = makeBackdrops(it.bitmap, w * ratio, h * ratio);
+  if (it.photo?.width !== it.picture.width) it.photo = makePhoto(it.bitmap, w * ratio, h * ratio);
   const own = answers.subarray(it.chosen * rows * columns, (it.chosen + 1) * rows * columns);
   const most = own.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
@@ -133,7 +133,7 @@ function paintAnswers(it, theme) {
   context.drawImage(it.heat.canvas, 0, 0, w, h);
   context.globalAlpha = 0.35;
   context.globalCompositeOperation = "luminosity";
-  context.drawImage(it.backdrops.clear, 0, 0, w, h);
+  context.drawImage(it.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
   const side = Math.min(96, w / 3.4);

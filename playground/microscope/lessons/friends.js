@@ -6,15 +6,18 @@
 //   id, temperature: number, temperatures: [number], hidden: a bitmap in base 64 or "", at: "row,column" or ""
 // Out go the states "temperature", "hidden" and "at".
 
-import { cssColours, heatPixels, ROLES, sharedCeiling } from "../core/colours.js";
+import { ROLES } from "../core/colours.js";
 import { effectiveNumber, layerOf, openContainer, scoresInto, softmaxInPlace, unpack } from "../core/core.js";
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
-import { drawColourBar, percent, UNDER } from "../drawing/charts.js";
-import { decodeJpeg, drawPicture, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { exposure } from "../core/light.js";
+import { decodeJpeg, outlineCell } from "../drawing/canvas.js";
+import { drawColourBar, percent } from "../drawing/charts.js";
+import { drawPicture } from "../drawing/draw.js";
+import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
-const PALETTE = heatPixels(0.9);
+const RAMP = barColours();
 const LISTED = 8; // patches with the largest weights, as swatches
 const MARKUP = `
   <div class="pair">
@@ -49,7 +52,8 @@ function createFriends(stage) {
     id: null, //          of the picture and its grid
     pack: null,
     bitmap: null,
-    backdrops: null,
+    photo: null,
+    print: null,
     heat: null,
     row: null, //         (tokens,) the weights of the patch that asks
     hidden: null, //      (tokens,) 1: hidden
@@ -100,7 +104,7 @@ function takeFriends(it, data) {
   if (same) return;
   it.id = header.id;
   it.hover = -1;
-  it.bitmap = it.backdrops = null;
+  it.bitmap = it.photo = null;
   decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
     stage.redraw();
@@ -222,19 +226,11 @@ function paintFriends(it, theme) {
     if (button.dataset.tool !== "clear") button.setAttribute("aria-pressed", String(button.dataset.tool === it.tool));
     else button.hidden = !it.hidden.includes(1);
   }
-  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  const domain = { low: 0, high: exposure(it.row, 0, pack.tokens), log: false };
   paintHeat(it, query, domain, aspect);
   paintMosaic(it, query, aspect, theme);
   const { context, width, height } = sheetOf(stage.find("bar"), 28);
-  drawColourBar(
-    context,
-    width,
-    height,
-    cssColours(PALETTE, UNDER),
-    { ...domain, unit: "percent", open: true },
-    1,
-    theme,
-  );
+  drawColourBar(context, width, height, RAMP, { ...domain, unit: "percent", open: true }, 1, theme);
   stage.find("degrees").textContent = String(it.temperature);
   writeFriends(it, query, bits);
 }
@@ -242,20 +238,17 @@ function paintFriends(it, theme) {
 function paintHeat(it, query, domain, aspect) {
   const { pack } = it;
   const { context, width, height, ratio } = sheetOf(it.picture, Math.round(it.picture.clientWidth * aspect));
-  if (!it.backdrops || it.backdrops.width !== it.picture.width)
-    it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
-  if (it.bitmap && it.backdrops.image !== it.bitmap)
-    it.backdrops = makeBackdrops(it.bitmap, width * ratio, height * ratio);
-  if (!it.heat || it.heat.rows !== pack.rows || it.heat.columns !== pack.columns)
-    it.heat = makeHeat(pack.rows, pack.columns);
-  fillHeat(it.heat, it.row, 0, PALETTE, domain);
+  if (it.photo?.width !== it.picture.width || it.photo.image !== it.bitmap) {
+    it.photo = makePhoto(it.bitmap, width * ratio, height * ratio);
+    it.print = makePrint(it.photo);
+  }
+  printHeat(it.print, it.row, 0, pack.rows, pack.columns, domain);
   drawPicture(
     context,
     width,
     height,
-    it.backdrops,
-    it.heat,
-    { rows: pack.rows, columns: pack.columns, smooth: false, grid: false, tag: null, mark: query },
+    it.print.canvas,
+    { rows: pack.rows, columns: pack.columns, grid: false, tag: null, mark: query },
     1,
   );
 }

@@ -9,7 +9,7 @@
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchFilter, patchVector } from "../core/embedding.js";
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
-import { makeCanvas, outlineCell } from "../drawing/draw.js";
+import { makeCanvas, outlineCell } from "../drawing/canvas.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
 import { paintFlight } from "./patchflight.js";

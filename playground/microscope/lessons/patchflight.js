@@ -1,7 +1,7 @@
 // One patch on its way to a token: its colours apart, its rows one after another, the filter, the token. `it` is the
 // state of patches.js; `it.flown` goes from 0 to 1.
 
-import { makeCanvas, outlineCell } from "../drawing/draw.js";
+import { makeCanvas, outlineCell } from "../drawing/canvas.js";
 import { eased, sheetOf, signedPalette } from "../drawing/stage.js";
 
 const CHANNELS = ["red", "green", "blue"];

@@ -12,12 +12,13 @@
 //     growing   true while the run goes on: a new moment is then played as it comes
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
-import { cssColours, heatPixels, sharedCeiling } from "../core/colours.js";
+import { sharedCeiling } from "../core/colours.js";
 import { mergePack, unpack } from "../core/core.js";
 import { tokenOf } from "../core/view.js";
-import { drawColourBar, UNDER } from "../drawing/charts.js";
+import { decodeJpeg, fitCanvas } from "../drawing/canvas.js";
+import { drawColourBar } from "../drawing/charts.js";
 import { collectRefs } from "../drawing/dom.js";
-import { decodeJpeg, fitCanvas } from "../drawing/draw.js";
+import { barColours } from "../drawing/light.js";
 import { buildCharts } from "./reelcharts.js";
 import { onReelFrame, readReel } from "./reelframe.js";
 import { bindClock, bindPicture, buildHeadButtons, writeTicks } from "./reelhands.js";
@@ -95,7 +96,6 @@ export function createReel(parent, host) {
 }
 
 function createReelState(root, host) {
-  const palette = heatPixels(0.85);
   return Object.seal({
     root,
     host,
@@ -121,14 +121,14 @@ function createReelState(root, host) {
     target: null, //      where it plays to; null: it stands still
     before: undefined, // when the last frame was, while it plays
     // what is drawn from
-    palette,
-    ramp: cssColours(palette, UNDER),
-    solid: heatPixels(1),
+    ramp: barColours(),
     domain: null,
     colours: null,
     width: 0,
     ratio: 1,
-    backdrops: null,
+    photo: null,
+    print: null,
+    thumbPhoto: null,
     heat: null,
     rows: null, //        (heads × tokens,) the weights of the patch that asks
     ahead: null, //       (tokens,) those of the next moment
@@ -184,7 +184,7 @@ function fitView(reel) {
 
 function takeImage(reel, image) {
   decodeJpeg(image).then((bitmap) => {
-    Object.assign(reel, { bitmap, backdrops: null });
+    Object.assign(reel, { bitmap, photo: null });
     reel.schedule();
   });
 }
@@ -198,7 +198,7 @@ function rebuild(reel) {
   const style = getComputedStyle(root);
   reel.colours = { soft: getComputedStyle(refs.hint).color, font: style.fontFamily };
   reel.ratio = Math.min(3, window.devicePixelRatio || 1);
-  reel.backdrops = null;
+  reel.photo = null;
   root.style.setProperty("--aspect", String(shape.columns / shape.rows));
   root.dataset.size = reel.width >= 1000 ? "wide" : reel.width >= 700 ? "middle" : "narrow";
   Object.assign(refs.slider, { max: String(Math.max(1, reel.planned - 1)) });

@@ -5,7 +5,8 @@ import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../c
 import { queryOf, tokenOf } from "../core/view.js";
 import { percent } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
-import { drawPicture, fillHeat, makeBackdrops } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
+import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { moveMark, writeCharts } from "./reelcharts.js";
 
 const SECONDS = 0.8; // from one moment to the next
@@ -56,13 +57,12 @@ function paintReel(reel) {
   reel.painted = !missing && token;
   if (missing) return askForLayer(reel);
   const at = view.head * shape.tokens + shape.prefixCount;
-  fillHeat(reel.heat, reel.rows, at, reel.palette, reel.domain);
-  if (!reel.backdrops || reel.backdrops.width !== refs.picture.width)
-    reel.backdrops = makeBackdrops(reel.bitmap, refs.picture.width, refs.picture.height);
+  const { rows, columns } = shape;
+  if (!reel.photo || reel.photo.width !== refs.picture.width) preparePhotos(reel);
+  printHeat(reel.print, reel.rows, at, rows, columns, reel.domain);
   const picture = {
-    rows: shape.rows,
-    columns: shape.columns,
-    smooth: false,
+    rows,
+    columns,
     grid: false,
     mark: token - shape.prefixCount,
     tag: null,
@@ -71,14 +71,23 @@ function paintReel(reel) {
     refs.picture.getContext("2d"),
     refs.picture.width,
     refs.picture.height,
-    reel.backdrops,
-    reel.heat,
+    reel.print.canvas,
     picture,
     reel.ratio,
   );
-  for (const [head, { heat }] of reel.thumbs.entries())
-    fillHeat(heat, reel.rows, head * shape.tokens + shape.prefixCount, reel.solid, reel.domain);
+  for (const [head, thumb] of reel.thumbs.entries()) {
+    if (thumb.print?.photo !== reel.thumbPhoto) thumb.print = makePrint(reel.thumbPhoto, thumb.canvas);
+    printHeat(thumb.print, reel.rows, head * shape.tokens + shape.prefixCount, rows, columns, reel.domain);
+  }
   writeWords(reel, token);
+}
+
+function preparePhotos(reel) {
+  const { picture } = reel.refs;
+  reel.photo = makePhoto(reel.bitmap, picture.width, picture.height);
+  reel.print = makePrint(reel.photo);
+  const { clientWidth, clientHeight } = reel.thumbs[0].canvas;
+  reel.thumbPhoto = makePhoto(reel.bitmap, (clientWidth || 1) * reel.ratio, (clientHeight || 1) * reel.ratio);
 }
 
 // The rows of all heads, mixed from two moments. True while one of the two has not arrived.

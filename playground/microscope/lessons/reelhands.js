@@ -2,7 +2,6 @@
 // state of reel.js.
 
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
-import { makeHeat } from "../drawing/draw.js";
 
 export function bindClock(reel) {
   const { refs } = reel;
@@ -88,10 +87,9 @@ export function buildHeadButtons(reel) {
       button.setAttribute("aria-label", `head ${head}`);
       label.textContent = `head ${head}`;
       button.append(canvas, label);
-      return { button, heat: makeHeat(shape.rows, shape.columns, canvas) };
+      return { button, canvas, print: null };
     });
     refs.heads.replaceChildren(...reel.thumbs.map(({ button }) => button));
-    reel.heat = makeHeat(shape.rows, shape.columns);
     reel.rows = new Float32Array(shape.heads * shape.tokens);
     reel.ahead = new Float32Array(shape.tokens);
   }

@@ -5,13 +5,13 @@
 // the section "image" (JPEG) and in its header id, order: which patch lies at each place, at: "row,column" or "".
 // Out goes the state "asker".
 
-import { heatPixels, sharedCeiling } from "../core/colours.js";
 import { openContainer, rowInto, unpack } from "../core/core.js";
 import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
-import { decodeJpeg, fillHeat, makeBackdrops, makeHeat, outlineCell } from "../drawing/draw.js";
+import { exposure } from "../core/light.js";
+import { decodeJpeg, makeCanvas, outlineCell } from "../drawing/canvas.js";
+import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
-const HEAT = heatPixels(0.85);
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>In order</b></figcaption><canvas data-ref="before" tabindex="0" role="img"
@@ -31,7 +31,9 @@ function createShuffle(stage) {
     id: null, //          of the picture, the order and the positions
     pack: null,
     bitmap: null,
-    backdrops: null,
+    photo: null,
+    shuffled: null, // the photograph with its patches in the order of the second pass
+    prints: [],
     heat: null,
     at: 0, //             the patch that asks
     moved: 1, //          how far the patches are on their way to their new places, 0 to 1
@@ -86,7 +88,7 @@ function takeShuffle(it, data) {
   it.id = header.id;
   decodeJpeg(section("image")).then((bitmap) => {
     it.bitmap = bitmap;
-    it.backdrops = null;
+    it.photo = null;
     it.stage.redraw();
   });
   if (String(before) === String(header.order)) return; // only the positions were switched
@@ -120,40 +122,44 @@ function paintShuffle(it) {
     after = meanRow(it, 1),
     back = new Float32Array(pack.patches);
   order.forEach((patch, place) => (back[patch] = after[prefixCount + place]));
-  const domain = { low: 0, high: sharedCeiling(pack.tokens), log: false };
+  const domain = { low: 0, high: exposure(before, prefixCount, pack.tokens), log: false };
   const height = Math.round((it.canvases[0].clientWidth * size[0]) / size[1]);
   const sheets = it.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];
-  if (!it.backdrops || it.backdrops.width !== it.canvases[0].width)
-    it.backdrops = makeBackdrops(it.bitmap, w * ratio, height * ratio);
-  if (!it.heat || it.heat.rows !== rows || it.heat.columns !== columns) it.heat = makeHeat(rows, columns);
+  if (it.photo?.width !== it.canvases[0].width) preparePhotos(it, w * ratio, height * ratio);
   const cw = w / columns,
     ch = height / rows;
-  const show = (sheet, values, from, place) => {
-    fillHeat(it.heat, values, from, HEAT, domain);
-    sheet.context.imageSmoothingEnabled = false;
-    sheet.context.drawImage(it.heat.canvas, 0, 0, w, height);
-    sheet.context.imageSmoothingEnabled = true;
-    outlineCell(sheet.context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
+  const show = (i, values, from, place) => {
+    printHeat(it.prints[i], values, from, rows, columns, domain);
+    sheets[i].context.drawImage(it.prints[i].canvas, 0, 0, w, height);
+    outlineCell(sheets[i].context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
   };
-  sheets[0].context.drawImage(it.backdrops.dim, 0, 0, w, height);
-  show(sheets[0], before, prefixCount, it.at);
-  const still = it.moved >= 1;
-  paintMoved(it, sheets[1].context, w, height, still ? it.backdrops.dim : it.backdrops.clear);
-  if (still) show(sheets[1], after, prefixCount, order.indexOf(it.at));
-  sheets[2].context.drawImage(it.backdrops.dim, 0, 0, w, height);
-  if (still) show(sheets[2], back, 0, it.at);
+  show(0, before, prefixCount, it.at);
+  if (it.moved >= 1) {
+    show(1, after, prefixCount, order.indexOf(it.at));
+    show(2, back, 0, it.at);
+  } else {
+    paintMoved(it, sheets[1].context, w, height, it.photo.clear, eased(it.moved));
+    sheets[2].context.drawImage(softOf(it.photo), 0, 0, w, height);
+  }
   writeShuffle(it, before, back);
 }
 
+function preparePhotos(it, width, height) {
+  it.photo = makePhoto(it.bitmap, width, height);
+  const moved = makeCanvas(width, height);
+  paintMoved(it, moved.getContext("2d"), moved.width, moved.height, it.photo.clear, 1);
+  it.shuffled = makePhoto(moved, width, height);
+  it.prints = [it.photo, it.shuffled, it.photo].map((photo) => makePrint(photo));
+}
+
 // Every patch on its way from its old place to its new one.
-function paintMoved(it, context, w, h, picture) {
+function paintMoved(it, context, w, h, picture, t) {
   const { rows, columns } = it.pack,
     cw = w / columns,
     ch = h / rows;
   const sw = picture.width / columns,
-    sh = picture.height / rows,
-    t = eased(it.moved);
+    sh = picture.height / rows;
   it.pack.header.order.forEach((patch, place) => {
     const along = (from, to) => from + (to - from) * t;
     const x = along(patch % columns, place % columns) * cw,

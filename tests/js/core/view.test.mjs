@@ -35,14 +35,14 @@ test("whatever a link says becomes a view that fits the pack", () => {
       query: "9,9",
       locked: "true",
       scale: "banana",
-      opacity: "7",
+      draw: "dark",
       k: "4",
       what: "<b>",
       evil: 1,
     },
     pack,
   );
-  assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2", opacity: 1 });
+  assert.deepEqual(tidy, { ...view.DEFAULT_VIEW, layer: 3, head: 0, query: "1,2" });
   assert.equal(view.tidyView({ scale: "0" }, pack).scale, 0);
   assert.equal(view.tidyView({ layer: "0" }, pack).layer, 0);
   assert.equal(view.tidyView({}, pack).query, `${pack.rows >> 1},${pack.columns >> 1}`);
