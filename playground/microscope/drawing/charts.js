@@ -156,7 +156,7 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
       context.lineWidth = unit;
       context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
     } else if (k === 3) {
-      context.fillStyle = index > 165 ? "#000" : "#fff";
+      context.fillStyle = "#111";
       const share = 100 * value;
       context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
     }

@@ -121,7 +121,7 @@ function update(lens, { packs, images, view, ui, overlay }) {
   if (lens.main !== before) {
     lens.hover = -1;
     lens.asked.clear();
-    lens.wallHeat = lens.heat = null;
+    lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
     buildHeads(lens);
     if (before && lens.images[lens.main.image] === picture) keepPlace(lens, before.pack);
   }

@@ -46,9 +46,9 @@ export const MARKUP = `
     </div>
     <div class="foot">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
-      <p class="soft"><span data-ref="note"></span><br><span data-ref="exposed"></span>
-        <button class="quiet" data-ref="hold" aria-pressed="false"
-            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button></p>
+      <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
+            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button><br>
+        <span data-ref="note"></span></p>
     </div>
   </figure>
 

@@ -108,8 +108,8 @@ export function layerRange(lens) {
 }
 
 const NOTES = {
-  weight: "weight: the share that is mixed in, not how important it is",
-  column: "what each patch gives to this one; a column need not sum to 1",
+  weight: "weight: a share of the mixture, not importance",
+  column: "what each patch takes from this one",
   value: "weight × ‖value‖: a short value vector carries little",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
