@@ -147,7 +147,8 @@ export const MARKUP = `
   </div></div>
   <div class="field"><span>Exposure</span><div class="tabs" data-choice="ceiling">
       <button data-value="auto">each patch its own</button>
-      <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button> <button data-value="1">100 %</button>
+      <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button>
+      <button data-value="1">100 %</button>
   </div></div>
   <div class="field"><span>Steps</span><div class="tabs" data-choice="log">
       <button data-value="false">linear</button> <button data-value="true">logarithmic</button>
