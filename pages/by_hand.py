@@ -26,13 +26,13 @@ with st.container(key="lesson_nine"):
     st.subheader("The same on a picture", anchor=False)
     st.markdown(
         "Now a patch of the picture is a token, and its query and its key are both its mean colour, as a vector of "
-        "length one. Hover a patch: its colour’s friends light up. **Temperature** divides the scores before softmax; "
-        "at 1 everybody is almost a friend of everybody."
+        "length one. Hover a patch: patches of similar colour light up. **Temperature** divides the scores before "
+        "softmax; at 1 every patch gets almost the same."
     )
 by_hand.colours(here)
 with st.container(key="lesson_colours"):
     lesson.exercise(
-        "Why is a dark patch the friend of a bright one?",
+        "Why does a dark patch light up for a bright one?",
         "Length one forgets brightness: a dark green and a light green point the same way, and so do black, grey and "
         "white. The right picture shows what is left. A trained model learns which differences should count.",
     )

@@ -19,8 +19,8 @@ seen = traces.trace(here.picture, here.wish, here.own)
 if st.session_state.measure not in (offered := heads.measures_of(seen)):
     st.session_state.measure = heads.ENTROPY
 with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
-    st.segmented_control("Colour", offered, key="measure", format_func=heads.MEASURES.get, required=True)
-    st.segmented_control("Over", heads.OVER, key="over", format_func=heads.OVER.get, required=True)
+    st.segmented_control("Colour shows", offered, key="measure", format_func=heads.MEASURES.get, required=True)
+    st.segmented_control("Measured on", heads.OVER, key="over", format_func=heads.OVER.get, required=True)
 st.caption(f"{heads.SAYS[st.session_state.measure]} {heads.absent(seen)}")
 
 bar = st.empty()

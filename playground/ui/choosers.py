@@ -14,11 +14,11 @@ from playground.serving import models, pictures
 from playground.serving.session import Session
 from playground.ui import messages
 
-Errand = tuple[str, Callable[[], None]]  # the model whose weights are to be here first, and what to do then
+Errand = tuple[str, Callable[[], None]]  # a model whose weights are fetched first, and what to do then
 
 
 def send(name: str, action: Callable[[], None]) -> None:
-    """What may take minutes is left for the end of the page's run, when everything is on the screen."""
+    """Leaves it for the end of the page's run: a download may take minutes, and the page is on the screen by then."""
     st.session_state.errand = (name, action)
 
 

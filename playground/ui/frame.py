@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import streamlit as st
 
 from playground.ui.startup import once_per_server
+from playground.ui.streamlit_private import PARTS
 
 STYLE = """
 .block-container { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
-[data-testid="stHeader"] { background: none; height: 2.4rem; pointer-events: none; }
-[data-testid="stHeader"] * { pointer-events: auto; }
-[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
-[data-testid="stMain"] [data-stale="true"] { opacity: 1 !important; }
-[data-testid="stSelectbox"] input { text-overflow: ellipsis; }
-.st-key-toolbar [data-testid="stPopoverButton"] { padding-inline: 0.45rem; }
-[data-testid="stSelectboxVirtualDropdown"]:has([role="option"]:nth-child(6)) { /* models */
+HEADER { background: none; height: 2.4rem; pointer-events: none; }
+HEADER * { pointer-events: auto; }
+CONTENT VERTICAL { gap: 0.5rem; }
+MAIN STALE { opacity: 1 !important; }
+SELECT input { text-overflow: ellipsis; }
+.st-key-toolbar POPOVER_BUTTON { padding-inline: 0.45rem; }
+SELECT_LIST:has([role="option"]:nth-child(6)) { /* models */
   min-width: min(46rem, 95vw);
 }
 .st-key-frame { position: absolute; }
@@ -25,13 +27,13 @@ STYLE = """
 .st-key-errand { position: fixed; inset: auto 0 0; z-index: 1000; padding: 0.2rem 1.6rem 1rem; }
 .st-key-errand { backdrop-filter: blur(12px); }
 @media (max-width: 1100px) { /* the samples have a line to themselves */
-  .st-key-toolbar [data-testid="stHorizontalBlock"] { flex-wrap: wrap; gap: 0.5rem; }
-  .st-key-toolbar [data-testid="stColumn"]:first-child { flex: 1 1 100%; }
+  .st-key-toolbar HORIZONTAL { flex-wrap: wrap; gap: 0.5rem; }
+  .st-key-toolbar COLUMN:first-child { flex: 1 1 100%; }
 }
 @media (max-width: 640px) {
-  .st-key-toolbar [data-testid="stColumn"]:not(:first-child) { flex: 1 1 40%; min-width: 40%; }
+  .st-key-toolbar COLUMN:not(:first-child) { flex: 1 1 40%; min-width: 40%; }
 }
-"""
+"""  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 
 
 def frame() -> None:
@@ -42,5 +44,6 @@ def frame() -> None:
 
 @cache
 def _style():
-    """A component, for it is there before the microscope, which is one too. What st.html brings comes later: a jump."""
-    return st.components.v2.component("attention_frame", html="<i></i>\n", css=STYLE, isolate_styles=False)
+    """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE)
+    return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

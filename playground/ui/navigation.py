@@ -79,7 +79,7 @@ def write_address() -> None:
 
 
 def attempt(action: Callable, *arguments) -> bool:
-    """What can't be done is said in a sentence, and everything stays as it was."""
+    """Does it, and gives whether it could be done. If not, a sentence says why, and everything stays as it was."""
     try:
         action(*arguments)
     except PlaygroundError as error:

@@ -14,17 +14,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
 
-# Parts of Streamlit's page by their data-testid, for the styles of frame.py and the card of the tour.
-HEADER = '[data-testid="stHeader"]'  # the bar on top
-MAIN = '[data-testid="stMain"]'  # what scrolls
-CONTENT = '[data-testid="stMainBlockContainer"]'  # the column in it
-VERTICAL = '[data-testid="stVerticalBlock"]'
-HORIZONTAL = '[data-testid="stHorizontalBlock"]'
-COLUMN = '[data-testid="stColumn"]'
-SELECT = '[data-testid="stSelectbox"]'
-SELECT_LIST = '[data-testid="stSelectboxVirtualDropdown"]'
-POPOVER_BUTTON = '[data-testid="stPopoverButton"]'
-STALE = '[data-stale="true"]'  # what is being computed again; Streamlit makes it pale
+PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py
+    "HEADER": '[data-testid="stHeader"]',  # the bar on top
+    "MAIN": '[data-testid="stMain"]',  # what scrolls
+    "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in it
+    "VERTICAL": '[data-testid="stVerticalBlock"]',
+    "HORIZONTAL": '[data-testid="stHorizontalBlock"]',
+    "COLUMN": '[data-testid="stColumn"]',
+    "SELECT": '[data-testid="stSelectbox"]',
+    "SELECT_LIST": '[data-testid="stSelectboxVirtualDropdown"]',
+    "POPOVER_BUTTON": '[data-testid="stPopoverButton"]',
+    "STALE": '[data-stale="true"]',  # what is being computed again, which Streamlit makes pale
+}
 
 
 def ask_nobody_for_our_address() -> None:

@@ -1,5 +1,4 @@
-"""The row on top of every page: the other pages, the samples, a picture of one's own, the model, and what else a page
-puts there."""
+"""The row on top of every page: other pages, the samples, a picture of one's own, the model, and what a page adds."""
 
 from __future__ import annotations
 
@@ -64,7 +63,7 @@ def _open() -> None:
 
 
 def run_errand() -> None:
-    """At the end of a page, when everything is on the screen: only now what may take minutes."""
+    """Does what choosers.send left for the end of the page's run."""
     if "errand" in state:
         done = attempt(choosers.run, state.errand)
         del state.errand  # here, so that a run which is interrupted takes it up again

@@ -1,5 +1,7 @@
 """What a server does where memory or its settings do not allow more."""
 
+import socket
+
 import pytest
 
 from playground.errors import PlaygroundError
@@ -19,6 +21,16 @@ def test_a_server_may_offer_nothing_but_its_list(monkeypatch):
     with pytest.raises(PlaygroundError, match="offers no"):
         models.load("vit_tiny_patch16_224.augreg_in21k")
     assert models.load("untrained")
+
+
+def test_offline_nobody_is_asked_for_weights(monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    monkeypatch.setattr(settings, "now", lambda: Settings(offline=True))
+    for get in (models.fetch, models.load):
+        with pytest.raises(PlaygroundError, match="could not be fetched"):
+            get("vit_tiny_patch16_384.augreg_in21k_ft_in1k")
+    assert asked == []
 
 
 def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):

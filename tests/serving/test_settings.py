@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from playground.errors import PlaygroundError
@@ -25,3 +29,26 @@ def test_every_variable_is_read():
 def test_a_typing_error_is_named(name, value):
     with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):
         settings.read({f"PLAYGROUND_{name}": value})
+
+
+PROGRAM = """
+import importlib, os, pkgutil
+import playground.serving
+before = dict(os.environ)
+for module in pkgutil.iter_modules(playground.serving.__path__):
+    importlib.import_module(f"playground.serving.{module.name}")
+assert dict(os.environ) == before
+from playground.serving import settings
+try:
+    settings.now()
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_an_import_reads_no_setting_and_sets_no_variable():
+    """The wrong setting is found when the settings are needed, not when a module is imported."""
+    wrong = os.environ | {"PLAYGROUND_AT_ONCE": "two", "PLAYGROUND_OFFLINE": "yes"}
+    run = subprocess.run([sys.executable, "-c", PROGRAM], env=wrong, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "PLAYGROUND_AT_ONCE" in run.stdout

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from playground.ui import streamlit_private
 ROOT = Path(__file__).parent.parent.parent
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
-ATTRIBUTES = {name: value for name, value in vars(streamlit_private).items() if str(value).startswith("[data-")}
 
 
 def test_of_a_session_s_uploads_only_the_last_are_kept():
@@ -70,8 +70,15 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     log.filters[:] = before
 
 
-@pytest.mark.parametrize("name", ATTRIBUTES)
-def test_the_page_s_parts_are_called_as_the_styles_say(name):
-    word = ATTRIBUTES[name].strip("[]").partition("=")[2].strip('"')
-    word = "data-stale" if name == "STALE" else word
-    assert any(word in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
+@pytest.mark.parametrize("selector", streamlit_private.PARTS.values())
+def test_the_page_s_parts_are_called_as_the_styles_say(selector):
+    attribute, _, value = selector.strip("[]").replace('"', "").partition("=")
+    word = value if attribute == "data-testid" else attribute
+    files = [file for file in FRONTEND.glob("*.js") if word in file.read_text(encoding="utf-8")]
+    assert files, f"nothing in Streamlit's frontend says {word}"
+
+
+def test_streamlit_s_private_parts_are_named_in_one_file_alone():
+    private = re.compile(r"streamlit\.runtime|streamlit import .*(net_util|runtime)|data-testid|data-stale")
+    files = [*(ROOT / "playground").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+    assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == ["streamlit_private.py"]

@@ -6,8 +6,9 @@ import streamlit as st
 
 from playground.lessons import by_hand
 from playground.pack import pack, unpack
+from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
-from playground.ui.lessons.drawings import Written, as_jpeg, drawing, kept
+from playground.ui.lessons.drawings import Written, drawing, kept
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state

@@ -20,7 +20,7 @@ from playground.ui.navigation import Setting, write_address
 state = st.session_state
 
 MOST = 1024  # tokens whose whole matrices of weights are made
-PARTS = {  # as playground.reading.PARTS, which would import torch before the page is painted
+PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer",
 }  # fmt: skip

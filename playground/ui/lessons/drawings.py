@@ -1,15 +1,12 @@
-"""The drawings of the lessons as Streamlit components, and what they have in common: where their bytes are kept and how
-what a person does in them reaches the address."""
+"""Mounts the drawings of the lessons: where their bytes are kept, and how a choice in one reaches the address."""
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import streamlit as st
-from PIL import Image
 
 from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
@@ -47,12 +44,7 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
 
 
 def kept(here: Session, key: Hashable, make: Callable[[], bytes]) -> bytes:
-    """Bytes about the picture and the model: shared for samples; of an upload, they go with its session."""
-    shelf = _samples if here.picture.sample else state.setdefault("drawn", Cache(32 * MB))
-    return shelf.get((here.picture.id, here.wish.model, key), make)
-
-
-def as_jpeg(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=90)
-    return out.getvalue()
+    """Bytes about the picture and the model. Those about a sample are shared; those about an upload go when its session
+    does."""
+    cache = _samples if here.picture.sample else state.setdefault("drawn", Cache(32 * MB))
+    return cache.get((here.picture.id, here.wish.model, key), make)

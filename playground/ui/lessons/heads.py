@@ -148,7 +148,7 @@ def switched_off(seen) -> list[Spot]:
     return sorted({(layer, head) for layer, head in spots if layer < seen.layers and head < seen.heads})
 
 
-def write_off(spots: list[Spot]) -> None:
+def switch_off(spots: list[Spot]) -> None:
     st.session_state.off = " ".join(f"{layer}.{head}" for layer, head in sorted(spots)[:MOST_OFF])
 
 
@@ -275,7 +275,7 @@ def board(here: Session, seen, mean) -> None:
         "heads": seen.heads,
         "off": [list(spot) for spot in off],
         "effect": mean.effect.tolist(),
-        "picture": _thumb(here.picture),
+        "picture": _thumbnail(here.picture.jpeg),
         "grid": list(seen.grid),
         "rows": loss.predictions(seen.vit.config.labels) or None,
         "read": _read(seen, loss, off),
@@ -285,13 +285,13 @@ def board(here: Session, seen, mean) -> None:
         "summary": summary,
     }
     component("board", "lessons/board.js", "lessons/heads.css")(
-        key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: write_off([])
+        key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: switch_off([])
     )
 
 
 def _toggle(seen) -> None:
     said = st.session_state.board.toggle or {}
-    write_off(list(set(switched_off(seen)) ^ {(int(said["layer"]), int(said["head"]))}))
+    switch_off(list(set(switched_off(seen)) ^ {(int(said["layer"]), int(said["head"]))}))
 
 
 def _read(seen, loss, off: list[Spot]) -> str:
@@ -306,13 +306,7 @@ def _nice(x: float) -> float:
 
 
 @st.cache_data(max_entries=64, ttl=3600, show_spinner=False)
-def _small(jpeg: bytes) -> str:
+def _thumbnail(jpeg: bytes) -> str:
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     image.thumbnail((THUMB, THUMB))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=80)
-    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
-
-
-def _thumb(picture: Picture) -> str:
-    return _small(picture.jpeg)
+    return pictures.data_url(pictures.as_jpeg(image, quality=80))

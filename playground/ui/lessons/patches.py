@@ -9,8 +9,9 @@ import streamlit as st
 
 from playground.pack import pack, unpack
 from playground.serving import models, queue
+from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
-from playground.ui.lessons.drawings import Written, as_jpeg, drawing, kept
+from playground.ui.lessons.drawings import Written, drawing, kept
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
@@ -111,7 +112,7 @@ def _body(function) -> str:
 
 @st.fragment
 def filters(here: Session) -> None:
-    titles = {"filters": "Filters", "components": "What they are mixed of"}
+    titles = {"filters": "Filters", "components": "Principal components"}
     st.segmented_control("Show", list(titles), format_func=titles.get, key="pictures", required=True)
     write_address()
     blob = kept(here, ("filters", state.pictures), lambda: _filters(here, state.pictures))

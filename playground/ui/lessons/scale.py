@@ -12,7 +12,7 @@ import streamlit as st
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
 from playground.serving import models, queue, traces
-from playground.serving.cache import Cache
+from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
 from playground.serving.traces import Wish
 from playground.ui import lesson
@@ -162,7 +162,7 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
 
 # The real model -------------------------------------------------------------------------------------------------------
 
-_numbers = Cache(8 * 2**20, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
+_numbers = Cache(8 * MB, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
 
 
 def real_model(here: Session) -> None:

@@ -14,7 +14,7 @@ state = st.session_state
 
 STEPS = 9
 MOST_LAYERS = 64
-EXAMPLES = {  # as playground.walk.EXAMPLES, which would import torch before the page is painted
+EXAMPLES = {  # as in lessons/shapes.py, which would import torch before the page is painted
     "picture": "Your picture",
     "sentence": "4 tokens × 512, 8 heads",
     "one-head": "13 × 100 × 49 → 64, 1 head",
