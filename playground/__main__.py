@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.figures import request
+from playground.figures import batch
 from playground.version import __version__
 
 EXAMPLES = """examples:
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(run=_app)
     commands = parser.add_subparsers(metavar="COMMAND")
 
-    request.add_command(commands, epilog=examples, formatter_class=raw)
+    batch.add_command(commands, epilog=examples, formatter_class=raw)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"

@@ -16,7 +16,8 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.compose import caption_lines, draw
-from playground.figures.files import keep, pixels, png_text, provenance
+from playground.figures.disk import keep
+from playground.figures.files import pixels, png_text, provenance
 from playground.figures.sheet import CONVOLUTION, THEMES
 from playground.figures.spec import Spec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from playground.errors import PlaygroundError
@@ -30,7 +30,9 @@ FLAGS = {  # a field of Spec -> its flag, in the order of the help
     "footer": "--footer",
     "dpi": "--dpi",
     "sweep": "--sweep",
+    "view": "--view",
 }
+OF_A_TRACE = {"model", "weights", "size", *(choice.field for choice in DRAWN)}  # the layout curves has none of them
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
     "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),
@@ -50,10 +52,11 @@ HELP = {
     "footer": "a line that says where the figure comes from",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
+    "view": "what else an .html begins with, as in a link: log=true&grid=true&opacity=0.5",
 }
 METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
-    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "dpi": "N", "sweep": "WHAT",
+    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "dpi": "N", "sweep": "WHAT", "view": "TEXT",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
@@ -76,24 +79,80 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
-    parts = ["python", "-m", "playground", "figure", *([spec.image] if spec.image else [])]
+    parts = ["python", "-m", "playground", "figure", *([_path(spec.image)] if spec.image else [])]
     for name, flag in FLAGS.items():
-        value = getattr(spec, name)
-        if value == DEFAULTS[name] and name != "model":
+        if name in OF_A_TRACE and spec.layout == "curves":
             continue
-        if isinstance(value, bool):
-            parts.append(flag if value else flag.replace("--", "--no-"))
-        else:
-            parts += [flag, _written(name, value)]
-    if spec.layout == "curves":
-        parts = [part for part in parts if part not in ("--model", spec.model)]
+        text = _written(spec, name)
+        if isinstance(DEFAULTS[name], bool):
+            parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
+        elif text is not None and (text != str(DEFAULTS[name]) or name == "model"):
+            parts += [flag, text]
     return shlex.join([*parts, "-o", str(output)])
 
 
-def _written(name: str, value) -> str:
+def _written(spec: Spec, name: str) -> str | None:
+    value = getattr(spec, name)
+    if isinstance(value, bool):
+        return FLAGS[name] if value else FLAGS[name].replace("--", "--no-")
+    if name == "layer":
+        return _several(spec.layer, spec.layers)
+    if name == "head":
+        return str(spec.head) if spec.heads is None else _several(spec.head, spec.heads)
+    if value is None:
+        return None
     if name == "size":
         return f"{value[0]}x{value[1]}"
+    if name == "other_image":
+        return _path(value)
     return query_words(value) if name == "query" else str(value)
+
+
+def _path(name: str) -> str:
+    """A file whose name looks like a flag is written as a path."""
+    return f"./{name}" if name.startswith("-") else name
+
+
+def _several(first: int | None, held: tuple[int, ...] | str | None) -> str | None:
+    """The number that an .html begins with, then the others that it holds."""
+    if held is None:
+        return None if first is None else str(first)
+    if held == "all":
+        return "all" if first is None else f"{first},all"
+    if tuple(held) == (first,):
+        return f"{first}-{first}"  # a single head would stand for all, beginning at this one
+    return ",".join([str(first), *_ranges(sorted(set(held) - {first}))])
+
+
+def _ranges(numbers: list[int]) -> list[str]:
+    """1, 2, 3, 7 as 1-3, 7."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and runs[-1][-1] == n - 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def holding(spec: Spec, layer: str | None, head: str | int) -> Spec:
+    """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
+    One layer stands for itself, one head for all of them."""
+    first_layer, layers = _read_several(layer, "--layer")
+    first_head, heads = _read_several(head, "--head")
+    return replace(
+        spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
+    )
+
+
+def _read_several(text: str | int | None, flag: str) -> tuple[int | None, tuple[int, ...] | str | None]:
+    """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
+    parts = [] if text is None else str(text).split(",")
+    named = read_numbers(",".join(part for part in parts if part != "all"), 0, flag) if set(parts) - {"all"} else []
+    first = named[0] if named else None
+    if "all" in parts:
+        return first, "all"
+    return first, tuple(sorted(named)) if named and str(text) != str(first) else None
 
 
 def read_query(text: str | None) -> tuple[int, int] | str | None:
@@ -112,16 +171,14 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-def read_numbers(text: str | int | None, most: int, flag: str) -> list[int]:
-    """ "all", "3", "0-3" or "2,5"."""
-    if str(text) == "all":
-        return list(range(most))
+def read_numbers(text: str | int, most: int, flag: str) -> list[int]:
+    """ "all", "3", "0-3", "2,5", or "2,all"; each number once."""
     numbers: list[int] = []
     for part in str(text).split(","):
-        ends = part.split("-")
+        ends = ("0", str(most - 1)) if part == "all" else part.split("-")
         if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
             raise PlaygroundError(
                 f"{flag} takes a number counting from 0, several as 2,5 or 0-3, or all; not {text!r}."
             )
         numbers += range(int(ends[0]), int(ends[-1]) + 1)
-    return numbers
+    return list(dict.fromkeys(numbers))

@@ -13,6 +13,7 @@ from PIL import Image, PngImagePlugin
 from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import command
+from playground.figures.disk import keep
 from playground.figures.sheet import Drawing, house_style
 from playground.version import __version__
 
@@ -40,16 +41,6 @@ def write(figure: Drawing, path: str | Path) -> Path:
     return keep(path, data)
 
 
-def keep(path: Path, data: bytes) -> Path:
-    """The file, in a folder that is made if need be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
-    return path
-
-
 def provenance(figure: Drawing) -> dict[str, str]:
     """What every file carries: a title, all facts in a line, and the command that makes it again."""
     return {
@@ -60,11 +51,15 @@ def provenance(figure: Drawing) -> dict[str, str]:
     }
 
 
-def png(figure: Drawing) -> bytes:
+def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> bytes:
     out = io.BytesIO()
     with house_style():
-        figure.savefig(out, format="png", dpi=figure.spec.dots, metadata=provenance(figure))
+        figure.savefig(out, format=kind, metadata=said, **look)
     return out.getvalue()
+
+
+def png(figure: Drawing) -> bytes:
+    return _saved(figure, "png", provenance(figure), dpi=figure.spec.dots)
 
 
 def pixels(figure: Drawing) -> Image.Image:
@@ -80,31 +75,16 @@ def png_text(said: dict[str, str]) -> PngImagePlugin.PngInfo:
 
 
 def pdf(figure: Drawing) -> bytes:
-    said, out = provenance(figure), io.BytesIO()
-    info = {
-        "Title": said["Title"],
-        "Subject": said["Description"],
-        "Keywords": said["Command"],
-        "Creator": said["Software"],
-        "CreationDate": None,  # the same figure is the same file
-    }
-    with house_style():
-        figure.savefig(out, format="pdf", metadata=info)
-    return out.getvalue()
+    said = provenance(figure)
+    info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said["Command"]}
+    # without a date the same figure is the same file
+    return _saved(figure, "pdf", info | {"Creator": said["Software"], "CreationDate": None})
 
 
 def svg(figure: Drawing) -> bytes:
-    said, out = provenance(figure), io.BytesIO()
-    info = {
-        "Title": said["Title"],
-        "Description": said["Description"],
-        "Source": said["Command"],
-        "Creator": said["Software"],
-        "Date": None,
-    }
-    with house_style():
-        figure.savefig(out, format="svg", metadata=info)
-    return _tidy(out.getvalue())
+    said = provenance(figure)
+    info = {"Title": said["Title"], "Description": said["Description"], "Source": said["Command"]}
+    return _tidy(_saved(figure, "svg", info | {"Creator": said["Software"], "Date": None}))
 
 
 def _tidy(drawn: bytes) -> bytes:

@@ -10,11 +10,10 @@ import base64
 import html
 import io
 import json
-import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from PIL import Image
 
@@ -22,21 +21,16 @@ from playground import images
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures.bundle import bundle, stylesheet
-from playground.tracing import Query, Trace
+from playground.figures.command_line import command
+from playground.figures.disk import keep
+from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
+from playground.figures.view import DRAWN
+from playground.tracing import Trace
 from playground.version import __version__
 
 SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser shows it, and small beside Q and K
 QUALITY = 85
-LIGHT = 6 * 2**20  # bytes that nobody minds: below it a file holds all layers if none is asked for
-FLAGS = {  # keys of the view that the command line knows -> the flag, and what goes without saying
-    "scale": ("--scale", "on"),
-    "what": ("--what", "weight"),
-    "direction": ("--direction", "row"),
-    "colours": ("--colours", "shared"),
-    "ceiling": ("--ceiling", "auto"),
-    "k": ("--kernel", 3),
-}
-
+LIGHT = 6 * 2**20  # bytes: up to here a file holds all layers, unless some are named
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -62,128 +56,115 @@ PAGE = """<!doctype html>
 """
 
 
-def write(file: str | Path, seen: Trace, image: Image.Image | None = None, **choice) -> int:
+def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
     """Writes `page` and gives the file's size in bytes."""
-    data = page(seen, image, **choice).encode()
-    try:
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
-        Path(file).write_bytes(data)
-    except OSError as error:
-        raise PlaygroundError(f"{file} can't be written: {error.strerror or error}.") from None
-    return len(data)
+    return keep(Path(file), page(spec, seen, image).encode()).stat().st_size
 
 
-def page(
-    seen: Trace,
-    image: Image.Image | None = None,
-    *,
-    name: str = "image",
-    layers: Iterable[int] | None = None,
-    heads: Iterable[int] | None = None,
-    view: dict | None = None,
-) -> str:
-    """The HTML, holding these layers and heads (all). `image` is what was traced; without it the file shows what the
-    model saw. `name` is its file's. `view` is what is shown at first: layer, head, query, scale and whatever else
-    microscope/core/view.js knows."""
-    held = _held(seen, layers, heads, view)
-    return _page(seen, image, name, held, seen.to_bytes(held.layers, held.heads))
+def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
+    """The HTML. `image` is what was traced; without it the file shows what the model saw."""
+    spec = filled(spec, seen, image)
+    return _page(spec, seen, image, seen.to_bytes(layers(spec, seen), heads(spec, seen)))
 
 
-def size(
-    seen: Trace,
-    image: Image.Image | None = None,
-    *,
-    name: str = "image",
-    layers: Iterable[int] | None = None,
-    heads: Iterable[int] | None = None,
-    view: dict | None = None,
-) -> int:
+def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
     """How many bytes `write` would write, to within a few hundred, without doing it."""
-    held = _held(seen, layers, heads, view)
-    least = len(seen.to_bytes(held.layers[:1], held.heads[:1]))
+    spec = filled(spec, seen, image)
+    held_layers, held_heads = layers(spec, seen), heads(spec, seen)
+    least = len(seen.to_bytes(held_layers[:1], held_heads[:1]))
     per_head = seen.tokens * (2 * 2 * seen.head_dim + 4)  # q and k: 2 bytes a number; the length of a value: 4
-    numbers = least + (len(held.layers) * len(held.heads) - 1) * per_head
-    return len(_page(seen, image, name, held, b"").encode()) + 4 * -(-numbers // 3)
-
-
-def light(seen: Trace, image: Image.Image | None = None, layer: int | None = None, **choice) -> list[int]:
-    """All layers, where the file stays light with them, else this one."""
-    everything = list(seen.record)
-    if size(seen, image, **choice) <= LIGHT:
-        return everything
-    return [seen.upper_layer if layer is None else layer]
+    numbers = least + (len(held_layers) * len(held_heads) - 1) * per_head
+    return len(_page(spec, seen, image, b"").encode()) + 4 * -(-numbers // 3)
 
 
 # What is in it --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Held:
-    layers: list[int]
-    heads: list[int]
-    view: dict
+def check(spec: Spec) -> None:
+    """Says what an interactive figure can't show, because it has no network and no server to ask."""
+    if spec.layout != "head":
+        raise PlaygroundError("An interactive figure has no layout: leave --layout out, or write a .png, .svg or .pdf.")
+    if spec.sweep:
+        raise PlaygroundError("An interactive figure has no sweep: leave --sweep out, or write a .gif, .webp or .png.")
+    if spec.what in WITHOUT_HEADS:
+        raise PlaygroundError(
+            f"An interactive figure has no network to ask for {spec.what}: choose another --what, or write a .png, "
+            ".svg or .pdf."
+        )
+    if spec.whole and spec.scale != "on":
+        raise PlaygroundError(
+            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: leave "
+            "--whole out, or write a .png, .svg or .pdf."
+        )
 
 
-def _held(seen: Trace, layers, heads, view) -> Held:
+def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
+    """With what it holds and what it begins with as numbers."""
+    check(spec)
     if seen.scale != seen.native_scale:
         raise PlaygroundError(
             "An interactive figure shows the trained pass, and its switch takes the scale away from one layer; "
             "trace the picture without another scale."
         )
-    layers = sorted(set(seen.record if layers is None else layers))
-    heads = sorted(set(range(seen.heads) if heads is None else heads))
-    if not layers or not heads:
+    if not 0 <= seen.scale_number(spec.scale) <= 1:
+        raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
+    if spec.layers == () or spec.heads == ():
         raise PlaygroundError("An interactive figure needs at least one layer and one head.")
-    return Held(layers, heads, _start(seen, layers, heads, dict(view or {})))
-
-
-def _start(seen: Trace, layers: list[int], heads: list[int], view: dict) -> dict:
-    """The view with its layer, head, patch and scale filled in, each of them in the file."""
-    try:
-        layer = int(view.get("layer", min(layers, key=lambda i: abs(i - seen.upper_layer))))
-        head = int(view.get("head", heads[0]))
-    except (TypeError, ValueError):
-        raise PlaygroundError("The layer and the head of a view are numbers, counting from 0.") from None
-    for what, wanted, held in (("layer", layer, layers), ("head", head, heads)):
+    if spec.layer is None:
+        spec = replace(spec, layer=_start(spec, seen))
+        spec = light(spec, seen, image) if spec.layers is None else spec
+    for what, wanted, held in (("layer", spec.layer, layers(spec, seen)), ("head", spec.head, heads(spec, seen))):
         if wanted not in held:
             raise PlaygroundError(
                 f"The view begins at {what} {wanted}, and the file would hold {', '.join(map(str, held))}."
             )
-    scale = view.get("scale", "on")
-    if not 0 <= seen.scale_number(scale) <= 1:
-        raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {scale}.")
-    query = _query(seen, view.get("query"))
-    view |= {"layer": layer, "head": head, "query": query, "scale": scale}
-    if view.get("what") in ("similarity", "rollout"):
-        view["what"] = "weight"  # the others need the network
-    return view
+    return spec.settled(seen)
 
 
-def _query(seen: Trace, query: Query | None) -> str:
-    """As the browser knows it: "7,5" or the name of a prefix token."""
-    if query is None:
-        query = (seen.grid[0] // 2, seen.grid[1] // 2)
-    if isinstance(query, str) and query not in seen.prefix and "," in query:
-        query = tuple(query.split(","))
-    token = seen.token(query)
-    if token < len(seen.prefix):
-        return seen.prefix[token]
-    row, column = divmod(token - len(seen.prefix), seen.grid[1])
-    return f"{row},{column}"
+def light(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
+    """Holding all layers, where the file stays light with them, else the one that it begins with."""
+    everything = replace(spec, layers="all", layer=_start(spec, seen) if spec.layer is None else spec.layer)
+    if size(everything, seen, image) <= LIGHT:
+        return everything
+    return replace(everything, layers=None)
+
+
+def layers(spec: Spec, seen: Trace) -> list[int]:
+    """Those that the file holds, once it is known where it begins."""
+    if spec.layers is None:
+        return [spec.layer]
+    return list(seen.record) if spec.layers == "all" else sorted(set(spec.layers))
+
+
+def heads(spec: Spec, seen: Trace) -> list[int]:
+    return list(range(seen.heads)) if spec.heads is None else sorted(set(spec.heads))
+
+
+def _start(spec: Spec, seen: Trace) -> int:
+    """Two thirds of the way up, where heads look at objects, or as near to it as the file holds a layer."""
+    held = spec.layers if isinstance(spec.layers, tuple) else seen.record
+    return min(held, key=lambda layer: abs(layer - seen.upper_layer))
+
+
+def _view(spec: Spec) -> dict:
+    """What the microscope shows at first, in its own words."""
+    chosen = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
+    chosen = {key: value for key, value in chosen.items() if value is not None}
+    return chosen | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
 
 # The page around it ---------------------------------------------------------------------------------------------------
 
 
-def _page(seen: Trace, image: Image.Image | None, name: str, held: Held, pack: bytes) -> str:
+def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> str:
     picture = _picture(seen, image)
-    name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
-    facts = _facts(seen, picture, name, held)
+    name = _printable(spec.image or "image")
+    facts = _facts(replace(spec, image=name), seen, picture)
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    start = {"title": name, "view": held.view, "heads": held.heads}
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen)}
     return PAGE.format(
         policy=_policy(style, script),
-        title=html.escape(f"Attention in {name}: {seen.model}, layer {held.view['layer']}, head {held.view['head']}"),
+        title=html.escape(f"Attention in {name}: {seen.model}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
@@ -198,6 +179,10 @@ def _page(seen: Trace, image: Image.Image | None, name: str, held: Held, pack: b
     )
 
 
+def _printable(name: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+
+
 def _policy(style: str, script: str) -> str:
     """Only this style and this script, the picture from inside the file, and no request to anywhere."""
     style, script = (_text(sha256(text.encode()).digest()) for text in (style, script))
@@ -207,66 +192,22 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _facts(seen: Trace, picture: Image.Image, name: str, held: Held) -> dict:
-    view = held.view
+def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
     return {
         "version": __version__,
         "model": seen.model,
         "weights": "unknown" if seen.vit is None else f"sha256:{fingerprints.of_weights(seen.vit)}",
-        "image": name,
+        "image": spec.image,
         "pixels": f"sha256:{fingerprints.of_image(picture)}",
-        "layer": view["layer"],
-        "head": view["head"],
-        "patch": view["query"],
-        "scale": view["scale"],
-        "layers": " ".join(map(str, held.layers)),
-        "heads": " ".join(map(str, held.heads)),
+        "layer": spec.layer,
+        "head": spec.head,
+        "patch": query_words(spec.query),
+        "scale": spec.scale,
+        "layers": " ".join(map(str, layers(spec, seen))),
+        "heads": " ".join(map(str, heads(spec, seen))),
         "input": f"{seen.size[0]}x{seen.size[1]}",
-        "command": _command(seen, picture, name, held),
+        "command": command(spec, "figure.html"),
     }
-
-
-def _command(seen: Trace, picture: Image.Image, name: str, held: Held) -> str:
-    view = held.view
-    words = ["python", "-m", "playground", "figure", f"./{name}" if name.startswith("-") else name]
-    words += ["--model", seen.model, "--layer", _layers_words(seen, held), "--head", _heads_words(seen, held)]
-    words += ["--patch", view["query"]]
-    for key, (flag, usual) in FLAGS.items():
-        if str(view.get(key, usual)) != str(usual):
-            words += [flag, view[key]]
-    if seen.vit is not None:
-        c = seen.vit.config
-        if seen.size != images.fit(picture.size, c.patch_size, c.image_size):
-            words += ["--size", f"{seen.size[0]}x{seen.size[1]}"]
-    return shlex.join(map(str, [*words, "-o", "figure.html"]))
-
-
-def _layers_words(seen: Trace, held: Held) -> str:
-    """The command holds the layers that it names and begins at the first of them."""
-    start = held.view["layer"]
-    if len(held.layers) == seen.layers and start == seen.upper_layer:
-        return "all"
-    return ",".join([str(start), *_runs([layer for layer in held.layers if layer != start])])
-
-
-def _heads_words(seen: Trace, held: Held) -> str:
-    """It holds all heads where it names one, and just that one where it names it as a range."""
-    start = held.view["head"]
-    if len(held.heads) == 1 < seen.heads:
-        return f"{start}-{start}"
-    others = [] if len(held.heads) == seen.heads else [head for head in held.heads if head != start]
-    return ",".join([str(start), *_runs(others)])
-
-
-def _runs(numbers: list[int]) -> list[str]:
-    """1, 2, 3, 7 as 1-3, 7."""
-    runs: list[list[int]] = []
-    for n in numbers:
-        if runs and runs[-1][-1] == n - 1:
-            runs[-1].append(n)
-        else:
-            runs.append([n])
-    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
 def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from PIL import Image
@@ -47,11 +47,10 @@ def show(
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture as
     the model saw it, unless a finer `image` of it is given."""
-    start = {"layer": layer, "head": head, "query": query, "scale": scale}
-    view = {key: value for key, value in start.items() if value is not None}
-    choice = {"heads": heads, "view": view}
-    layers = export.light(seen, image, layer, **choice) if layers is None else layers
-    return Living(export.page(seen, image, layers=layers, **choice), f"{seen.model}: whom each patch listens to")
+    spec = Spec(model=seen.model, layer=layer, head=head, query=query, scale="on" if scale is None else str(scale))
+    spec = replace(spec, heads=None if heads is None else tuple(heads))
+    spec = export.light(spec, seen, image) if layers is None else replace(spec, layers=tuple(layers))
+    return Living(export.page(spec, seen, image), f"{seen.model}: whom each patch listens to")
 
 
 def figure(

@@ -166,5 +166,5 @@ class Matrix:
 
 
 def _step(needed: float, given: float) -> int:
-    """Every which label is written, so that they don't touch."""
+    """Every n-th label is written: the smallest n with which they don't touch."""
     return next(n for n in (1, 2, 4, 5, 10, 20, 50, 1000) if n * given >= needed)

@@ -88,7 +88,7 @@ def wrap(text: str, width: float, points: float) -> list[str]:
 
 
 def fitting(text: str, width: float, points: float, bold: bool = False) -> float:
-    """The size of type at which this fits: a heading is rather small than cut off."""
+    """The size of type at which this fits: a heading shrinks instead of being cut off."""
     return points * min(1.0, 0.97 * width / max(text_width(text, points, bold), 1e-9))
 
 
@@ -108,7 +108,7 @@ class Drawing(Figure):
 class Sheet:
     def __init__(self, spec: Spec, height: float | None = None) -> None:
         self.spec, self.theme, self.font = spec, THEMES[spec.theme], spec.made_for.font
-        if spec.transparent:  # nobody knows what will lie behind: grey on grey must not happen
+        if spec.transparent:  # the background is unknown, and grey text may vanish on it
             self.theme = replace(self.theme, muted=self.theme.ink)
         self.width, self.height = spec.made_for.width, spec.made_for.height or height
         self.figure = Drawing(figsize=(self.width, self.height), dpi=spec.dots)
@@ -214,7 +214,7 @@ class Pixels(Artist):
 
 
 def _bottom_up(image: Image.Image) -> np.ndarray:
-    return np.ascontiguousarray(np.asarray(image.convert("RGBA"))[::-1])
+    return np.asarray(image.convert("RGBA"))[::-1].copy()
 
 
 def _extent(axes: Axes) -> tuple[float, float, float, float]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
-from playground.figures.view import DRAWN
+from playground.figures.view import DRAWN, VIEW, matching
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ class Spec:
     footer: bool = False
     dpi: int | None = None  # None: the purpose's
     sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
+    # What an interactive figure holds
+    layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
+    heads: tuple[int, ...] | None = None  # None: all
+    view: str = ""  # what else it begins with, as in an address: "log=true&opacity=0.5"
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -94,6 +99,12 @@ class Spec:
             raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
         if self.ceiling is not None and not 0 < self.ceiling <= 1:
             raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling:g}.")
+        words = dict(parse_qsl(self.view, keep_blank_values=True))
+        if words != matching(words) or any(choice.key in words for choice in DRAWN):
+            raise PlaygroundError(
+                f"--view takes {', '.join(choice.key for choice in VIEW if not choice.field)}, written as in a link: "
+                f"log=true&opacity=0.5; given was {self.view!r}."
+            )
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
             raise PlaygroundError(f"{self.what.capitalize()} has no heads: take the layout head or convolution for it.")
 
@@ -106,17 +117,23 @@ class Spec:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
     def settled(self, seen: Trace | None) -> Spec:
-        """With the numbers in the place of the defaults that depend on the trace."""
+        """With every default that depends on the trace as a number."""
         if seen is None:
             return self
         return replace(
             self,
             size=seen.size,
             layer=seen.upper_layer if self.layer is None else self.layer,
-            query=start_patch(self.image, seen.grid) if self.query is None else self.query,
+            query=start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen),
         )
 
 
-def query_words(query: tuple[int, int] | str | int) -> str:
+def _named(query: tuple[int, int] | str | int, seen: Trace) -> tuple[int, int] | str:
+    """A token's index as what it means, which a command can say too: a patch, or a prefix token's name."""
+    token, prefix = seen.token(query), seen.prefix
+    return prefix[token] if token < len(prefix) else divmod(token - len(prefix), seen.grid[1])
+
+
+def query_words(query: tuple[int, int] | str) -> str:
     """As on the command line: "7,5" or "cls"."""
     return f"{query[0]},{query[1]}" if isinstance(query, tuple | list) else str(query)

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import queue, traces
+from playground.serving import models, queue, traces
 from playground.serving.session import Session
+from playground.serving.traces import Wish
 from playground.ui.messages import plain
 from playground.ui.navigation import words_now
 
@@ -21,6 +22,7 @@ MIMES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "webp": "image/webp",
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
+REST = ("locked", "log", "grid", "opacity")  # of the view: a drawn figure has none of them, an interactive one has
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 
 
@@ -36,7 +38,7 @@ def exporter(here: Session, layout: str | None = None) -> None:
 
 
 def _choices(here: Session, layout: str | None) -> None:
-    kinds = list(KINDS) if layout is None else list(KINDS)[:3]  # a chart neither lives nor moves
+    kinds = _kinds(here, layout)
     kind = st.segmented_control("As", kinds, default="png", format_func=KINDS.get, key="kind", required=True)
     spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
     name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
@@ -49,6 +51,22 @@ def _choices(here: Session, layout: str | None) -> None:
     st.caption("The command that makes it again, and the link to this view:")
     st.code(command(spec, name), language="bash", wrap_lines=True)
     st.code(f"{st.context.url or ''}?{urlencode(words_now())}", language=None, wrap_lines=True)
+
+
+def _kinds(here: Session, layout: str | None) -> list[str]:
+    """The kinds of file that can hold what is shown. A lesson's chart is a picture."""
+    from playground.figures import html
+
+    kinds = list(KINDS)
+    if layout is not None:
+        return kinds[:3]
+    try:
+        html.check(description(here, "head"))
+    except PlaygroundError:
+        kinds = [kind for kind in kinds if kind != "html"]
+    if st.session_state.get("kind") not in kinds:
+        st.session_state.pop("kind", None)
+    return kinds
 
 
 def _figure(here: Session, kind: str, layout: str | None) -> tuple:
@@ -80,23 +98,26 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
 
 def _html(here: Session) -> tuple:
     from playground.figures import html
-    from playground.figures.spec import query_words
 
-    spec = description(here, "head")
-    seen = traces.trace(here.picture, replace(here.wish, scale=None), here.own)
-    first = seen.upper_layer if spec.layer is None else spec.layer
-    view = {key: value for key, value in here.view.items() if key not in ("pass", "beside", "depth")}
-    view |= {"layer": first, "query": query_words(spec.settled(seen).query)}
-    choice = {"name": here.picture.name, "view": view}
-    held = st.segmented_control(
-        "Holding", ("this layer", "all layers"), default="this layer", key="holding", required=True
-    )
-    choice["layers"] = [first] if held == "this layer" else None
+    choices = ("this layer", "all layers")
+    held = st.segmented_control("Holding", choices, default="this layer", key="holding", required=True)
+    spec = interactive(here, all_layers=held == "all layers")
+    seen, _ = _traces(here, spec)
+    image = here.picture.image
     st.caption(
-        f"One file of {html.size(seen, here.picture.image, **choice) / 1e6:.2f} MB that works from a disk, offline: "
+        f"One file of {html.size(spec, seen, image) / 1e6:.2f} MB that works from a disk, offline: "
         "hover, lock, heads, the √d_k switch."
     )
-    return replace(spec, layer=first), lambda: html.page(seen, here.picture.image, **choice).encode()
+    return spec, lambda: html.page(spec, seen, image).encode()
+
+
+def interactive(here: Session, all_layers: bool):
+    """The description of an interactive figure."""
+    spec = description(here, "head")
+    spec = replace(spec, view=urlencode({key: here.view[key] for key in REST if key in here.view}))
+    if all_layers:
+        return replace(spec, layers="all")
+    return replace(spec, layer=spec.settled(_traces(here, spec)[0]).layer)
 
 
 def description(here: Session, layout: str, **look):
@@ -151,19 +172,16 @@ def picture(here: Session, spec, kind: str) -> bytes:
 
 
 def _traces(here: Session, spec) -> tuple:
-    """(the trace, what a figure takes beside it), through the server's shelves."""
+    """(the trace, what a figure takes beside it): made once, and kept in the server's caches."""
+    from playground.figures import request
+
     if spec.layout == "curves":
         return None, {}
-    altered = None if spec.scale == "on" else 1.0 if spec.scale == "off" else float(spec.scale)
-    if spec.layout == "scale" and spec.whole:
-        seen = traces.trace(here.picture, here.wish, here.own)
-        return seen, {"other": traces.trace(here.picture, replace(here.wish, scale=altered or 1.0), here.own)}
-    wish = replace(here.wish, scale=altered) if spec.whole else here.wish
-    seen = traces.trace(here.picture, wish, here.own)
-    if spec.layout != "compare" or here.other is None:
-        return seen, {}
-    other, its_wish = here.other
-    return seen, {
-        "other": traces.trace(other, replace(its_wish, scale=wish.scale), here.own),
-        "other_image": other.image,
-    }
+
+    def run(other: bool, size: tuple[int, int] | None, scale: str):
+        picture, wish = here.other if other else (here.picture, here.wish)
+        detail = 1 if size is None else request.fineness(models.load(wish.model).config, picture.image, size)
+        number = {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)
+        return traces.trace(picture, Wish(wish.model, detail, number), here.own)
+
+    return request.traces(spec, here.picture.image, here.other and here.other[0].image, run)

@@ -5,17 +5,17 @@ import pytest
 import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
-from playground.figures import html
+from playground.figures import Spec, html
 from playground.figures.notebook import Living
 
-LAYERS, HEADS = [1, 4], [0, 2, 5]
-VIEW = {"layer": 4, "head": 2, "query": (7, 5)}
+NAME = "</script><img src=x onerror=alert(1)>.jpg"
+HELD = Spec(image=NAME, layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("figures") / "meadow.html"
-    html.write(path, seen(), layers=LAYERS, heads=HEADS, view=VIEW, name="</script><img src=x onerror=alert(1)>.jpg")
+    html.write(path, HELD, seen())
     return path
 
 

@@ -20,8 +20,9 @@ from PIL import Image
 
 from playground import PlaygroundError, figures
 from playground.__main__ import _parser
-from playground.figures import Spec, request
+from playground.figures import Spec, batch, request
 from playground.figures.animation import frames, walk
+from playground.figures.command_line import holding
 from playground.figures.files import pixels
 
 TRIO = Spec(
@@ -112,9 +113,8 @@ def parsed(line: str) -> Spec:
     words = shlex.split(line)
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
-    layer = None if options.layer is None else int(options.layer)
     image = options.images[0] if options.images else ""
-    return replace(request._spec(options), image=image, layer=layer, head=int(options.head))
+    return replace(holding(batch._spec(options), options.layer, options.head), image=image)
 
 
 OTHERS = {
@@ -123,6 +123,7 @@ OTHERS = {
     "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half", "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "colour_map": "viridis", "smooth": True, "caption": False,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
+    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "log=true&opacity=0.5",
 }  # fmt: skip
 
 
@@ -131,7 +132,9 @@ def test_the_command_says_every_field_again():
     for spec in (
         Spec(**OTHERS),
         Spec(image="a.jpg"),
-        *(Spec(image="a", **{k: v}) for k, v in OTHERS.items() if k != "image"),
+        *(Spec(image="a", **{k: v}) for k, v in OTHERS.items() if k not in ("image", "layers", "heads")),
+        Spec(image="a", layers="all"),
+        Spec(image="a", layers="all", layer=3, heads=(1,), head=1),
     ):
         assert parsed(figures.command(spec)) == spec
 
@@ -146,6 +149,10 @@ def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, 
     figure = figures.draw(spec, playground.trace(playground.load("untrained"), image), image)
     assert main(shlex.split(figures.command(figure.spec, "again.png"))[3:]) == 0
     assert Image.open("again.png").convert("RGBA").tobytes() == pixels(figure).tobytes()
+
+
+def test_a_file_whose_name_looks_like_a_flag_is_said_as_a_path():
+    assert "figure ./-a.jpg " in figures.command(Spec(image="-a.jpg"))
 
 
 # Motion ---------------------------------------------------------------------------------------------------------------

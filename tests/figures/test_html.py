@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import shlex
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from io import BytesIO
@@ -17,11 +18,12 @@ import playground
 from playground import PlaygroundError
 from playground.__main__ import main
 from playground.analysis import fingerprints
-from playground.figures import html
+from playground.figures import Spec, html
 from playground.pack import unpack
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
 
+SMALL = Spec(image="disc.png", model="untrained")
 HOSTILE = '</script><img src=x onerror="alert(1)"><!-- \n\r\u2028\u202e \'"& -->.jpg'
 
 
@@ -55,7 +57,7 @@ class Reader(HTMLParser):
 
 
 def test_the_file_holds_q_and_k_of_the_chosen_layers_and_heads_in_sixteen_bits(seen, picture):
-    read = Reader(html.page(seen, picture, layers=[2, 1], heads=[3, 1]))
+    read = Reader(html.page(replace(SMALL, layers=(2, 1), heads=(3, 1), head=1), seen, picture))
     header, arrays = unpack(read.pack())
     assert (header["held"], header["heads"], header["head_numbers"]) == ([1, 2], 2, [1, 3])
     for name in ("q", "k"):
@@ -73,11 +75,14 @@ def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
         seen.to_bytes([2], [4])
 
 
-@pytest.mark.parametrize("choice", [{}, {"layers": [1]}, {"layers": [0, 2], "heads": [2]}, {"name": HOSTILE}])
+@pytest.mark.parametrize(
+    "choice", [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2}, {"image": HOSTILE}]
+)
 def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, choice):
-    written = html.write(tmp_path / "a.html", seen, picture, **choice)
+    spec = replace(SMALL, **choice)
+    written = html.write(tmp_path / "a.html", spec, seen, picture)
     assert written == (tmp_path / "a.html").stat().st_size
-    assert abs(html.size(seen, picture, **choice) - written) < 500
+    assert abs(html.size(spec, seen, picture) - written) < 500
 
 
 def test_one_layer_of_a_vit_s_stays_under_a_megabyte_even_on_a_picture_of_noise():
@@ -86,11 +91,11 @@ def test_one_layer_of_a_vit_s_stays_under_a_megabyte_even_on_a_picture_of_noise(
     blurred = noise.resize((400, 400)).resize((1500, 1500))  # more detail than a photograph has
     seen = playground.trace(VisionTransformer(config), blurred)
     assert (seen.tokens, seen.heads, seen.size) == (197, 6, (224, 224))
-    assert len(html.page(seen, blurred, layers=[1]).encode()) < 1e6
+    assert len(html.page(replace(SMALL, layer=1), seen, blurred).encode()) < 1e6
 
 
 def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, picture):
-    page = html.page(seen, picture)
+    page = html.page(SMALL, seen, picture)
     read = Reader(page)
     rules = dict(rule.strip().split(" ", 1) for rule in read.metas["Content-Security-Policy"].split(";"))
     assert rules["default-src"] == "'none'"
@@ -109,13 +114,13 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(seen, pictur
 
 
 def test_where_it_comes_from_is_written_in_it(seen, picture):
-    view = {"layer": 2, "head": 3, "query": "cls", "scale": "off"}
-    metas = Reader(html.page(seen, picture, name="disc.png", view=view)).metas
+    spec = replace(SMALL, layer=2, layers="all", head=3, query="cls", scale="off")
+    metas = Reader(html.page(spec, seen, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
     assert facts.pop("weights") == f"sha256:{fingerprints.of_weights(seen.vit)}"
     assert facts.pop("pixels") == f"sha256:{fingerprints.of_image(picture)}"
     assert shlex.split(facts.pop("command"))[3:-2] == [
-        *("figure", "disc.png", "--model", "untrained", "--layer", "all"),
+        *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2,all"),
         *("--head", "3", "--patch", "cls", "--scale", "off"),
     ]
     assert facts == {
@@ -131,28 +136,25 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(seen, picture):
 
 
 @pytest.mark.parametrize(
-    ("layers", "heads", "layer", "head", "said"),
+    ("choice", "said"),
     [
-        (None, None, 2, 1, ("all", "1")),
-        (None, None, 0, 1, ("0,1-2", "1")),
-        ([1], None, 1, 0, ("1", "0")),
-        ([0, 2], [0, 2, 3], 2, 3, ("2,0", "3,0,2")),
-        ([0], [3], 0, 3, ("0", "3-3")),
+        ({}, ("2,all", None)),
+        ({"layers": "all", "layer": 0, "head": 1}, ("0,all", "1")),
+        ({"layer": 1}, ("1", None)),
+        ({"layers": (0, 2), "heads": (0, 2, 3), "layer": 2, "head": 3}, ("2,0", "3,0,2")),
+        ({"layers": (0,), "heads": (3,), "head": 3}, ("0-0", "3-3")),
     ],
 )
-def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(
-    seen, picture, layers, heads, layer, head, said
-):
-    view = {"layer": layer, "head": head}
-    words = shlex.split(
-        Reader(html.page(seen, picture, layers=layers, heads=heads, view=view)).metas["playground:command"]
-    )
-    assert (words[words.index("--layer") + 1], words[words.index("--head") + 1]) == said
+def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(seen, picture, choice, said):
+    page = html.page(replace(SMALL, **choice), seen, picture)
+    words = shlex.split(Reader(page).metas["playground:command"])
+    told = dict(zip(words[5:-2:2], words[6:-2:2], strict=True))
+    assert (told["--layer"], told.get("--head")) == said
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "-o", "{title}", "'; rm -rf ~ #.png"])
 def test_no_name_breaks_out(seen, picture, name):
-    plain, read = Reader(html.page(seen, picture)), Reader(html.page(seen, picture, name=name))
+    plain, read = (Reader(html.page(replace(SMALL, image=n), seen, picture)) for n in ("disc.png", name))
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in plain.tags]
     said = "".join(c if c.isprintable() else "\ufffd" for c in name)
     assert json.loads(read.texts["start"])["title"] == read.metas["playground:image"] == said
@@ -164,52 +166,64 @@ def test_no_name_breaks_out(seen, picture, name):
 def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
     large = Image.new("RGB", (2000, 1000), "green")
     large.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
-    shown = Reader(html.page(seen, large)).image()
+    shown = Reader(html.page(SMALL, seen, large)).image()
     assert shown.size == (html.SIDE, html.SIDE // 2)
     assert not {"comment", "exif"} & set(shown.info)
 
 
 def test_without_a_picture_it_shows_what_the_model_saw(seen):
-    assert Reader(html.page(seen)).image().size == (64, 64)
+    assert Reader(html.page(SMALL, seen)).image().size == (64, 64)
     with pytest.raises(PlaygroundError, match="has no picture"):
-        html.page(Trace.from_bytes(seen.to_bytes()))
+        html.page(SMALL, Trace.from_bytes(seen.to_bytes()))
 
 
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        ({"layers": [3]}, "There is no layer 3"),
-        ({"layers": []}, "at least one layer"),
-        ({"layers": [0, 1], "view": {"layer": 2}}, "begins at layer 2"),
-        ({"heads": [0, 1], "view": {"head": 3}}, "begins at head 3"),
-        ({"view": {"query": (9, 9)}}, "There is no patch"),
-        ({"view": {"query": "9,x"}}, "A query is a patch"),
-        ({"view": {"scale": 2}}, "dial of an interactive figure goes from 0 to 1"),
-        ({"view": {"scale": "big"}}, 'A scale is "on"'),
-        ({"view": {"layer": "high"}}, "are numbers"),
+        ({"layers": (3,)}, "There is no layer 3"),
+        ({"layers": ()}, "at least one layer"),
+        ({"layers": (0, 1), "layer": 2}, "begins at layer 2"),
+        ({"heads": (0, 1), "head": 3}, "begins at head 3"),
+        ({"query": (9, 9)}, "There is no patch"),
+        ({"query": "9,x"}, "no token called '9,x'"),
+        ({"scale": "2"}, "dial of an interactive figure goes from 0 to 1"),
+        ({"scale": "big"}, 'A scale is "on"'),
+        ({"layer": 9}, "There is no layer 9"),
+        ({"what": "rollout"}, "no network to ask for rollout"),
+        ({"what": "similarity"}, "no network to ask for similarity"),
+        ({"whole": True, "scale": "off"}, "leave --whole out"),
+        ({"layout": "scale"}, "has no layout"),
+        ({"sweep": "layers"}, "has no sweep"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(seen, picture, choice, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        html.page(seen, picture, **choice)
+        html.page(replace(SMALL, **choice), seen, picture)
 
 
 def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_written(small, seen, picture):
     with pytest.raises(PlaygroundError, match="shows the trained pass"):
-        html.page(playground.trace(small, picture, scale="off"), picture)
+        html.page(SMALL, playground.trace(small, picture, scale="off"), picture)
     with pytest.raises(PlaygroundError, match="can't be written"):
-        html.write("/dev/null/a.html", seen, picture)
+        html.write("/dev/null/a.html", SMALL, seen, picture)
 
 
 def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monkeypatch):
-    assert html.light(seen) == [0, 1, 2]
+    def held(spec) -> list[int]:
+        return html.layers(html.filled(spec, seen), seen)
+
+    assert held(SMALL) == [0, 1, 2]
     monkeypatch.setattr(html, "LIGHT", 1000)
-    assert (html.light(seen), html.light(seen, layer=0)) == ([2], [0])
+    assert (held(SMALL), held(replace(SMALL, layer=0))) == ([2], [0])
 
 
-def test_a_view_that_needs_the_network_begins_with_weights_instead(seen, picture):
-    start = json.loads(Reader(html.page(seen, picture, view={"what": "rollout", "layer": "1"})).texts["start"])
-    assert (start["view"]["what"], start["view"]["layer"]) == ("weight", 1)
+def test_it_begins_with_everything_that_was_chosen(seen, picture):
+    spec = replace(
+        SMALL, layer=1, head=2, what="score", smooth=True, kernel=5, ceiling=0.05, view="log=true&opacity=0.5"
+    )
+    start = json.loads(Reader(html.page(spec, seen, picture)).texts["start"])
+    chosen = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
+    assert (chosen | {"log": "true", "opacity": "0.5", "query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 
 def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):
@@ -221,7 +235,7 @@ def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsy
     assert said.out.strip() == str(out)
     assert f"{out.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in said.err
     command = shlex.split(Reader(out.read_text(encoding="utf-8")).metas["playground:command"])
-    assert command[3:-1] == ["figure", "disc.png", *options[:-1]]
+    assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 
 def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(seen, picture):
