@@ -52,7 +52,7 @@ HELP = {
     "footer": "a line that says where the figure comes from",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
-    "view": "what else an .html begins with, as in a link: log=true&grid=true&opacity=0.5",
+    "view": "what else an .html begins with, as in a link: log=true&grid=true&draw=light",
 }
 METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",

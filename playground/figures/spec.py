@@ -87,7 +87,7 @@ class Spec:
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
     heads: tuple[int, ...] | None = None  # None: all
-    view: str = ""  # what else it begins with, as in an address: "log=true&opacity=0.5"
+    view: str = ""  # what else it begins with, as in an address: "log=true&draw=light"
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -103,7 +103,7 @@ class Spec:
         if words != matching(words) or any(choice.key in words for choice in DRAWN):
             raise PlaygroundError(
                 f"--view takes {', '.join(choice.key for choice in VIEW if not choice.field)}, written as in a link: "
-                f"log=true&opacity=0.5; given was {self.view!r}."
+                f"log=true&draw=light; given was {self.view!r}."
             )
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
             raise PlaygroundError(f"{self.what.capitalize()} has no heads: take the layout head or convolution for it.")

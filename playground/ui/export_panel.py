@@ -22,7 +22,7 @@ MIMES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "webp": "image/webp",
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
-REST = ("locked", "log", "grid", "opacity")  # of the view: a drawn figure has none of them, an interactive one has
+REST = ("locked", "log", "grid", "draw")  # of the view: a drawn figure has none of them, an interactive one has
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 
 

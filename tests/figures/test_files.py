@@ -123,7 +123,7 @@ OTHERS = {
     "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half", "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "colour_map": "viridis", "smooth": True, "caption": False,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
-    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "log=true&opacity=0.5",
+    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "log=true&draw=light",
 }  # fmt: skip
 
 

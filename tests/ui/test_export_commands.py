@@ -123,7 +123,7 @@ def test_every_look(view, kind, tmp_path, capsys):
     assert assert_the_same(seen_at(1), view, kind, layout, look, tmp_path, capsys)
 
 
-REST = {"log": "true", "grid": "true", "opacity": "0.5", "locked": "true"}
+REST = {"log": "true", "grid": "true", "draw": "light", "locked": "true"}
 ALIVE = [
     *({"what": what, "layer": layer} for what, layer in product(("weight", "value", "score"), ("0", "4"))),
     {"scale": "off"}, {"scale": "on", "pass": "whole"}, REST, {"what": "score"} | REST, {"layer": "5", "head": "0"},
