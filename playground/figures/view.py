@@ -77,6 +77,7 @@ VIEW = (
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
     Choice("depth", "follow", pattern=r"follow|\d{1,3}"),
     Choice("beside", "convolution", ("convolution", "wall", "compare")),
+    Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )  # fmt: skip
 DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too
 

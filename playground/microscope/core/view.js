@@ -22,6 +22,7 @@ export const DEFAULT_VIEW = Object.freeze({
   k: 3, //                  the width of the convolution's kernel
   depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
   beside: "convolution", // what stands beside the picture
+  curtain: 0, //            how far the curtain is drawn over the picture, 0 to 1: behind it, the other scale
 });
 
 // The only values that these may have.
@@ -34,6 +35,9 @@ export const CHOICES = Object.freeze({
   k: [3, 5, 7],
   beside: ["convolution", "wall", "compare"],
 });
+
+export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse
+export const MOST_DIAL = 1.25;
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
@@ -86,8 +90,9 @@ export function tidyView(view, pack, at) {
   for (const key of ["locked", "log", "smooth", "grid"]) tidy[key] = tidy[key] === true || tidy[key] === "true";
   if (tidy.scale !== "on" && tidy.scale !== "off") {
     const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
-    tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, 1) : "on";
+    tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
   }
+  tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);
   if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
   if (tidy.depth !== "follow")
     tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
@@ -103,14 +108,16 @@ export function tidyView(view, pack, at) {
 
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
-// The dial: 0 (every row uniform) at the left, 1/√d_k in the middle, 1 (no scale) at the right. The left half goes in
-// even steps, the right half in even ratios, because from 0.125 to 1 it is the ratio that counts.
+// The dial: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and beyond it up to 8 at MOST_DIAL. The first
+// half goes in even steps, the rest in even ratios, because from 0.125 to 1 it is the ratio that counts.
 export function dialToScale(t, own) {
+  if (t > 1) return MOST_SCALE ** ((t - 1) / (MOST_DIAL - 1));
   return t <= 0.5 ? own * 2 * t : own ** (2 - 2 * t);
 }
 
 export function scaleToDial(scale, own) {
   if (scale <= own) return scale / own / 2;
+  if (scale > 1) return 1 + ((MOST_DIAL - 1) * Math.log(scale)) / Math.log(MOST_SCALE);
   return own >= 1 ? 1 : 1 - Math.log(scale) / Math.log(own) / 2;
 }
 

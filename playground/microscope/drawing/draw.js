@@ -45,17 +45,31 @@ function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// shown: {rows, columns, grid, mark: patch or −1, tag: {patch, text, colour} or null}; canvas: a print, see light.js
+// shown: {rows, columns, grid, mark: patch or −1, tag: {patch, text, colour} or null, behind: {canvas, to} or null};
+// canvas: a print, see light.js
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
+  if (shown.behind) drawBehind(context, w, h, shown.behind, unit);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
-  if (shown.tag)
+  const covered =
+    shown.tag && shown.behind && ((shown.tag.patch % shown.columns) + 0.5) / shown.columns < shown.behind.to;
+  if (shown.tag && !covered)
     tagCell(context, w, h, shown.rows, shown.columns, shown.tag.patch, shown.tag.text, shown.tag.colour, unit);
   if (shown.mark >= 0) {
     const cw = w / shown.columns,
       ch = h / shown.rows;
     outlineCell(context, (shown.mark % shown.columns) * cw, Math.floor(shown.mark / shown.columns) * ch, cw, ch, unit);
   }
+}
+
+// The left part of the picture, up to the curtain.
+function drawBehind(context, w, h, { canvas, to }, unit) {
+  const x = Math.round(to * w);
+  if (x > 0) context.drawImage(canvas, 0, 0, (canvas.width * x) / w, canvas.height, 0, 0, x, h);
+  context.fillStyle = "rgb(0 0 0 / 0.55)";
+  context.fillRect(x - 2 * unit, 0, 4 * unit, h);
+  context.fillStyle = "#fff";
+  context.fillRect(x - unit, 0, 2 * unit, h);
 }
 
 // -------------------------------------------------------------------------------------------- the convolution

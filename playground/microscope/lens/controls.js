@@ -134,12 +134,17 @@ export function bindButtons(lens) {
     }
   });
   refs.switch.addEventListener("click", () => flip(lens));
+  refs.offerGo.addEventListener("click", () => {
+    const { layer, head } = lens.collapse.found ?? lens.view;
+    lens.choose({ layer, head });
+  });
   refs.hold.addEventListener("click", () => holdExposure(lens));
   refs.layer.addEventListener("input", () => lens.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
     const t = Number(refs.dial.value) / 1000;
-    // The trained scale and the end attract the dial, so that a hand can find them again.
-    const scale = Math.abs(t - 0.5) < 0.012 ? "on" : t > 0.995 ? "off" : dialToScale(t, lens.main.pack.scale);
+    // The trained scale and no scale attract the dial, so that a hand can find them again.
+    const { scale: own } = lens.main.pack;
+    const scale = Math.abs(t - 0.5) < 0.012 ? "on" : Math.abs(t - 1) < 0.012 ? "off" : dialToScale(t, own);
     lens.choose({ scale }, "dial");
   });
   refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));

@@ -30,6 +30,7 @@ import { collectRefs, say } from "../drawing/dom.js";
 import { ask, askForMissing } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
+import { bindCurtain } from "./curtain.js";
 import { takeImages, takePacks } from "./given.js";
 import { refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
@@ -53,6 +54,7 @@ export function createLens(parent, options = {}) {
   };
   lens.choose = (change, from) => choose(lens, change, from);
   bindPointer(lens);
+  bindCurtain(lens);
   bindKeys(lens);
   bindButtons(lens);
   const stopFollowing = followThePage(lens);

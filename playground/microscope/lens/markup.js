@@ -40,6 +40,8 @@ export const MARKUP = `
     <div class="picture" data-ref="pictureBox">
       <canvas data-ref="picture" tabindex="0" role="application"
           aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
+          aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>
       <div class="pin" data-ref="lock"></div>
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
@@ -110,17 +112,20 @@ export const MARKUP = `
     <p class="formula"><span class="label">divide by √d<sub>k</sub></span><br>
       softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
     <div class="dial">
-      <input type="range" min="0" max="1000" step="1" data-ref="dial" aria-label="Scale">
+      <input type="range" min="0" max="1250" step="1" data-ref="dial" aria-label="Scale">
       <div class="ticks">
         <span>0<i>uniform</i></span>
         <span data-ref="dialMiddle">1/√64</span>
         <span>1<i>no scale</i></span>
+        <span>8</span>
       </div>
     </div>
     <div class="tabs small" role="group" aria-label="What the scale changes" data-choice="pass" data-ask="whole">
       <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
     </div>
     <p class="verdict" data-ref="verdict" hidden></p>
+    <p class="soft offer" data-ref="offer" hidden><span data-ref="offerText"></span>
+      <button class="quiet" data-ref="offerGo">go there</button></p>
   </div>
 
   <div class="numbers">

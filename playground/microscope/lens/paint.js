@@ -9,6 +9,7 @@ import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
+import { printBehind } from "./curtain.js";
 import { photoOf, printPatches, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
@@ -78,7 +79,8 @@ function paintMain(lens) {
   shown.mark = token - pack.prefixCount;
   setTag(lens, Boolean(waiting || overlay));
   const { rows, columns } = pack;
-  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark });
+  const behind = waiting || overlay ? null : printBehind(lens);
+  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark, behind });
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, lens.print.canvas, lens.picture, lens.unit);
   say(refs.waiting, waiting);

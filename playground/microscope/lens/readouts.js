@@ -5,6 +5,7 @@ import { isEven } from "../core/light.js";
 import { queryOf, tokenOf } from "../core/view.js";
 import { percent, shortNumber } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
+import { collapsing } from "./curtain.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
@@ -199,17 +200,53 @@ export function writeNumbers(lens) {
     `scale ${scaleText(shown.scale)}, ${(shown.scale / own).toPrecision(2)} times the trained one`,
   );
   writeVerdict(lens);
+  writeOffer(lens);
 }
 
-// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
+// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it: every
+// label that has changed, the largest change first.
 function writeVerdict(lens) {
   const { refs, shown, main, whole } = lens;
   const before = main.pack.header.predictions,
     after = whole?.pack.header.predictions;
   const known = shown.wholeArrived && before?.length && after?.length;
   show(refs.verdict, Boolean(known || shown.wholeMissing));
-  if (known) say(refs.verdict, `${before[0][0]} ${percent(before[0][1])}  →  ${after[0][0]} ${percent(after[0][1])}`);
+  if (known) say(refs.verdict, verdictOf(before, after));
   else if (shown.wholeMissing) say(refs.verdict, "running the whole network…");
+}
+
+// Each side knows its five likeliest labels only: one that is not among them is below the least of them.
+export function verdictOf(before, after) {
+  const of = (list, label) => list.find(([name]) => name === label)?.[1];
+  const floor = (list) => Math.min(...list.map(([, share]) => share));
+  const changes = [...new Set([...before, ...after].map(([label]) => label))]
+    .map((label) => {
+      const [from, to] = [of(before, label), of(after, label)];
+      const change = Math.abs((from ?? floor(before)) - (to ?? floor(after)));
+      const text = (share, list) => (share === undefined ? `below ${percent(floor(list))}` : percent(share));
+      return { change, words: `${label} ${text(from, before)} → ${text(to, after)}` };
+    })
+    .filter(({ change }) => change >= CHANGED)
+    .sort((a, b) => b.change - a.change);
+  if (!changes.length)
+    return `${before[0][0]} ${percent(before[0][1])}: no label changed by ${percent(CHANGED)} or more`;
+  return changes.map(({ words }) => words).join(" · ");
+}
+
+const CHANGED = 0.02;
+
+// The switch is meant to be felt: a head that stays spread without scale says which one does not.
+function writeOffer(lens) {
+  const { refs, view } = lens;
+  const found = collapsing(lens);
+  show(refs.offer, found !== null);
+  if (!found) return;
+  const where = found.layer === view.layer ? "" : `, layer ${found.layer}`;
+  say(
+    refs.offerText,
+    `This head stays spread. Head ${lens.shown.pack.headNumbers[found.head]}${where} collapses to ` +
+      `${percent(found.weight)}:`,
+  );
 }
 
 export function writeOther(lens, entry, found) {

@@ -60,13 +60,15 @@ export function createState(root, refs, host) {
     otherPhoto: null,
     print: null, //                         what is drawn on it: heat or light
     otherPrint: null,
+    behind: null, //                        the print behind the curtain
+    collapse: { pack: null, key: "", found: null }, // the head that collapses without scale, for which patch
     thumbPhoto: null, //                    the picture at the size of a head's thumbnail
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
     otherBox: null, //                      where it stands in the frame
     wallHeat: null, //                      one pixel per patch of every head of every layer
     patchTones: null, //                    how bright the picture is at each patch, for the wall
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null }, // see drawPicture
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null, behind: null }, // see drawPicture
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights

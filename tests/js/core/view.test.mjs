@@ -75,6 +75,8 @@ test("the dial has 0 at the left, the trained scale in the middle and 1 at the r
     near(view.dialToScale(0, own), 0);
     near(view.dialToScale(0.5, own), own);
     near(view.dialToScale(1, own), 1);
-    for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1]) near(view.scaleToDial(view.dialToScale(t, own), own), t);
+    near(view.dialToScale(view.MOST_DIAL, own), view.MOST_SCALE);
+    for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1, 1.1, 1.25])
+      near(view.scaleToDial(view.dialToScale(t, own), own), t);
   }
 });

@@ -1,0 +1,100 @@
+// The curtain: dragged across the picture, it shows the same row at the other scale. To its right the scale on the
+// screen, to its left the other one: no scale at all, or the trained one where the scale is off already.
+
+import { answerCell, ownExposure } from "../core/answers.js";
+import { largestIndex } from "../core/core.js";
+import { show } from "../drawing/dom.js";
+import { makePrint } from "../drawing/light.js";
+import { printPatches } from "./prints.js";
+import { isMap } from "./shown.js";
+
+const STEP = 0.05; // of a key
+const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
+
+// Columns would need the sums of all rows at the other scale too; maps of features know no scale.
+export const canDraw = (lens) => lens.view.direction === "row" && !isMap(lens.view.what);
+
+const otherScale = (lens) => (lens.shown.altered ? lens.main.pack.scale : 1);
+
+// The print behind the curtain, or null where it is open.
+export function printBehind(lens) {
+  const { view, shown } = lens;
+  placeCurtain(lens);
+  if (!view.curtain || !canDraw(lens)) return null;
+  const { pack, answers, token, what } = shown;
+  if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
+  const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
+  const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
+  printPatches(lens, lens.behind, values, pack.prefixCount, pack, domain);
+  return { canvas: lens.behind.canvas, to: view.curtain };
+}
+
+function placeCurtain(lens) {
+  const { curtain } = lens.refs;
+  const { view, shown } = lens;
+  show(curtain, canDraw(lens));
+  curtain.style.left = `${100 * view.curtain}%`;
+  curtain.classList.toggle("drawn", view.curtain > 0);
+  curtain.dataset.behind = shown.altered ? "with 1/√d" : "no scale";
+  curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
+  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows the other scale`);
+}
+
+export function bindCurtain(lens) {
+  const { curtain, pictureBox } = lens.refs;
+  const moveTo = (x) => {
+    const box = pictureBox.getBoundingClientRect();
+    const to = Math.min(1, Math.max(0, (x - box.left) / box.width));
+    lens.choose({ curtain: to < 0.02 ? 0 : Math.round(1000 * to) / 1000 });
+  };
+  curtain.addEventListener("pointerdown", (event) => {
+    curtain.setPointerCapture(event.pointerId);
+    event.preventDefault();
+    curtain.focus();
+  });
+  curtain.addEventListener("pointermove", (event) => {
+    if (curtain.hasPointerCapture(event.pointerId)) moveTo(event.clientX);
+  });
+  curtain.addEventListener("dblclick", () => lens.choose({ curtain: lens.view.curtain ? 0 : 0.5 }));
+  curtain.addEventListener("keydown", (event) => {
+    const { curtain: now } = lens.view;
+    const to = { ArrowLeft: now - STEP, ArrowRight: now + STEP, Home: 0, End: 1, Escape: 0 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    lens.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, to))) / 1000 });
+  });
+}
+
+// ------------------------------------------------------------------------------------- a head that does collapse
+
+// Where the head on view stays spread without scale, the head that collapses for the same patch: of this layer, else of
+// the nearest that is here. {layer, head, weight} or null; asked once for a patch, not with every frame.
+export function collapsing(lens) {
+  const { view, shown } = lens;
+  const { pack, answers, token } = shown;
+  const unscaled = Math.abs(shown.scale - 1) < 1e-9;
+  if (!unscaled || shown.what !== "weight" || view.direction !== "row" || isMap(view.what)) return null;
+  if (largestOf(answers.weights, view.head * pack.tokens, pack.tokens) > COLLAPSED) return null;
+  const key = `${view.layer} ${token} ${pack.stored.size}`;
+  if (lens.collapse.pack !== pack || lens.collapse.key !== key) {
+    lens.collapse = { pack, key, found: search(lens) };
+  }
+  return lens.collapse.found;
+}
+
+function search({ view, shown }) {
+  const { pack, answers, token } = shown;
+  const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
+  for (const layer of layers) {
+    let best = null;
+    for (let head = 0; head < pack.heads; head++) {
+      const weight = largestOf(answerCell(answers, layer, head, token, 1, "weight", "row"), 0, pack.tokens);
+      if (weight > COLLAPSED && weight > (best?.weight ?? 0)) best = { layer, head, weight };
+    }
+    if (best) return best;
+  }
+  return null;
+}
+
+const largestOf = (values, at, count) => values[largestIndex(values, at, at + count)];

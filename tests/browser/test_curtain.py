@@ -1,0 +1,44 @@
+"""The switch is felt: a curtain across the picture, a head that collapses, a dial that goes past no scale."""
+
+PIXELS = "() => theLens().picture(1).toDataURL()"
+
+
+def test_the_curtain_is_dragged_and_stands_in_the_link(visit):
+    visitor = visit("layer=4&head=1&query=9,5&locked=true")
+    page = visitor.page
+    before = visitor.page.evaluate(PIXELS)
+    box = page.locator("[data-ref=pictureBox]").bounding_box()
+    y = box["y"] + 0.8 * box["height"]
+    page.mouse.move(box["x"] + 2, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.3 * box["width"], y)
+    page.mouse.move(box["x"] + 0.6 * box["width"], y)
+    page.mouse.up()
+    page.wait_for_function("() => Math.abs(theLens().view.curtain - 0.6) < 0.02")
+    page.wait_for_url("**curtain=0.*")
+    assert visitor.page.evaluate(PIXELS) != before, "the picture is still the same"
+    page.locator("[data-ref=curtain]").press("Home")
+    page.wait_for_function("() => theLens().view.curtain === 0")
+    visitor.until()
+    assert visitor.page.evaluate(PIXELS) == before
+
+
+def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(visit):
+    visitor = visit("layer=0&head=0&query=9,5&locked=true&scale=off")
+    page = visitor.page
+    page.locator("[data-ref=offer]").wait_for()
+    said = page.locator("[data-ref=offerText]").inner_text()
+    assert "collapses to" in said, said
+    page.locator("[data-ref=offerGo]").click()
+    found = visitor.until("r => r.peak > 0.9")
+    assert (found["layer"], found["head"]) != (0, 0), found
+
+
+def test_the_dial_goes_past_no_scale(visit):
+    visitor = visit("layer=2&head=1&query=9,5&locked=true&scale=off")
+    once = visitor.until("r => r.scale === 1")
+    dial = visitor.page.locator("[data-ref=dial]")
+    dial.press("End")
+    beyond = visitor.until("r => r.scale > 7.9")
+    assert beyond["peak"] >= once["peak"], (beyond["peak"], once["peak"])
+    assert beyond["entropy"] <= once["entropy"] + 1e-9
