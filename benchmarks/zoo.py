@@ -41,12 +41,20 @@ def offers() -> dict[str, dict]:
     from timm.models import get_pretrained_cfg
 
     from playground import zoo
+    from playground.names import plain_name, suits
 
     facts = {}
     for name, good_for in zoo.CURATED.items():
         card = zoo.card(name)
-        hub = get_pretrained_cfg(name).hf_hub_id
-        facts[name] = {"good_for": good_for, "megabytes": round(card.megabytes), "licence": card.licence, "hub": hub}
+        hub = get_pretrained_cfg(zoo.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
+        facts[name] = {
+            "title": plain_name(name),
+            "good_for": good_for,
+            "suits": suits(name),
+            "megabytes": round(card.megabytes),
+            "licence": card.licence,
+            "hub": hub,
+        }
     return facts
 
 

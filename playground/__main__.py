@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "download", help="fetch weights or photographs now, so that they work without a network later"
     )
     download.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
+    download.add_argument("--compare", action="store_true", help="dinov2-small with the hub's own file")
     download.set_defaults(run=_download)
 
     prepare = commands.add_parser(
@@ -123,7 +124,7 @@ def _models(options: argparse.Namespace) -> None:
 def _download(options: argparse.Namespace) -> None:
     from playground.catalogue import download
 
-    download(options.names)
+    download(options.names, options.compare)
 
 
 def _prepare(options: argparse.Namespace) -> None:

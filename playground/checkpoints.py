@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 import torch
 from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.vit import Config
 
 HUGGING_FACE = (  # what a layer's parts are called there, and here
     (r"attention\.output\.dense", "attn.proj"),
@@ -35,8 +42,8 @@ OUTSIDE_LAYERS = {
 UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # no part of the way to the classes
 
 
-def is_hugging_face(state: dict[str, Tensor]) -> bool:
-    return any(key.endswith("embeddings.patch_embeddings.projection.weight") for key in state)
+def is_hugging_face(names: Iterable[str]) -> bool:
+    return any(name.endswith("embeddings.patch_embeddings.projection.weight") for name in names)
 
 
 def from_hugging_face(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -70,6 +77,68 @@ def _class_token_placed(ours: dict[str, Tensor]) -> dict[str, Tensor]:
         ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
         ours["pos_embed"] = ours["pos_embed"][:, 1:]
     return ours
+
+
+IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu"}
+
+
+def hugging_face_config(state: dict[str, Tensor], path: Path) -> tuple[Config, dict[str, Tensor]]:
+    """The architecture of such weights, once they are under our names; and the weights that it uses. Most of it stands
+    in the shapes; the rest in config.json and preprocessor_config.json, which `transformers` writes beside them."""
+    said, pixels = _json_beside(path, "config.json"), _json_beside(path, "preprocessor_config.json")
+    width, _, patch, _ = state["patch_embed.proj.weight"].shape
+    dinov2, distilled = "blocks.0.ls1.gamma" in state, "dist_token" in state
+    registers = state["reg_token"].shape[1] if "reg_token" in state else 0
+    patches = state["pos_embed"].shape[1] - (0 if registers else 1 + distilled)
+    hidden, mlp_width = state["blocks.0.mlp.fc1.weight"].shape[0], state["blocks.0.mlp.fc2.weight"].shape[1]
+    heads = said.get("num_attention_heads")
+    if heads is None and width % 64:
+        raise PlaygroundError(
+            f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
+            "beside the file"
+        )
+    # DINOv2's own classifier reads two vectors at once, and DeiT's needs its second half: without them, no predictions
+    both = not distilled or "head_dist.weight" in state
+    classes = state["head.weight"].shape[0] if "head.weight" in state and both else 0
+    if classes == 0 or state["head.weight"].shape[1] != width:
+        classes, state = 0, {key: value for key, value in state.items() if not key.startswith("head")}
+    labels = [str(label) for label in said.get("id2label", {}).values()]
+    config = Config(
+        image_size=(patch * math.isqrt(patches),) * 2,
+        patch_size=patch,
+        depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
+        width=width,
+        mlp_width=mlp_width,
+        heads=int(heads or width // 64),
+        classes=classes,
+        dist_token=distilled,
+        registers=registers,
+        positions="patches" if registers else "learned",
+        qkv_bias="blocks.0.attn.qkv.bias" in state,
+        layer_scale=dinov2,
+        gated_mlp=hidden == 2 * mlp_width,
+        activation="silu" if hidden == 2 * mlp_width else ACTIVATIONS[said.get("hidden_act", "gelu")],
+        eps=float(said.get("layer_norm_eps", 1e-6 if dinov2 else 1e-12)),
+        mean=_three(pixels, "image_mean", IMAGENET["mean"] if dinov2 or distilled else (0.5, 0.5, 0.5)),
+        std=_three(pixels, "image_std", IMAGENET["std"] if dinov2 or distilled else (0.5, 0.5, 0.5)),
+        interpolation="bicubic" if dinov2 or distilled else "bilinear",
+        labels=tuple(labels) if len(labels) == classes else (),
+    )
+    return config, state
+
+
+def _json_beside(path: Path, name: str) -> dict:
+    try:
+        found = json.loads((path.parent / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _three(said: dict, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
+    red, green, blue = (float(number) for number in said.get(name, default))
+    return red, green, blue
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:

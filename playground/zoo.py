@@ -20,7 +20,7 @@ from torch import Tensor
 
 from playground import borrowed
 from playground.assets import BUNDLED
-from playground.checkpoints import from_eva
+from playground.checkpoints import from_eva, from_hugging_face, hugging_face_config, is_hugging_face
 from playground.errors import PlaygroundError
 from playground.vit import PAPER, Config, VisionTransformer
 
@@ -38,18 +38,19 @@ WEIGHTS = "model.safetensors"  # what the file is called on the hub
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
 CURATED = {  # what each is good for
-    "vit_small_patch14_reg4_dinov2.lvd142m": "clean object maps; registers soak up the background noise",
+    "dinov2-small": "eyes find eyes: the clearest parts",
+    "vit_small_patch14_reg4_dinov2.lvd142m": "clean maps: registers absorb the noise",
     "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
-    "vit_small_patch16_dinov3.lvd1689m": "rotary positions, the crispest patch-to-patch similarity",
-    "vit_small_patch8_224.dino": "small patches: fine maps, the classic self-supervised masks",
-    "vit_small_patch16_224.dino": "the DINO paper's class-token maps, quick",
-    "deit_small_patch16_224.fb_in1k": "trained on ImageNet-1k labels only",
-    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "the smallest classifier, 3 heads",
-    "vit_small_patch16_224.augreg_in21k_ft_in1k": "a classifier: watch predictions change without √d_k",
-    "vit_base_patch16_224.augreg_in21k_ft_in1k": "the paper's ViT-B/16, well trained",
-    "vit_base_patch16_224.mae": "learned by filling in hidden patches; local, texture-like heads",
-    "vit_base_patch16_clip_224.openai": "learned from captions; attends to what words name",
-    "vit_base_patch16_siglip_224.webli": "learned from captions, no class token",
+    "vit_small_patch16_dinov3.lvd1689m": "crisp similarity, positions as rotations",
+    "vit_small_patch8_224.dino": "fine maps from very small patches",
+    "vit_small_patch16_224.dino": "the DINO paper's class-token maps",
+    "deit_small_patch16_224.fb_in1k": "learned from ImageNet-1k's labels only",
+    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "the smallest and quickest classifier",
+    "vit_small_patch16_224.augreg_in21k_ft_in1k": "a classifier: predictions without √d_k",
+    "vit_base_patch16_224.augreg_in21k_ft_in1k": "the paper's own size, well trained",
+    "vit_base_patch16_224.mae": "learned by filling in hidden patches",
+    "vit_base_patch16_clip_224.openai": "learned from pictures with their captions",
+    "vit_base_patch16_siglip_224.webli": "learned from captions, without class token",
 }
 
 
@@ -76,7 +77,7 @@ def load(
             BUNDLED, missing="This copy has no bundled model (assets/bundled.safetensors is not there)."
         )
     elif name == "dinov2-small":
-        vit = _dinov2_small(pretrained and weights is None, seed)
+        vit = _dinov2_small(pretrained and weights is None, seed, offline)
     elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
         vit = VisionTransformer(_paper_config(name, paper[1], int(paper[2])), seed)
     elif name.endswith(".safetensors"):
@@ -101,7 +102,7 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _dinov2_small(pretrained: bool, seed: int) -> VisionTransformer:
+def _dinov2_small(pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
     """From the borrowed file or the hub's own, whichever is on this machine; with neither, the borrowed one comes."""
     if not pretrained:
         return VisionTransformer(DINOV2_SMALL, seed)
@@ -109,7 +110,7 @@ def _dinov2_small(pretrained: bool, seed: int) -> VisionTransformer:
         vit = VisionTransformer(DINOV2_SMALL)
     path = borrowed.find(borrowed.DINOV2.file) or on_this_machine(f"timm/{DINOV2_ON_THE_HUB}")
     if path is None:
-        borrowed.fetch([borrowed.DINOV2])
+        borrowed.fetch([borrowed.DINOV2], offline=offline)
         path = borrowed.cache_folder() / borrowed.DINOV2.file
     fill(vit, read_weights(path), str(path))
     return vit
@@ -163,9 +164,11 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
         raise PlaygroundError(f"{missing} Train it with `python -m playground train`, or load another model.")
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
+            metadata, keys = file.metadata() or {}, file.keys()
     except (SafetensorError, OSError) as error:
         raise PlaygroundError(f"{path} is not a readable safetensors file ({error}).") from None
+    if "config" not in metadata and is_hugging_face(keys):
+        return _from_hugging_face_file(path)
     if "config" not in metadata:
         raise PlaygroundError(
             f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r})."
@@ -183,9 +186,33 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
     return vit
 
 
+def _from_hugging_face_file(path: Path) -> VisionTransformer:
+    """Weights as `transformers` saves them; the config.json beside them says what the weights don't."""
+    state = from_hugging_face(read_weights(path))
+    try:
+        config, state = hugging_face_config(state, path)
+        with torch.device("meta"):
+            vit = VisionTransformer(config)
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
+        raise PlaygroundError(f"The architecture of {path} can't be told: {error}") from None
+    fill(vit, state, str(path))
+    vit.name = path.parent.resolve().name if path.name == WEIGHTS else path.stem
+    return vit
+
+
+def own_models(folder: str | os.PathLike[str]) -> dict[str, Path]:
+    """Name -> file of the weights that lie in a folder, or one folder deeper, where `transformers` saves each model as
+    model.safetensors in a folder of its own."""
+    top = Path(folder).expanduser()
+    if not top.is_dir():
+        raise PlaygroundError(f"There is no folder {folder} to take models from.")
+    files = sorted([*top.glob("*.safetensors"), *top.glob("*/*.safetensors")])
+    return {file.parent.resolve().name if file.name == WEIGHTS else file.stem: file for file in files}
+
+
 def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
     """Puts weights in, or says which don't fit. Without a copy: the tensors become the model's own."""
-    state = from_eva(state)
+    state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
     misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
@@ -215,6 +242,8 @@ def _from_timm(name: str, pretrained: bool, seed: int, offline: bool) -> VisionT
 
 def timm_config(name: str) -> Config:
     """How timm builds the model of this name, as our Config; PlaygroundError says why, where it can't be."""
+    if name == "dinov2-small":
+        return DINOV2_SMALL
     import timm
 
     _check_name(name)
@@ -331,7 +360,7 @@ def download(name: str, report: type | None = None, offline: bool = False) -> No
     if name in borrowed.GROUPS:
         from tqdm.auto import tqdm
 
-        borrowed.fetch(borrowed.GROUPS[name], report or tqdm)
+        borrowed.fetch(borrowed.GROUPS[name], report or tqdm, offline)
         return
     _check_name(name)
     if source := _on_hub(name):
@@ -438,7 +467,9 @@ class Card:
 
 
 def card(name: str) -> Card | None:
-    """What to know of a timm model before fetching it; None where it can't load."""
+    """What to know of a model before fetching it; None where it can't load."""
+    if name == "dinov2-small":
+        return Card(name, DINOV2_SMALL, borrowed.DINOV2.megabytes, borrowed.DINOV2.licence, CURATED[name])
     import timm
 
     with torch.device("meta"):

@@ -83,3 +83,18 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
 def test_help_shows_examples():
     out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
     assert "python -m playground figure meadow --patch 9,7 -o cat.png" in out
+
+
+def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_here, tmp_path, monkeypatch, capsys):
+    from playground import borrowed, zoo
+
+    really_here("dinov2-small")
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(borrowed.cache_folder()))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    assert main(["download", "dinov2-small", "--compare"]) == 0
+    assert "not compared" in capsys.readouterr().out
+    theirs = tmp_path / f"models--timm--{zoo.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
+    theirs.parent.mkdir(parents=True)
+    theirs.symlink_to(borrowed.find(borrowed.DINOV2.file))
+    assert main(["download", "dinov2-small", "--compare"]) == 0
+    assert "174 arrays: they are the same" in capsys.readouterr().out

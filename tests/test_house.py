@@ -11,7 +11,9 @@ import playground
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
     ("errors", "version", "assets", "positions"),
-    ("vit", "pack", "decoding"),
+    ("vit", "pack", "decoding", "onnx_file", "names"),
+    ("checkpoints",),
+    ("borrowed",),
     ("images", "zoo"),
     ("tracing", "catalogue"),
     ("analysis", "lessons", "scenes"),

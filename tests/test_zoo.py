@@ -285,3 +285,100 @@ def test_importing_the_playground_pulls_in_neither_timm_nor_streamlit_and_not_ev
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
     code = "import playground, sys; playground.load; print([m for m in ('timm', 'streamlit') if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# Files under Hugging Face's names ------------------------------------------------------------------------------------
+
+
+def hugging_face_model(kind: str, **changes):
+    import transformers
+
+    config = {
+        "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": 64, "patch_size": 16,
+        "intermediate_size": 256, "attn_implementation": "eager", "num_labels": 5,
+    }  # fmt: skip
+    family = next(name for name in ("Dinov2WithRegisters", "Dinov2", "DeiT", "ViT") if kind.startswith(name))
+    made = getattr(transformers, f"{family}Config")(**config | changes)
+    return scramble(getattr(transformers, kind)(made))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("ViTForImageClassification", {}),
+        ("ViTModel", {"qkv_bias": False}),
+        ("ViTModel", {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5}),
+        ("DeiTForImageClassificationWithTeacher", {}),
+        ("DeiTForImageClassification", {}),
+        ("Dinov2Model", {}),
+        ("Dinov2Model", {"use_swiglu_ffn": True}),
+        ("Dinov2ForImageClassification", {}),
+        ("Dinov2WithRegistersModel", {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ", ".join(value) or "as it is",
+)
+def test_a_file_that_transformers_saved_gives_its_attention(kind, changes, tmp_path):
+    reference = hugging_face_model(kind, **changes)
+    reference.save_pretrained(tmp_path / "mine")
+    ours = playground.load(str(tmp_path / "mine" / "model.safetensors"), device="cpu")
+    assert ours.name == "mine"
+    image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = reference(image, output_attentions=True)
+        logits, record = ours.record(image)
+    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
+        torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
+    if kind in ("ViTForImageClassification", "DeiTForImageClassificationWithTeacher"):
+        torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
+        assert ours.config.labels == tuple(f"LABEL_{i}" for i in range(5))
+    else:
+        assert ours.config.classes == 0
+
+
+def test_without_its_config_a_file_has_heads_of_64_or_is_refused(tmp_path):
+    for width, heads in ((128, 2), (96, 3)):
+        hugging_face_model("ViTModel", hidden_size=width, num_attention_heads=heads).save_pretrained(tmp_path / "a")
+        (tmp_path / "a" / "config.json").unlink()
+        file = str(tmp_path / "a" / "model.safetensors")
+        if width % 64 == 0:
+            assert playground.load(file, device="cpu").config.heads == 2
+        else:
+            with pytest.raises(PlaygroundError, match=r"config\.json"):
+                playground.load(file)
+
+
+@pytest.mark.parametrize(
+    "config", ["{", "[]", '{"num_attention_heads": 0}', '{"num_attention_heads": "x"}', '{"hidden_act": "swish"}',
+               '{"num_attention_heads": 5}', '{"id2label": 3}', '{"layer_norm_eps": []}'],
+)  # fmt: skip
+def test_a_config_that_makes_no_sense_is_ignored_or_refused_in_a_sentence(config, tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(config)
+    try:
+        assert playground.load(str(tmp_path / "model.safetensors"), device="cpu").config.heads == 2
+        assert config in ("{", "[]", '{"num_attention_heads": 0}')
+    except PlaygroundError as error:
+        print(error)
+
+
+def test_hugging_face_s_weights_fill_a_model_that_is_named(tmp_path):
+    import timm
+
+    reference = hugging_face_model(
+        "ViTModel", hidden_size=192, num_attention_heads=3, intermediate_size=768, num_hidden_layers=12, image_size=224
+    )
+    reference.save_pretrained(tmp_path)
+    assert timm.is_model("vit_tiny_patch16_224")
+    with pytest.raises(PlaygroundError, match=r"lacks head\.bias"):
+        playground.load("vit_tiny_patch16_224", weights=tmp_path / "model.safetensors")
+
+
+def test_a_folder_s_own_models_are_listed_by_name(tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path / "fine-tuned")
+    zoo.save(VisionTransformer(SMALL), tmp_path / "small.safetensors")
+    (tmp_path / "notes.txt").touch()
+    assert list(zoo.own_models(tmp_path)) == ["fine-tuned", "small"]
+    for name, file in zoo.own_models(tmp_path).items():
+        assert playground.load(str(file), device="cpu").config.depth == 3, name
+    with pytest.raises(PlaygroundError, match="no folder"):
+        zoo.own_models(tmp_path / "none")

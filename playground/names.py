@@ -1,0 +1,68 @@
+"""What a model is called where people read it: "DINOv2 S/14", never "vit_small_patch14_dinov2.lvd142m"."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+OURS = {
+    "bundled": "our small ViT",
+    "untrained": "our small ViT (random weights)",
+    "dinov2-small": "DINOv2 S/14",
+}
+SIZES = {
+    "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
+    "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",
+    "giantopt": "g", "gigantic": "G", "so150m": "So150M", "so150m2": "So150M", "so400m": "So400M", "7b": "7B",
+    "xlarge": "XL", "intern300m": "300M", "dlittle": "little", "dpwee": "wee", "1b": "1B", "3b": "3B", "5b": "5B",
+}  # fmt: skip
+FAMILIES = (  # the first that is found in the name says whose it is
+    ("dinov3", "DINOv3"),
+    ("dinov2", "DINOv2"),
+    (r"\.dino$", "DINO"),
+    (r"\.mae$", "MAE"),
+    (r"siglip.*v2", "SigLIP 2"),
+    ("siglip", "SigLIP"),
+    ("metaclip", "MetaCLIP"),
+    ("clip", "CLIP"),
+    ("deit3", "DeiT-3"),
+    ("deit", "DeiT"),
+    ("lingbot", "LingBot"),
+    ("aimv2", "AIMv2"),
+    ("eva02", "EVA-02"),
+    ("^eva_", "EVA"),
+    ("radio", "RADIO"),
+    ("sapiens", "Sapiens"),
+    ("_sam_", "SAM"),
+    (r"pe_core|pe_lang|pe_spatial", "PE"),
+    ("", "ViT"),
+)
+USUAL_SIDES = ("224", "256", "518")
+
+
+def plain_name(name: str) -> str:
+    if name in OURS:
+        return OURS[name]
+    if re.fullmatch(r"ViT-\w+/\d+", name):
+        return f"{name} (random weights)"
+    if name.endswith(".safetensors"):
+        path = Path(name)
+        return path.parent.name if path.name == "model.safetensors" and path.parent.name else path.stem
+    architecture = name.split(".")[0]
+    size = next((word for word in architecture.split("_") if word in SIZES), None)
+    patch = re.search(r"patch(\d+)", architecture)
+    if size is None or patch is None:
+        return name.replace("_", " ")
+    family = next(family for pattern, family in FAMILIES if re.search(pattern, name))
+    plus = "+" if "_plus" in architecture else ""
+    side = re.search(r"_(\d{3})(?:_|$)", architecture)
+    notes = [f"{side[1]} px"] if side and side[1] not in USUAL_SIDES else []
+    notes += ["distilled"] if "distilled" in architecture else []
+    words = f"{family} {SIZES[size]}{plus}/{patch[1]}"
+    words += " with registers" if re.search(r"_reg\d", architecture) else ""
+    return ", ".join([words, *notes])
+
+
+def suits(name: str) -> str:
+    """What a model has learned to look at: "drawings" or "photographs"."""
+    return "drawings" if name in ("bundled", "untrained") else "photographs"
