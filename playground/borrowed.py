@@ -94,6 +94,11 @@ def hub_cache() -> Path:
     return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
 
 
+def hub_weights(repository: str) -> Path | None:
+    """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
+    return next(hub_cache().glob(f"models--{repository.replace('/', '--')}/snapshots/*/model.safetensors"), None)
+
+
 def cache_folder() -> Path:
     return hub_cache() / "attention-playground"
 

@@ -35,7 +35,7 @@ def list_models(pattern: str | None) -> None:
 
 
 def _where(name: str) -> str:
-    here = zoo.on_this_machine(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
+    here = borrowed.hub_weights(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
     return "on this machine" if here else "to fetch"
 
 
@@ -56,7 +56,7 @@ def compare_with_the_hub() -> str:
     """The borrowed weights against the file that timm publishes, number by number, where that is here too."""
     from playground.checkpoints import from_eva
 
-    path = zoo.on_this_machine(f"timm/{zoo.DINOV2_ON_THE_HUB}")
+    path = borrowed.hub_weights(f"timm/{zoo.DINOV2_ON_THE_HUB}")
     if path is None:
         return (
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "

@@ -108,17 +108,12 @@ def _dinov2_small(pretrained: bool, seed: int, offline: bool) -> VisionTransform
         return VisionTransformer(DINOV2_SMALL, seed)
     with torch.device("meta"):
         vit = VisionTransformer(DINOV2_SMALL)
-    path = borrowed.find(borrowed.DINOV2.file) or on_this_machine(f"timm/{DINOV2_ON_THE_HUB}")
+    path = borrowed.find(borrowed.DINOV2.file) or borrowed.hub_weights(f"timm/{DINOV2_ON_THE_HUB}")
     if path is None:
         borrowed.fetch([borrowed.DINOV2], offline=offline)
         path = borrowed.cache_folder() / borrowed.DINOV2.file
     fill(vit, read_weights(path), str(path))
     return vit
-
-
-def on_this_machine(hub: str) -> Path | None:
-    """The weights of a repository on the hub such as "timm/vit_…", if the hub's cache holds them."""
-    return next(borrowed.hub_cache().glob(f"models--{hub.replace('/', '--')}/snapshots/*/{WEIGHTS}"), None)
 
 
 def _paper_config(name: str, size: str, patch: int) -> Config:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import threading
 from functools import cache
-from pathlib import Path
 
+from playground import borrowed
 from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
 from playground.serving import settings
@@ -119,16 +118,14 @@ def offer_line(name: str) -> str:
     fact = offers().get(name)
     if not fact:
         return name
-    here = "on this machine" if _is_here(fact["hub"]) else f"{fact['megabytes']} MB"
+    here = "on this machine" if is_here(name) else f"{fact['megabytes']} MB"
     return f"{name} · {fact['good_for']} · {here} · {fact['licence']}"
 
 
-def _is_here(hub: str) -> bool:
-    """Whether the hub's cache holds the weights. Its folders are read here: the hub's library takes half a second to
-    import."""
-    home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
-    folder = Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
-    return any(folder.glob(f"models--{hub.replace('/', '--')}/snapshots/*/model.safetensors"))
+def is_here(name: str) -> bool:
+    """Whether the weights of an offered model are on this machine."""
+    fetched = name in borrowed.GROUPS and borrowed.is_here(name)
+    return fetched or borrowed.hub_weights(offers()[name]["hub"]) is not None
 
 
 def warm_up() -> None:
