@@ -21,13 +21,23 @@ test("without the Streamlit entry nothing is exported and createLens is there", 
   assert.equal(typeof module.createLens, "function");
 });
 
+const COMPONENTS = readdirSync(MICROSCOPE, { recursive: true })
+  .filter((name) => name.endsWith(".js"))
+  .filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
+
+for (const name of COMPONENTS) {
+  test(`no two modules of the bundle of ${name} declare the same name`, async () => {
+    const source = withBundle(`sys.stdout.buffer.write(bundle.bundle("${name}").encode())`).toString();
+    await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`); // a SyntaxError names it
+  });
+}
+
 // Tested, and drawn with soon.
 const WAITING = ["core/features.js", "core/pair.js"];
 
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
-  const components = names.filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
-  const entries = JSON.stringify(["shell/alone.js", ...components]);
+  const entries = JSON.stringify(["shell/alone.js", ...COMPONENTS]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();
   for (const name of names) assert.equal(source.includes(`// ---- ${name}\n`), !WAITING.includes(name), name);
 });

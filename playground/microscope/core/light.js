@@ -11,7 +11,7 @@ const BLACK = 0.25; // what the photograph's darkest and brightest tones become 
 const WHITE = 0.75;
 export const TONES = 64; // of the table: greys beneath
 export const STEPS = 256; // of the table: shares of the exposure
-const TOP = 0.97; // OKLab's L of the brightest weight
+const LIGHTEST = 0.97; // OKLab's L of the brightest weight
 const CHROMA = 0.22;
 const HUES = [-20, 100]; // degrees, from the faintest to the strongest: red, orange, yellow
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
@@ -74,7 +74,7 @@ export function heatTable() {
     const base = Math.cbrt(linear(BLACK + ((WHITE - BLACK) * tone) / (TONES - 1))); // a grey's L in OKLab
     for (let step = 0; step < STEPS; step++) {
       const t = step / (STEPS - 1);
-      const lightness = base + (TOP - base) * t;
+      const lightness = base + (LIGHTEST - base) * t;
       const hue = ((HUES[0] + (HUES[1] - HUES[0]) * t) * Math.PI) / 180;
       const wished = CHROMA * (1 - (1 - t) ** 2.2) * (1 - 0.55 * t ** 2); // soon colourful, and cream at the end
       fromOklab(rgb, lightness, shownChroma(rgb, lightness, wished, hue), hue);

@@ -107,6 +107,7 @@ function createReelState(root, host) {
     planned: 0,
     losses: [],
     curve: null,
+    habits: [],
     kinds: null,
     entropy: null,
     mass: null,
@@ -154,8 +155,19 @@ function updateReel(reel, next) {
   const fresh = next.run !== reel.run;
   if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, asked: "", hover: null, target: null });
   const wasAtEnd = !fresh && (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  const { run, moments, planned, losses, curve, kinds, entropy, mass, growing, packs, image, view } = next;
-  Object.assign(reel, { run, moments, planned, losses, curve, kinds, entropy, mass, growing: Boolean(growing) });
+  const { run, moments, planned, losses, curve, habits, kinds, entropy, mass, growing, packs, image, view } = next;
+  Object.assign(reel, {
+    run,
+    moments,
+    planned,
+    losses,
+    curve,
+    habits,
+    kinds,
+    entropy,
+    mass,
+    growing: Boolean(growing),
+  });
   for (const { step, bytes } of packs) {
     const pack = unpack(bytes);
     const known = reel.packs.get(step);
