@@ -1,7 +1,7 @@
 """The Vision Transformer, from scratch: An Image is Worth 16x16 Words (Dosovitskiy et al., 2021).
 
 Read it from top to bottom. An image is cut into patches, every patch becomes a vector (a token), and then, layer
-after layer, every token asks all the others a question and takes in a mixture of their answers:
+after layer, every token compares its query with all keys and takes in a mixture of the values:
 
     attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 
@@ -108,14 +108,14 @@ def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
 
 
 class Patches(nn.Module):
-    """Cuts the image into patches and turns each into a vector with one matrix, the same for all."""
+    """Cuts the image into patches and multiplies each with the same matrix: one vector a patch."""
 
     def __init__(self, c: Config):
         super().__init__()
         self.proj = nn.Conv2d(3, c.width, c.patch_size, stride=c.patch_size, bias=not c.pre_norm)
 
     def forward(self, image: Tensor) -> Tensor:
-        """A convolution whose stride is its size looks at every patch once: one matrix times each patch's pixels."""
+        """A convolution whose stride is its size reads every patch once: the same matrix times each patch's pixels."""
         return self.proj(image).flatten(2).transpose(1, 2)  # (B, 3, H, W) -> (B, patches, D)
 
 
@@ -160,7 +160,7 @@ ACTIVATIONS = {
 
 
 class MLP(nn.Module):
-    """Each token by itself: wider, bent, narrow again."""
+    """The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D."""
 
     def __init__(self, c: Config):
         super().__init__()
@@ -170,10 +170,10 @@ class MLP(nn.Module):
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        some = x.split(1024, dim=1)  # of many tokens some at a time: less memory, the same numbers
-        return self.think(x) if len(some) == 1 else torch.cat([self.think(tokens) for tokens in some], dim=1)
+        # At most 1,024 tokens at a time: each is computed separately, so the numbers are the same in less memory.
+        return torch.cat([self.each(tokens) for tokens in x.split(1024, dim=1)], dim=1)
 
-    def think(self, x: Tensor) -> Tensor:
+    def each(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
@@ -191,7 +191,7 @@ class LayerScale(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: the tokens talk to each other, then each thinks for itself. Both only add to what is there."""
+    """One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual)."""
 
     def __init__(self, c: Config):
         super().__init__()
