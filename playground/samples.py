@@ -76,7 +76,7 @@ def _photograph(
 
 PHOTOGRAPHS = (  # about 28 × 28 patches: crisp enough, and three times as fast as the 37 × 37 of DINOv2's training
     _photograph(
-        "chelsea.png", "Chelsea the cat", (11, 24), (23, 34), 6, 5,
+        "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",
     ),
     _photograph(
@@ -88,11 +88,11 @@ PHOTOGRAPHS = (  # about 28 × 28 patches: crisp enough, and three times as fast
         "Point at one badge: the badge on the other side of the suit lights up.",
     ),
     _photograph(
-        "rocket.jpg", "Before the launch", (12, 23), (23, 34), 6, 5,
-        "Point at one tower: its twin on the other side of the rocket lights up.",
+        "rocket.jpg", "Before the launch", (14, 24), (23, 34), 8, 5,
+        "Point at one tower: its twin on the other side of the rocket lights up, and the rocket's tip.",
     ),
     _photograph(
-        "camera.png", "The cameraman", (25, 19), (28, 28), 9, 1,
+        "camera.png", "The cameraman", (24, 20), (28, 28), 9, 1,
         "Point at one leg of the tripod: the others answer.",
     ),
 )  # fmt: skip

@@ -68,10 +68,12 @@ def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_al
     prepare()
     seen = Trace.from_bytes(photograph_layers("chelsea"))
     eye = start_patch("chelsea", seen.grid)
-    weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye))
-    other = weights[6:12, 10:16].sum().item()  # the left eye: 4 % of the picture
-    print(f"the other eye takes {other:.0%}")
-    assert other > 0.6
+    for scale, least in (("on", 0.6), ("off", 0.95)):
+        weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
+        other = weights[6:12, 10:16].sum().item()  # the left eye: 5 % of the picture
+        print(f"1/√d_k {scale}: the other eye takes {other:.0%}, its strongest patch {weights.max().item():.0%}")
+        assert other > least
+    assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch
 
 
 def test_a_pack_of_another_version_is_not_shown_and_makes_room_for_the_new_one(cat_alone, monkeypatch):
