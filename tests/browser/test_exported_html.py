@@ -1,6 +1,7 @@
 """The interactive figure from a disk, the network off: it answers like Python, asks nobody, complains of nothing."""
 
 import pytest
+from waiting import until
 
 import playground
 from browser.truth import CLOSE, assert_close, seen, sent
@@ -136,11 +137,12 @@ def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tm
     there = reader()
     there.page.goto(notebook.as_uri())
     frame = there.page.frames[1]
-    frame.wait_for_function("window.theLens?.()?.read()?.painted", timeout=PATIENCE)
+    # Not wait_for_function: from its second look on, the frame's policy forbids what it does.
+    until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
     assert_close(frame.evaluate("theLens().read().row"), seen().row(4, 2, (7, 5)), CLOSE)
     canvas = frame.locator('[data-ref="picture"]').bounding_box()
     there.page.mouse.move(canvas["x"] + 2, canvas["y"] + 2)
-    frame.wait_for_function("theLens().read().query === '0,0'", timeout=PATIENCE)
+    until(lambda: frame.evaluate("theLens().read().query") == "0,0", "the patch under the cursor does not ask")
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     heights = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
     assert heights[0] <= heights[1]
