@@ -89,6 +89,13 @@ def arrive(chromium):
         yield new
 
 
+@pytest.fixture
+def nothing_fetched(tmp_path, monkeypatch):
+    """As on a machine where neither weights nor photographs were ever fetched."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
+    monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
+
+
 @pytest.fixture(scope="session")
 def really_here():
     """Fetches what is borrowed, once for all tests; where it can't be had, the test says so and is left out."""

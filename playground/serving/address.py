@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from playground.figures import view
-from playground.samples import SAMPLES
+from playground.samples import PHOTOGRAPHS, SAMPLES
 
 PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
-    "sample": "|".join(re.escape(s.name) for s in SAMPLES),
+    "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
     "detail": r"[1-4]",
     "with": r"[A-Za-z0-9_./:-]{1,90}",  # what it is compared with: sample:NAME or model:NAME
 }

@@ -7,9 +7,10 @@ from hashlib import sha256
 
 import numpy as np
 
+from playground.names import plain_name
 from playground.pack import pack
 from playground.samples import named
-from playground.serving import models, traces
+from playground.serving import traces
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -84,7 +85,7 @@ class Browser:
             if picture.id not in images:
                 images[picture.id] = {"id": picture.id, "title": picture.name, "mime": "image/jpeg"}
                 if picture.sample:
-                    images[picture.id]["start"] = named(picture.name).start
+                    images[picture.id] |= {"start": named(picture.name).start, "credit": _credit(picture.name)}
                 if picture.id not in held:
                     images[picture.id]["section"] = f"image{len(images)}"
                     arrays[f"image{len(images)}"] = picture.jpeg
@@ -94,7 +95,7 @@ class Browser:
                 arrays[section] = traces.pack(picture, wish, own, layer)
             elif self._more is not None and self._more[0] == pack_id:
                 arrays[section] = traces.layers(picture, wish, own, self._more[1])
-            entry = {"id": pack_id, "title": models.title(wish.model), "image": list(images).index(picture.id)}
+            entry = {"id": pack_id, "title": plain_name(wish.model), "image": list(images).index(picture.id)}
             packs.append(entry | ({"section": section} if section in arrays else {}))
             held |= {pack_id, picture.id}
         asks = ["similarity", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
@@ -115,6 +116,12 @@ class Browser:
             }  # fmt: skip
         self._held, self._more = held, None
         return pack(header, arrays)
+
+
+def _credit(sample: str) -> str:
+    """Who took a photograph, and what may be done with it; nothing for our own drawings."""
+    found = named(sample)
+    return f"{found.author} · {found.licence}" if found.kind == "photograph" else ""
 
 
 def _id(picture: Picture, wish: Wish) -> str:

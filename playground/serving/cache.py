@@ -25,6 +25,10 @@ class Cache:
         with self._lock:
             return sum(size for _, size in self._kept.values())
 
+    def __contains__(self, key: Hashable) -> bool:
+        with self._lock:
+            return key in self._kept
+
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What is kept under this key, made now if it is not there. If two ask at the same moment it is made once."""
         self.used = time.monotonic()

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.samples import SAMPLES, named
+from playground.samples import named, samples
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
@@ -41,13 +41,14 @@ class Picture:
 
 @cache
 def sample(name: str) -> Picture:
-    jpeg = named(name).path.read_bytes()
-    return Picture(name, True, jpeg, Image.open(io.BytesIO(jpeg)).convert("RGB"))
+    path = named(name).path
+    image = Image.open(path).convert("RGB")
+    return Picture(name, True, path.read_bytes() if path.suffix == ".jpg" else as_jpeg(image), image)
 
 
 def next_sample(picture: Picture) -> Picture:
-    names = [s.name for s in SAMPLES]
-    place = names.index(picture.name) if picture.sample else -1
+    names = [s.name for s in samples()]
+    place = names.index(picture.name) if picture.name in names else -1
     return sample(names[(place + 1) % len(names)])
 
 

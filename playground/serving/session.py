@@ -9,8 +9,9 @@ from dataclasses import replace
 from itertools import count
 
 from playground.errors import PlaygroundError
-from playground.samples import SAMPLES
-from playground.serving import address, models, pictures, traces
+from playground.names import plain_name
+from playground.samples import named
+from playground.serving import address, models, opening, pictures, traces
 from playground.serving.browser import Browser, Choice, Overlay
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -21,6 +22,8 @@ _view_ids = count(1)  # never the same twice on a server
 class Session:
     def __init__(self, picture: Picture, wish: Wish, view: dict[str, str] | None = None):
         self.choice = Choice(picture, wish)
+        self.chose_model = False  # until then each picture opens in the model that suits it
+        self.missing: str | None = None  # the model that a link asked for and that is not on this machine
         self.own = traces.own_cache()  # traces of this person's uploads
         self._browser = Browser()
         self.tell_view(view or {})
@@ -50,10 +53,33 @@ class Session:
     # What a person chooses
 
     def show(self, picture: Picture) -> None:
-        self._choose(picture, self.wish)
+        """In the model that suits it, unless the person chose one; as finely as they chose."""
+        wish, before = self.wish, (self.picture, self.wish)
+        if not self.chose_model:
+            wish = opening.wish(picture)
+        if wish.model == self.wish.model and self.wish.detail != opening.detail(self.picture, wish.model):
+            wish = self.wish
+        elif wish.model == self.wish.model:
+            wish = Wish(wish.model, opening.detail(picture, wish.model))
+        self._choose(picture, wish)
+        look = opening.view(self.picture, self.wish)
+        if look or self.wish.model != before[1].model:
+            self._look(look, before)
 
     def use(self, model: str) -> None:
-        self._choose(self.picture, Wish(model))
+        before = (self.picture, self.wish)
+        self._choose(self.picture, Wish(model, opening.detail(self.picture, model)))
+        self.chose_model, self.missing = True, None
+        if look := opening.view(self.picture, self.wish):
+            self._look(look, before)
+
+    def _look(self, look: dict[str, str], before: tuple[Picture, Wish]) -> None:
+        """Goes to this layer and head, or to those that the microscope begins with. A patch stays where it is, if it is
+        locked or the picture is the same."""
+        kept = {key: value for key, value in self.view.items() if key not in ("layer", "head", "query")}
+        if "query" in self.view and (self.view.get("locked") == "true" or before[0] is self.picture):
+            kept["query"] = _moved(self.view["query"], traces.grid(*before), traces.grid(self.picture, self.wish))
+        self.tell_view(kept | look)
 
     def refine(self, detail: int) -> None:
         self._choose(self.picture, replace(self.wish, detail=detail))
@@ -85,7 +111,7 @@ class Session:
             return None
         beside, its_wish = self.other
         if beside.id == self.picture.id:
-            other = (picture, self.wish if its_wish == wish else its_wish)
+            other = (picture, self.wish if its_wish.model == wish.model else its_wish)
         else:
             other = (self.picture if beside.id == picture.id else beside, wish)
         traces.make(*other, self.own)
@@ -96,16 +122,33 @@ class Session:
         had."""
         self._browser.has_nothing()
         self.tell_view(self.view | view)
-        model = words.get("model", self.wish.model)
-        detail = int(words.get("detail", self.wish.detail if model == self.wish.model else 1))
-        picture = pictures.sample(words["sample"]) if "sample" in words else self.picture
-        wish = Wish(model, detail)
         try:
+            picture = pictures.sample(words["sample"]) if "sample" in words else self.picture
+            if "model" not in words:
+                if picture.id != self.picture.id:
+                    self.show(picture)
+                return None
+            same = words["model"] == self.wish.model
+            wish = Wish(words["model"], int(words.get("detail", self.wish.detail if same else 1)))
             if (picture.id, wish) != (self.picture.id, self.wish):
+                self._check_here(wish.model)
                 self._choose(picture, wish)
+                self.chose_model = wish.model != opening.wish(picture).model
+                if not {"layer", "head"} & view.keys():
+                    self.tell_view(self.view | opening.view(picture, wish))
         except PlaygroundError as error:
             return str(error)
         return None
+
+    def _check_here(self, model: str) -> None:
+        """Nobody waits before a picture stands there: what is to be fetched first is offered."""
+        models.check_name(model)
+        self.missing = None if models.is_here(model) else model
+        if self.missing:
+            raise PlaygroundError(
+                f"{plain_name(model)} is not on this machine yet; {plain_name(self.wish.model)} is shown until it is "
+                "fetched."
+            )
 
     def take_back(self, former: Session, words: dict[str, str]) -> str | None:
         """What a person had loaded stays theirs when they go back in the browser's history. The address of an upload
@@ -176,16 +219,39 @@ class Session:
 
 def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | None]:
     """A session from an address; beside it a sentence, if the address asked for something that can't be had."""
-    model, trouble = words.get("model", models.default()), None
-    picture = pictures.sample(words.get("sample", SAMPLES[0].name))
-    session = Session(picture, Wish(models.default()), view)
+    trouble = None
     try:
-        session._choose(picture, Wish(model, int(words.get("detail", 1))))
+        picture = pictures.sample(words.get("sample") or opening.first_sample(words.get("model")))
+    except PlaygroundError as error:  # a photograph that was not fetched
+        picture, trouble = pictures.sample(opening.first_sample()), str(error)
+    wish = suits = opening.wish(picture)
+    session = Session(picture, suits, view)
+    try:
+        if "model" in words:
+            session._check_here(words["model"])
+            wish = Wish(words["model"], int(words.get("detail", 1)))
+        elif "detail" in words:
+            wish = replace(suits, detail=int(words["detail"]))
+        session._choose(picture, wish)
+        session.chose_model = wish.model != suits.model
         kind, _, name = words.get("with", "").partition(":")
-        if kind == "sample" and any(s.name == name for s in SAMPLES):
-            session.compare(pictures.sample(name), model)
+        if kind == "sample" and named(name):
+            session.compare(pictures.sample(name), session.wish.model)
         elif kind == "model":
+            session._check_here(name)
             session.compare(picture, name)
     except PlaygroundError as error:
         trouble = str(error)
+    if not {"layer", "head"} & view.keys():
+        session.tell_view(session.view | opening.view(picture, session.wish))
     return session, trouble
+
+
+def _moved(query: str, before: tuple[int, int], now: tuple[int, int]) -> str:
+    """The same place on another grid; a prefix token stays what it is."""
+    parts = query.split(",")
+    if len(parts) != 2:
+        return query
+    return ",".join(
+        str(min(to - 1, int((int(part) + 0.5) * to / was))) for part, was, to in zip(parts, before, now, strict=True)
+    )

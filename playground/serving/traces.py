@@ -1,7 +1,7 @@
 """Traces of people's pictures, kept within bounds, and the packs of them that go to the browser.
 
-The samples' packs of the bundled model are files (see prepared.py): the first picture needs no forward pass and no
-torch.
+The samples' packs in the models that suit them are files (see prepared.py): the first picture needs no forward pass
+and no torch.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from playground.serving import asker, models, queue, settings
 from playground.serving.cache import MB, Cache, trim
 from playground.serving.pictures import Picture
-from playground.serving.prepared import prepared_pack
+from playground.serving.prepared import photograph_layers, prepared_pack
 
 WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
 OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
@@ -29,7 +29,7 @@ class Wish:
     """What is to be traced, except for the picture."""
 
     model: str
-    detail: int = 1  # how many times finer than native, along each side
+    detail: int = 1  # how many times finer than usual, along each side
     scale: float | None = None  # of the whole forward pass
 
 
@@ -49,6 +49,20 @@ def trace_bytes(seen) -> int:
     return sum(3 * layer.q.numel() * 4 for layer in seen.record.values())  # q, k and v
 
 
+def size(picture: Picture, wish: Wish) -> tuple[int, int]:
+    """(H, W) in pixels of what the model gets."""
+    from playground.images import fit
+
+    patch, usual = models.cut(wish.model)
+    return fit(picture.image.size, patch, tuple(side * wish.detail for side in usual))
+
+
+def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
+    patch, _ = models.cut(wish.model)
+    height, width = size(picture, wish)
+    return height // patch, width // patch
+
+
 def trace(picture: Picture, wish: Wish, own: Cache):
     """The trace: kept for everybody if the picture is a sample, in the session's `own` cache if it is an upload."""
     if picture.sample:
@@ -61,17 +75,14 @@ def trace(picture: Picture, wish: Wish, own: Cache):
 def _run(picture: Picture, wish: Wish):
     import torch
 
-    from playground.images import fit
     from playground.tracing import trace
 
     vit = models.load(wish.model)
-    c = vit.config
-    native = tuple(side * wish.detail for side in c.image_size)
-    size = fit(picture.image.size, c.patch_size, native)
+    pixels = size(picture, wish)
     with queue.turn():
         began = time.perf_counter()
         try:
-            seen = trace(vit, picture.image, size=size, scale=wish.scale)
+            seen = trace(vit, picture.image, size=pixels, scale=wish.scale)
         except torch.OutOfMemoryError:  # of a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
             asker.current().hears(
@@ -79,15 +90,17 @@ def _run(picture: Picture, wish: Wish):
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            seen = trace(vit, picture.image, size=size, scale=wish.scale)
+            seen = trace(vit, picture.image, size=pixels, scale=wish.scale)
     log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
     return seen
 
 
 def make(picture: Picture, wish: Wish, own: Cache) -> bool:
     """Traces it, unless that was done before. Says whether all its layers go to the browser at once."""
-    if _prepared(picture, wish):
+    if _drawing(picture, wish):
         return True
+    if _photograph(picture, wish):
+        return False
     return _is_small(trace(picture, wish, own))
 
 
@@ -100,8 +113,15 @@ def answer(picture: Picture, wish: Wish, own: Cache) -> None:
     log.info("answer model=%s picture=%s detail=%d ms=%.0f cache=%s", wish.model, kind, wish.detail, ms, ms < 1)
 
 
-def _prepared(picture: Picture, wish: Wish) -> bytes | None:
-    return prepared_pack(picture.name) if picture.sample and wish == Wish("bundled") else None
+def _drawing(picture: Picture, wish: Wish) -> bytes | None:
+    """Made ahead, with all its layers."""
+    ahead = picture.sample and wish == Wish("bundled", wish.detail)
+    return prepared_pack(picture.name, wish.detail) if ahead else None
+
+
+def _photograph(picture: Picture, wish: Wish, layers: list[int] | None = None) -> bytes | None:
+    """Made ahead, these layers of it: by default the one that it opens with."""
+    return photograph_layers(picture.name, layers) if picture.sample and wish == Wish(models.REAL) else None
 
 
 def _is_small(seen) -> bool:
@@ -110,7 +130,7 @@ def _is_small(seen) -> bool:
 
 def pack(picture: Picture, wish: Wish, own: Cache, layer: int | None) -> bytes:
     """The bytes for the browser. Of a large trace it is only `layer`: the others are sent when they are asked for."""
-    if data := _prepared(picture, wish):
+    if data := _drawing(picture, wish) or _photograph(picture, wish, None if layer is None else [layer]):
         return data
     seen = trace(picture, wish, own)
     if _is_small(seen):
@@ -120,5 +140,7 @@ def pack(picture: Picture, wish: Wish, own: Cache, layer: int | None) -> bytes:
 
 def layers(picture: Picture, wish: Wish, own: Cache, wanted: list[int]) -> bytes:
     """A pack of only these layers."""
+    if data := _photograph(picture, wish, wanted):
+        return data
     seen = trace(picture, wish, own)
     return seen.to_bytes([i for i in wanted if 0 <= i < seen.layers] or [0])

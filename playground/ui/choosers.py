@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 from tqdm.auto import tqdm
 
 from playground.errors import PlaygroundError
-from playground.samples import SAMPLES
-from playground.serving import models, pictures
+from playground.names import plain_name
+from playground.samples import samples
+from playground.serving import models, pictures, traces
 from playground.serving.session import Session
 from playground.ui import messages
 
@@ -66,10 +68,13 @@ def model_chooser(here: Session) -> None:
 
 def detail_chooser(here: Session, attempt: Callable) -> None:
     options = models.details(here.wish.model)
+    if options == [1]:
+        return
+    grids = {d: "{} × {}".format(*traces.grid(here.picture, replace(here.wish, detail=d))) for d in options}
     st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
     st.selectbox(
-        "Detail", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
-        format_func=lambda d: "native" if d == 1 else f"{d} × finer", label_visibility="collapsed",
+        "Patches", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
+        format_func=grids.get, label_visibility="collapsed",
     )  # fmt: skip
 
 
@@ -78,7 +83,7 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
     with st.popover("Compare", icon=":material/compare:", width="stretch", key="comparing", on_change="rerun"):
         if not state.get("comparing"):
             return
-        titles = {s.name: s.title for s in SAMPLES if s.name != here.picture.name}
+        titles = {s.name: s.title for s in samples() if s.name != here.picture.name}
 
         def choose_picture() -> None:
             name = state.other_picture
@@ -98,7 +103,7 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
 
         st.selectbox(
             "or with another model on the same picture", list(dict.fromkeys(names)), index=None, key="other_model",
-            format_func=models.title, on_change=choose_model,
+            format_func=plain_name, on_change=choose_model,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from PIL import Image
 
 from playground.figures.bundle import bundle, stylesheet
-from playground.samples import SAMPLES
+from playground.samples import Sample, samples
 from playground.serving.pictures import THUMB, thumbnail
 
 
@@ -30,7 +30,7 @@ def lens(key: str, data: bytes, **listeners) -> None:
 
 
 def strip(key: str, shown: dict, on_pick, on_photo) -> None:
-    data = {"samples": _thumbs(), **shown}
+    data = {"samples": _thumbs(samples()), **shown}
     box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
     component("strip", "shell/strip.js", "shell/strip.css", box=box)(
         key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo
@@ -38,9 +38,9 @@ def strip(key: str, shown: dict, on_pick, on_photo) -> None:
 
 
 @cache
-def _thumbs() -> list[dict[str, str]]:
+def _thumbs(there: tuple[Sample, ...]) -> list[dict[str, str]]:
     thumbs = []
-    for sample in SAMPLES:
+    for sample in there:
         image = Image.open(sample.path)
         image.draft("RGB", (THUMB * 2, THUMB * 2))
         thumbs.append({"name": sample.name, "title": sample.title, "hint": sample.hint, "src": thumbnail(image)})

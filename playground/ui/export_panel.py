@@ -133,12 +133,12 @@ def description(here: Session, layout: str, **look):
         picture, wish = here.other
         shown["other_image"] = None if picture.id == here.picture.id else picture.name
         shown["other_model"] = None if wish.model == here.wish.model else wish.model
-    seen = traces.trace(here.picture, here.wish, here.own) if here.wish.detail > 1 else None
+    usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
     return Spec(
         image="" if layout == "curves" else here.picture.name,
         layout=layout,
         model=here.wish.model,
-        size=seen.size if seen else None,
+        size=None if usual else traces.size(here.picture, here.wish),
         layer=int(view["layer"]) if "layer" in view else None,
         head=int(view.get("head", 0)),
         query=read_query(view.get("query")),
@@ -180,7 +180,8 @@ def _traces(here: Session, spec) -> tuple:
 
     def run(other: bool, size: tuple[int, int] | None, scale: str):
         picture, wish = here.other if other else (here.picture, here.wish)
-        detail = 1 if size is None else request.fineness(models.load(wish.model).config, picture.image, size)
+        details = models.details(wish.model)
+        detail = next((d for d in details if traces.size(picture, Wish(wish.model, d)) == size), 1)
         number = {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)
         return traces.trace(picture, Wish(wish.model, detail, number), here.own)
 

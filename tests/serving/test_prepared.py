@@ -8,24 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import playground
 from playground import borrowed
 from playground.assets import OFFERS
 from playground.errors import PlaygroundError
+from playground.images import fit
 from playground.pack import unpack
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
-from playground.serving import models, prepared
+from playground.serving import models, pictures, prepared, session, traces
 from playground.serving.prepared import fresh_pack, photograph_layers, prepare, prepared_pack
+from playground.serving.traces import Wish
 from playground.tracing import Trace, trace
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize("sample", [s.name for s in SAMPLES])
-def test_a_prepared_pack_is_a_fresh_trace(sample):
-    header, arrays = unpack(prepared_pack(sample))
-    fresh, expected = unpack(fresh_pack(sample, models.load("bundled")))
+@pytest.mark.parametrize(("sample", "detail"), [*((s.name, 1) for s in SAMPLES), *prepared.FINER.items()])
+def test_a_prepared_pack_is_a_fresh_trace(sample, detail):
+    header, arrays = unpack(prepared_pack(sample, detail))
+    fresh, expected = unpack(fresh_pack(sample, models.load("bundled"), detail))
     ours, theirs = header.pop("predictions"), fresh.pop("predictions")
     assert header == fresh
     assert dict(ours) == pytest.approx(dict(theirs), abs=1e-3)
@@ -97,6 +100,64 @@ def test_a_cache_that_can_not_be_written_is_said_when_photographs_are_prepared(c
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
     with pytest.raises(PlaygroundError, match="can't be written"):
         prepare()
+
+
+@pytest.mark.parametrize("sample", PHOTOGRAPHS, ids=lambda sample: sample.name)
+def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
+    patch, usual = models.cut(sample.look.model)
+    with Image.open(sample.path) as image:
+        assert fit(image.size, patch, usual) == tuple(side * patch for side in sample.look.grid)
+
+
+@pytest.fixture
+def cat_s_session(cat_alone):
+    prepare()
+    return session.start({}, {})
+
+
+def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_s_session):
+    here, trouble = cat_s_session
+    look = named("chelsea").look
+    assert (trouble, here.picture.name, here.wish) == (None, "chelsea", Wish("dinov2-small"))
+    assert here.view == {"layer": str(look.layer), "head": str(look.head)}
+    header, arrays = unpack(here.blob())
+    assert unpack(arrays[header["packs"][0]["section"]].tobytes())[0]["held"] == [look.layer]
+    assert "van der Walt" in header["images"][0]["credit"]
+    assert "layers" in header["ui"]["asks"]
+
+
+def test_each_picture_opens_in_its_model_until_a_person_has_chosen_one(cat_s_session):
+    here, _ = cat_s_session
+    here.show(pictures.sample("flock"))
+    assert here.wish == Wish("bundled")
+    here.show(pictures.sample("chelsea"))
+    assert here.wish == Wish("dinov2-small")
+    assert here.view["head"] == "5"
+    here.use("bundled")
+    here.show(pictures.sample("flock"))
+    here.show(pictures.sample("chelsea"))
+    assert here.wish.model == "bundled"
+
+
+def test_a_link_with_a_sample_alone_opens_it_at_its_best_and_one_with_a_layer_there(cat_s_session):
+    here, _ = session.start({"sample": "chelsea"}, {"query": "3,4"})
+    assert (here.wish.model, here.view) == ("dinov2-small", {"query": "3,4", "layer": "6", "head": "5"})
+    here, _ = session.start({"sample": "chelsea", "model": "dinov2-small"}, {"layer": "2"})
+    assert here.view == {"layer": "2"}
+    here, _ = session.start({"sample": "chelsea", "model": "bundled"}, {})
+    assert (here.wish, here.chose_model) == (Wish("bundled"), True)
+
+
+def test_another_model_keeps_the_patch_where_it_is(cat_s_session):
+    here, _ = cat_s_session
+    here.use("bundled")
+    here.hear_view({"layer": "4", "query": "5,9", "locked": "true", "draw": "light"})
+    rows, columns = traces.grid(here.picture, here.wish)
+    here.use("dinov2-small")
+    row, column = (int(part) for part in here.view["query"].split(","))
+    assert abs((row + 0.5) / 23 - 5.5 / rows) < 1 / 23
+    assert abs((column + 0.5) / 34 - 9.5 / columns) < 1 / 34
+    assert here.view | {"query": ""} == {"layer": "6", "head": "5", "query": "", "locked": "true", "draw": "light"}
 
 
 def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):

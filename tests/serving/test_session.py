@@ -14,18 +14,36 @@ from playground.serving import address, models, pictures, session, traces
 from playground.serving.prepared import prepared_pack
 from playground.serving.traces import Wish
 
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+
 
 def sizes(blob: bytes) -> dict[str, int]:
     header, arrays = unpack(blob)
     return {pack["id"]: arrays[pack["section"]].nbytes if "section" in pack else 0 for pack in header["packs"]}
 
 
-def test_a_session_starts_with_the_first_sample_and_the_bundled_model():
+def test_where_nothing_was_fetched_a_session_starts_with_the_first_drawing_on_a_finer_grid():
     here, trouble = session.start({}, {})
     assert trouble is None
     assert here.picture.name == SAMPLES[0].name
+    assert here.wish == Wish("bundled", detail=2)
+    assert here.words() == {"model": "bundled", "sample": SAMPLES[0].name, "detail": "2"}
+    here.show(pictures.sample("flock"))
     assert here.wish == Wish("bundled")
-    assert here.words() == {"model": "bundled", "sample": SAMPLES[0].name}
+
+
+def test_an_old_link_opens_as_it_was():
+    here, trouble = session.start({"model": "bundled", "sample": "meadow"}, {"layer": "2"})
+    assert (trouble, here.wish, here.view) == (None, Wish("bundled"), {"layer": "2"})
+
+
+def test_a_link_to_a_photograph_or_a_model_that_is_not_here_opens_at_once_on_what_is():
+    here, trouble = session.start({"sample": "coffee"}, {})
+    assert "download photographs" in trouble
+    assert (here.picture.name, here.missing) == ("meadow", None)
+    here, trouble = session.start({"model": "vit_base_patch16_224.mae", "sample": "flock"}, {})
+    assert trouble == "MAE B/16 is not on this machine yet; our small ViT is shown until it is fetched."
+    assert (here.wish, here.missing) == (Wish("bundled"), "vit_base_patch16_224.mae")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +89,7 @@ def test_what_the_browser_has_is_not_sent_again():
     blob = here.blob()
     assert set(sizes(blob).values()) == {0}
     assert len(blob) < 10**4
-    assert unpack(blob)[1]["overlay"].shape == (unpack(prepared_pack("meadow"))[0]["tokens"],)
+    assert unpack(blob)[1]["overlay"].shape == (unpack(prepared_pack("meadow", 2))[0]["tokens"],)
     header, _ = unpack(blob)
     here.answer({"what": "packs", "ids": [header["packs"][0]["id"], header["images"][0]["id"]]})
     blob = here.blob()

@@ -12,6 +12,7 @@ from playground.pack import unpack
 from playground.samples import SAMPLES
 from playground.serving import models
 
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -35,7 +36,7 @@ def shown(app) -> dict:
 def test_the_page_gives_the_microscope_the_first_sample(app):
     header = shown(app.run())
     assert [image["title"] for image in header["images"]] == [SAMPLES[0].name]
-    assert [pack["title"] for pack in header["packs"]] == ["bundled ViT"]
+    assert [pack["title"] for pack in header["packs"]] == ["our small ViT"]
     assert not app.toast
 
 
@@ -72,5 +73,5 @@ def test_the_page_stays_on_its_model_when_another_can_t_be_had(app, monkeypatch)
     name = next(iter(models.offers()))
     app.selectbox(key="model").set_value(name).run()
     assert app.toast[0].value == f"The weights of {name} could not be fetched."
-    assert shown(app)["packs"][0]["title"] == "bundled ViT"
+    assert shown(app)["packs"][0]["title"] == "our small ViT"
     assert app.run().selectbox(key="model").value == "bundled"

@@ -11,7 +11,8 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
-from playground.serving import models, queue, traces
+from playground.names import plain_name
+from playground.serving import queue, traces
 from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
 from playground.serving.traces import Wish
@@ -177,7 +178,7 @@ def real_model(here: Session) -> None:
     where.empty()
     d = round(on.native_scale**-2)
     st.markdown(
-        f"Your picture in **{models.title(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over its "
+        f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over its "
         f"patches' rows. **{EACH.capitalize()}** takes the queries and keys of the trained pass and leaves out 1/√{d} "
         f"where they meet; in **{WHOLE}** every layer leaves it out, and later ones get what earlier ones made of it."
     )
@@ -228,7 +229,7 @@ def _verdicts(here: Session, verdicts: list[softmax.Verdict]) -> None:
     st.markdown("**What the whole network then predicts**")
     if not verdicts:
         st.info(
-            f"{models.title(here.wish.model)} has no classifier, so it predicts nothing: only its rows change.",
+            f"Having no classifier, {plain_name(here.wish.model)} predicts nothing: only its rows change.",
             icon=":material/label_off:",
         )
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
+from playground.names import plain_name
 from playground.serving import models, queue
 from playground.serving.session import Session
 from playground.ui.components import component
@@ -48,7 +49,7 @@ def choose(here: Session) -> None:
             state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
         column.number_input("Layer", 0, layers - 1, key="at")
-        words.caption(f"The tokens of your picture in {models.title(here.wish.model)}, and its trained weights.")
+        words.caption(f"The tokens of your picture in {plain_name(here.wish.model)}, and its trained weights.")
         return
     if state.example != "own":
         from playground.lessons.shapes import EXAMPLES as sizes

@@ -11,6 +11,7 @@ from playground.serving.cache import MB, Cache
 from playground.ui.lessons import heads
 from playground.vit import Config, VisionTransformer
 
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent.parent
 WIDE = {"image_size": (32, 64), "patch_size": 8, "depth": 2, "width": 32, "mlp_width": 64, "heads": 4}
 BARE = Config(**WIDE, classes=0, cls_token=False, pool="avg", positions="rotary")
@@ -22,7 +23,7 @@ def open_page(monkeypatch):
     def open_(config: Config, **words: str) -> AppTest:
         vit = scramble(VisionTransformer(config))
         monkeypatch.setattr(models, "load", lambda name: vit)
-        monkeypatch.setattr(traces, "prepared_pack", lambda name: None)
+        monkeypatch.setattr(traces, "prepared_pack", lambda *which: None)
         traces.of_samples.cache_clear()
         monkeypatch.setattr(heads, "_habits", Cache(24 * MB, heads._habits.size))
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
