@@ -1,4 +1,4 @@
-"""What stands between a stranger's file and a decoder: only seven formats are recognised, sizes are checked from the
+"""What stands between a stranger's file and a decoder: only eight formats are recognised, sizes are checked from the
 header before anything is decoded, and what could keep a decoder busy for minutes is refused first. Each of those checks
 answers a file of a few kilobytes that really does so.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import re
 import stat
@@ -23,6 +24,7 @@ from PIL import (
     TiffImagePlugin,
     WebPImagePlugin,
 )
+from pillow_heif import HeifImageFile
 
 from playground.errors import PlaygroundError
 
@@ -34,10 +36,11 @@ MAX_READS = 250_000  # a large picture in tiny parts needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # a progressive JPEG is walked through once per scan
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run-length BMP in Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
-MAX_AVIF_HEADER = 2**17  # libavif looks through all earlier items for each item
+MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif looks through all earlier items for each item
+MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif decodes also what sticks out beyond the picture
 HIDDEN_EXIF = b"exif\0\0"
 
-ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF or AVIF"
+ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
 FORMATS = (  # the classes themselves: no registry that another library could add a decoder to
     (rb"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
     (rb"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
@@ -45,10 +48,10 @@ FORMATS = (  # the classes themselves: no registry that another library could ad
     (rb"GIF8[79]a", GifImagePlugin.GifImageFile),
     (rb"BM", BmpImagePlugin.BmpImageFile),
     (rb"II[*+]\0|MM\0[*+]", TiffImagePlugin.TiffImageFile),
+    (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", HeifImageFile),
     (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
 )
 STRANGERS = (  # what people try, so that they are told what they have in hand
-    (rb"....ftyp(?:hei|hev)", "a HEIC picture, as iPhones take them"),
     (rb"....ftyp", "a film"),
     (rb"%PDF", "a PDF document"),
     (rb"%!PS", "a PostScript drawing"),
@@ -145,7 +148,10 @@ class _CountedReads(io.BytesIO):
 def read_header(data: bytes) -> Image.Image:
     for signature, picture_class in FORMATS:
         if re.match(signature, data, re.DOTALL):
-            defuse = {"JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_avif}
+            defuse = {
+                "JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_heif,
+                "HEIF": _defuse_heic,
+            }  # fmt: skip
             return picture_class(_CountedReads(defuse.get(picture_class.format, bytes)(data)))
     names = (name for signature, name in STRANGERS if re.match(signature, data, re.DOTALL))
     name = next(names, "no picture of a kind that can be opened")
@@ -192,8 +198,9 @@ def _defuse_tiff(data: bytes) -> bytes:
     return data[:start] + page + data[start + len(page) :]
 
 
-def _defuse_avif(data: bytes) -> bytes:
-    """The same file without its EXIF, which AVIF doesn't turn pictures by and Pillow would parse number by number."""
+def _defuse_heif(data: bytes) -> bytes:
+    """The same file without its EXIF and XMP: neither turns the picture (`irot` and `imir` do), and Pillow would parse
+    them number by number."""
     safe, at, header = bytearray(data), 0, 0
     while at + 8 <= len(data):
         size, name = struct.unpack_from(">I4s", data, at)
@@ -201,12 +208,30 @@ def _defuse_avif(data: bytes) -> bytes:
             (size,) = struct.unpack_from(">Q", data, at + 8)
         end = min(at + max(size, 8), len(data)) if size else len(data)
         header += 8 if name == b"mdat" else end - at
-        if header > MAX_AVIF_HEADER:
-            raise PlaygroundError("The AVIF file has a far longer header than a picture needs: save it again.")
+        if header > MAX_HEIF_HEADER:
+            raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            safe[at:end] = safe[at:end].replace(b"Exif", b"skip")
+            safe[at:end] = safe[at:end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
         at = end
     return bytes(safe)
+
+
+def _defuse_heic(data: bytes) -> bytes:
+    """A picture may be put together from tiles, but not from pictures that are put together themselves: a few bytes
+    could ask for the same tile a thousand times a thousand times."""
+    made, parts = set(), set()
+    for found in re.finditer(rb"dimg", data):  # which picture is made of which others
+        size = int.from_bytes(data[found.start() - 4 : found.start()])
+        for number in "HI":  # pictures have numbers of two bytes, or of four
+            with contextlib.suppress(struct.error):
+                whole, count = struct.unpack_from(f">{number}H", data, found.end())
+                layout = f">{number}H{count}{number}"
+                if size == 8 + struct.calcsize(layout):
+                    made.add(whole)
+                    parts.update(struct.unpack_from(layout, data, found.end())[2:])
+    if made & parts or re.search(rb"infe[\2\3].{7,9}iovl", data, re.DOTALL):
+        raise PlaygroundError("The HEIC file is put together from other pictures: save it as PNG.")
+    return _defuse_heif(data)
 
 
 def check_size(width: int, height: int) -> None:
@@ -230,6 +255,13 @@ def check_effort(picture: Image.Image) -> None:
             f"A run-length BMP may have at most {MAX_RUN_LENGTH_PIXELS // 10**6} megapixels, and this one has "
             f"{pixels / 1e6:,.1f}: save it as PNG."
         )
+    if picture.format == "HEIF" and (tiles := picture.info.get("tiling")):
+        decoded = math.prod(tiles[key] for key in ("num_columns", "num_rows", "tile_width", "tile_height"))
+        if decoded > MAX_TILES_PIXELS:
+            raise PlaygroundError(
+                f"The HEIC file has tiles of {decoded / 1e6:,.0f} megapixels in all for a picture of "
+                f"{pixels / 1e6:,.1f}: save it as PNG."
+            )
     if picture.format == "JPEG":
         _check_scans(picture.fp, pixels)
 

@@ -1,6 +1,6 @@
 """Bytes from anywhere become an upright, safe RGB picture, and that picture becomes the model's input.
 
-Every file is taken for hostile. Only seven formats are recognised, sizes are checked from the header before anything
+Every file is taken for hostile. Only eight formats are recognised, sizes are checked from the header before anything
 is decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file in
 tests/hostile.py that really does so. Nothing global is touched, so threads can't get in each other's way.
 """
@@ -37,7 +37,7 @@ UPRIGHT = {  # EXIF's orientation: what turns such a picture upright
     8: Image.Transpose.ROTATE_90,
 }
 
-_one_costly_picture = threading.Lock()  # WebP and AVIF take up to 1 GB for 64 megapixels: never several at once
+_one_costly_picture = threading.Lock()  # WebP, AVIF and HEIC take up to 1 GB for 64 megapixels: never several at once
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image
 
 
@@ -73,7 +73,10 @@ def _open(source: Source) -> Image.Image:
             picture.draft(None, (picture.width // _shrink(picture), picture.height // _shrink(picture)))
             blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
             picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
-    costly = _shrink(picture) > 1 or picture.format == "AVIF"  # whose picture may be larger than its header says
+    costly = _shrink(picture) > 1 or picture.format in (
+        "AVIF",
+        "HEIF",
+    )  # whose picture may be larger than its header says
     with _one_costly_picture if costly else contextlib.nullcontext():
         picture.load()
         return _upright_rgb(picture)

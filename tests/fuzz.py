@@ -9,12 +9,15 @@ from functools import cache
 from urllib.parse import parse_qsl
 
 from PIL import Image
+from pillow_heif.as_plugin import _save_heif
 
 from playground.figures.view import VIEW
 from playground.samples import SAMPLES
 from playground.serving.address import PAGE
 
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+Image.register_save("HEIF", _save_heif)  # only for writing
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (
     "", "0", "-1", "999999999999", "nan", "1e309", "true", "cls", "reg99", "7,5", "..", "../../etc/passwd", "\0",
     "é" * 40, "<script>alert(1)</script>", "file:///etc/passwd", "https://example.org/x.safetensors", "model:bundled",

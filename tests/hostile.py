@@ -13,6 +13,9 @@ import zlib
 from functools import partial
 
 from PIL import Image
+from pillow_heif.as_plugin import _save_heif
+
+Image.register_save("HEIF", _save_heif)  # only for writing
 
 BIG = 8_000  # 8,000 × 8,000 is just allowed
 NOISE = random.Random(0).randbytes(20_000)
@@ -223,6 +226,55 @@ def avif_claiming(width: int, height: int) -> bytes:
     return patched(data, data.index(b"ispe") + 8, struct.pack(">II", width, height))
 
 
+# HEIC
+
+
+def heic_claiming(width: int, height: int, data: bytes | None = None) -> bytes:
+    data = data or saved("HEIF")
+    return patched(data, data.index(b"ispe") + 8, struct.pack(">II", width, height))
+
+
+def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], nested: bool = False) -> bytes:
+    """The same tile again and again. The tile is coded once, so that the file stays small."""
+    coded = saved("HEIF", (tile, tile))
+    settings = coded[coded.index(b"hvcC") - 4 :][: int.from_bytes(coded[coded.index(b"hvcC") - 4 :][:4])]
+    picture = coded[coded.index(b"mdat") + 4 :]
+    width, height = output
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # with sides of four bytes
+
+    def full(name: bytes, data: bytes, version: int = 0) -> bytes:
+        return box(name, bytes((version, 0, 0, 0)) + data)
+
+    def item(number: int, kind: bytes) -> bytes:
+        return full(b"infe", struct.pack(">HH4s", number, 0, kind) + b"\0", version=2)
+
+    items = [(1, b"hvc1", picture), (2, b"grid", grid)] + ([(3, b"grid", grid)] if nested else [])
+    top = items[-1][0]
+    refers = b"".join(
+        box(b"dimg", struct.pack(">HH", number, rows * columns) + struct.pack(">H", number - 1) * (rows * columns))
+        for number, kind, _ in items
+        if kind == b"grid"
+    )
+    sizes = full(b"ispe", struct.pack(">II", tile, tile)) + full(b"ispe", struct.pack(">II", width, height))
+    belongs = b"".join(struct.pack(">HB", n, 2) + (b"\x81\x02" if n == 1 else b"\x03\x03") for n, _, _ in items)
+    properties = box(b"ipco", settings + sizes) + full(b"ipma", struct.pack(">I", len(items)) + belongs)
+
+    def meta(at: int) -> bytes:
+        places = b""
+        for number, _, data in items:
+            places += struct.pack(">HHHII", number, 0, 1, at, len(data))
+            at += len(data)
+        handler = full(b"hdlr", bytes(4) + b"pict" + bytes(13))
+        infos = full(b"iinf", struct.pack(">H", len(items)) + b"".join(item(n, kind) for n, kind, _ in items))
+        located = full(b"iloc", b"\x44\0" + struct.pack(">H", len(items)) + places)
+        first = full(b"pitm", struct.pack(">H", top))
+        return full(b"meta", handler + first + located + infos + full(b"iref", refers) + box(b"iprp", properties))
+
+    kind = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
+    start = len(kind) + len(meta(0)) + 8
+    return kind + meta(start) + box(b"mdat", b"".join(data for _, _, data in items))
+
+
 # Files of other kinds
 
 
@@ -256,7 +308,7 @@ STRANGERS = {
     "a Photoshop document": lambda: b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, 64, 64, 8, 3) + bytes(100),
     "an icon": lambda: saved("ICO"),
     "an Apple icon": lambda: b"icns" + bytes(60),
-    "a HEIC photo": lambda: box(b"ftyp", b"heic" + bytes(4) + b"mif1heic") + bytes(60),
+    "an iPhone's film": lambda: box(b"ftyp", b"hevc" + bytes(4) + b"msf1hevc") + bytes(60),
     "a film": lambda: box(b"ftyp", b"isom" + bytes(4) + b"isommp41") + bytes(60),
     "JPEG 2000": lambda: saved("JPEG2000"),
     "PPM": lambda: saved("PPM"),
@@ -280,10 +332,11 @@ SIGNATURES = {
         "BigTIFF": b"MM\0+",
         "WebP": b"RIFF\x20\0\0\0WEBP",
         "AVIF": box(b"ftyp", b"avif"),
+        "HEIC": box(b"ftyp", b"heic"),
     }.items()
 }
 WHOLE = {
-    **{kind: partial(noisy, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "AVIF")},
+    **{kind: partial(noisy, kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "AVIF", "HEIF")},
     "progressive JPEG": partial(noisy, "JPEG", progressive=True),
     "lossless WEBP": partial(noisy, "WEBP", lossless=True),
     "LZW TIFF": partial(noisy, "TIFF", compression="tiff_lzw"),
@@ -314,6 +367,9 @@ LIMITS = {
     "a WebP of 16,777,216 × 16,777,216": lambda: riff(vp8x(2**24, 2**24)),
     "an AVIF of 30,000 × 30,000": lambda: avif_claiming(30_000, 30_000),
     "an AVIF of no width": lambda: avif_claiming(0, 64),
+    "a HEIC of 20,000 × 20,000": lambda: heic_of_tiles(20, 20, 1_000, output=(20_000, 20_000)),
+    "a HEIC that claims 8,000 × 8,000": lambda: heic_claiming(BIG, BIG),
+    "a HEIC of no width": lambda: heic_claiming(0, 64),
 }
 PNGS = {
     "a PNG without pixels": lambda: PNG + ihdr() + chunk(b"IEND"),
@@ -422,4 +478,23 @@ WEBPS_AND_AVIFS = {
     "an AVIF of 4,000,000 empty boxes": lambda: avif() + box(b"mdat", b"") * 4_000_000,
     "an AVIF of 15,000 items": lambda: avif_items(15_000),
 }
-KINDS = {**STRANGERS, **SIGNATURES, **CUT, **LIMITS, **PNGS, **JPEGS, **GIFS, **BMPS, **TIFFS, **WEBPS_AND_AVIFS}
+HEICS = {
+    "a HEIC of 48 megapixels that claims 64 × 48": lambda: heic_claiming(64, 48, saved("HEIF", (8_000, 6_000))),
+    "a HEIC of 40,000 tiles": lambda: heic_of_tiles(200, 200, 64, output=(256, 256)),
+    "a HEIC of 900 large tiles": lambda: heic_of_tiles(30, 30, 4096, output=(256, 256)),
+    "a HEIC of tiles of tiles": lambda: heic_of_tiles(20, 20, 64, output=(1280, 1280), nested=True),
+    "a HEIC of 4,000,000 empty boxes": lambda: saved("HEIF") + box(b"free", b"") * 4_000_000,
+}
+KINDS = {
+    **STRANGERS,
+    **SIGNATURES,
+    **CUT,
+    **LIMITS,
+    **PNGS,
+    **JPEGS,
+    **GIFS,
+    **BMPS,
+    **TIFFS,
+    **WEBPS_AND_AVIFS,
+    **HEICS,
+}

@@ -4,6 +4,11 @@ import io
 
 import numpy as np
 from PIL import Image
+from pillow_heif.as_plugin import _save_all_heif, _save_heif
+
+# Only for writing: what reads it is tested.
+Image.register_save("HEIF", _save_heif)
+Image.register_save_all("HEIF", _save_all_heif)
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 

@@ -139,7 +139,13 @@ def test_a_named_pipe_is_refused_rather_than_waited_for(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    names = ["half of a WEBP file", "half of a AVIF file", "half of a LZW TIFF file", "a TIFF of rubbish JPEG"]
+    names = [
+        "half of a WEBP file",
+        "half of a AVIF file",
+        "half of a HEIF file",
+        "half of a LZW TIFF file",
+        "a TIFF of rubbish JPEG",
+    ]
     paths = [tmp_path / str(number) for number in range(len(names))]
     for path, name in zip(paths, names, strict=True):
         path.write_bytes(hostile.KINDS[name]())
@@ -170,7 +176,7 @@ def test_an_error_keeps_no_half_decoded_picture_alive(monkeypatch):
 
 
 def test_threads_do_not_get_in_each_others_way():
-    good = [saved(quarters(), kind) for kind in ("JPEG", "PNG", "WEBP", "AVIF", "TIFF")]
+    good = [saved(quarters(), kind) for kind in ("JPEG", "PNG", "WEBP", "AVIF", "HEIF", "TIFF")]
     bad = [hostile.KINDS[kind]() for kind in ("half of a PNG file", "a GIF of broken codes", "81 megapixels, truly")]
     globals_before = (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters))
 
@@ -181,7 +187,7 @@ def test_threads_do_not_get_in_each_others_way():
             return False
 
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(opens, (good + bad) * 20)) == ([True] * 5 + [False] * 3) * 20
+        assert list(pool.map(opens, (good + bad) * 20)) == ([True] * 6 + [False] * 3) * 20
     assert (Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES, list(warnings.filters)) == globals_before
 
 

@@ -19,7 +19,7 @@ from playground.images import open_image
 # What opens
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
 def test_each_format_opens_as_loaded_rgb_without_a_file_behind_it(kind):
     picture = open_image(saved(quarters(), kind))
     assert type(picture) is Image.Image
@@ -71,7 +71,7 @@ def test_no_more_than_the_limit_and_one_byte_is_ever_read():
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_exif_turns_a_picture_upright(kind, orientation):
     upright = np.asarray(quarters())
     stored = {  # from the standard: where the first row and the first column of the file belong
@@ -207,7 +207,7 @@ def swapped_profile() -> bytes:
     return profile.replace("sRGB".encode("utf-16-be"), "Test".encode("utf-16-be")).replace(b"sRGB", b"Test")
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "AVIF"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "AVIF", "HEIF"])
 def test_a_colour_profile_is_followed(kind):
     data = saved(quarters(), kind, icc_profile=swapped_profile())
     assert alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
@@ -220,7 +220,7 @@ def test_a_broken_or_unfitting_profile_is_ignored(profile):
     assert open_image(grey).getpixel((9, 9)) == (99, 99, 99)
 
 
-@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "TIFF", "AVIF", "MPO"])
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "TIFF", "AVIF", "HEIF", "MPO"])
 def test_of_an_animation_or_a_stack_the_first_picture_is_shown(kind):
     others = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
     data = saved(quarters(), kind, save_all=True, append_images=others)
@@ -260,6 +260,8 @@ QUIRKS = {
     "a BigTIFF": saved(quarters(), "TIFF", big_tiff=True),
     "a big-endian TIFF": saved(Image.new("I;16B", (64, 48), 65535), "TIFF"),
     "an AVIF with EXIF": saved(quarters(), "AVIF", quality=95, exif=exif(1)),
+    "a HEIC of tiles, as iPhones write it": saved(quarters(), "HEIF", quality=95, tile_size=32),
+    "a HEIC with a thumbnail": saved(quarters(), "HEIF", quality=95, thumbnails=[16]),
 }
 
 
@@ -300,7 +302,9 @@ def test_sixty_four_megapixels_are_allowed():
         ("a WebP of 12,000 × 12,000", ["64 megapixels", "144.0"]),
         ("a WebP of 16,384 × 16,384", ["64 megapixels"]),
         ("a PNG of two thousand million pixels a side", ["20,000", "2,147,483,647"]),
-        ("a HEIC photo", ["HEIC", "JPEG"]),
+        ("a HEIC of 20,000 × 20,000", ["64 megapixels", "400.0"]),
+        ("a HEIC of 900 large tiles", ["tiles of 15,099 megapixels", "PNG"]),
+        ("a HEIC of tiles of tiles", ["other pictures", "PNG"]),
         ("a PDF", ["PDF", "JPEG"]),
         ("an empty file", ["empty"]),
     ],

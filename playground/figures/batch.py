@@ -14,7 +14,7 @@ from playground.figures import command_line
 from playground.figures.spec import Spec
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
-PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif"}
+PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
 HTML = ".html"
 
 

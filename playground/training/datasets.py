@@ -25,7 +25,7 @@ ADVICE = (
 SIDE = 32  # of CIFAR's pictures
 RECORD = 1 + 3 * SIDE * SIDE  # its label, then all red bytes, all green, all blue
 CIFAR_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")
 HELD_OUT_FOLDERS = ("val", "valid", "validation", "test")
 HELD_OUT_SHARE = 0.1
 
