@@ -11,6 +11,7 @@ from pathlib import Path
 from posixpath import dirname, normpath
 
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
+LENS_STYLES = ("lens/lens.css", "lens/pair.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)
@@ -51,8 +52,9 @@ def bundle(entry: str = "shell/streamlit.js") -> str:
 
 
 @cache
-def stylesheet(name: str = "lens/lens.css") -> str:
-    return _source(name)
+def stylesheet(*names: str) -> str:
+    """These stylesheets as one; without a name, those of the microscope."""
+    return "\n".join(map(_source, names or LENS_STYLES))
 
 
 def _source(name: str) -> str:

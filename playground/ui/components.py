@@ -7,7 +7,7 @@ from functools import cache
 import streamlit as st
 from PIL import Image
 
-from playground.figures.bundle import bundle, stylesheet
+from playground.figures.bundle import LENS_STYLES, bundle, stylesheet
 from playground.samples import Sample, samples
 from playground.serving.pictures import THUMB, thumbnail
 
@@ -24,7 +24,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
 def lens(key: str, data: bytes, **listeners) -> None:
     """What it says is in st.session_state[key]: `view` as it stands in an address, `ask` a question to the server, and
     what the strip leaves to it."""
-    component("lens", "shell/streamlit.js", "lens/lens.css", box="<div data-lens></div>")(
+    component("lens", "shell/streamlit.js", *LENS_STYLES, box="<div data-lens></div>")(
         key=key, data=data, default={"view": ""}, **{f"on_{what}_change": listen for what, listen in listeners.items()}
     )
 

@@ -62,11 +62,11 @@ def test_the_dial_at_zero_makes_every_row_uniform(visitor):
     assert visitor.part("big").inner_text() == str(len(shown["row"]))
 
 
-def test_a_click_locks_a_patch_hovering_previews_and_leaving_returns(visitor):
+def test_a_click_locks_a_patch_and_escape_or_a_click_on_it_lets_go(visitor):
     visitor.lock((3, 4))
-    visitor.hover((10, 10))
+    visitor.aim((10, 10))
     visitor.leave()
-    visitor.until("r => r.query === '3,4' && r.locked")
+    visitor.until("r => r.query === '3,4' && r.locked && !r.aim")
     assert "locked at 3, 4" in visitor.part("lock").inner_text()
     visitor.page.keyboard.press("Escape")
     visitor.until("r => !r.locked")

@@ -133,6 +133,11 @@ class Visitor:
         self.page.mouse.click(*self.place(patch))
         return self.until(f"r => r.locked && r.query === '{patch[0]},{patch[1]}'")
 
+    def aim(self, patch: tuple[int, int]) -> dict:
+        """Points at a patch while another one is locked."""
+        self.page.mouse.move(*self.place(patch))
+        return self.until(f"r => r.locked && r.aim?.at === '{patch[0]},{patch[1]}'")
+
     def leave(self) -> None:
         self.page.mouse.move(640, 2)
 

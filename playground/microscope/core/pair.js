@@ -44,6 +44,10 @@ function dotOf({ q, k }, head, query, key, { dim, tokens }) {
   return sum;
 }
 
+// scale · q·k of one pair.
+export const scoreOf = (pack, layer, head, query, key, scale) =>
+  dotOf(layerOf(pack, layer), head, query, key, pack) * scale;
+
 // 1 for the largest; equal ones share the better place.
 export function rankOf(row, token, at = 0, count = row.length - at) {
   let rank = 1;

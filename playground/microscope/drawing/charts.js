@@ -1,6 +1,7 @@
 // The small charts beside the pictures: colour bar, sorted weights, the cells of a kernel; and several pictures as one
 // file.
 
+import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
 import { makeCanvas } from "./canvas.js";
 
@@ -60,15 +61,26 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   }
 }
 
+const CURVE_LEFT = 44, // where the axis of ranks begins and how much stands free behind it
+  CURVE_RIGHT = 2;
+
+// The rank, from 0, whose bar stands at x in a curve of this width.
+export function rankAt(x, w, count, unit) {
+  const left = CURVE_LEFT * unit;
+  const t = (x - left) / (w - CURVE_RIGHT * unit - left);
+  if (t < 0 || t > 1) return -1;
+  return Math.min(count - 1, Math.floor(0.5 * ((count + 0.5) / 0.5) ** t - 0.5 + 1e-9));
+}
+
 // Weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large ones get most of
 // the room. A step has the colour of its patch in the picture. The line shows the convolution's weights: nine, and then
-// none.
-export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours) {
+// none. `lit` is the rank, from 0, of the patch that is pointed at; −1: none.
+export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, lit = -1) {
   context.clearRect(0, 0, w, h);
-  const left = 44 * unit,
+  const left = CURVE_LEFT * unit,
     bottom = h - 17 * unit,
     top = 6 * unit,
-    right = w - 2 * unit;
+    right = w - CURVE_RIGHT * unit;
   const most = Math.max(sorted[0], kernel[0]);
   const ceiling = most <= 0.25 ? 0.25 : most <= 0.5 ? 0.5 : 1;
   const reach = Math.log(count + 0.5) - Math.log(0.5);
@@ -126,6 +138,17 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   context.strokeStyle = colours.convolution;
   context.lineWidth = 2 * unit;
   context.stroke();
+
+  if (lit >= 0) {
+    const x = xOf(lit),
+      width = Math.max(2 * unit, xOf(lit + 1) - x),
+      y = Math.min(yOf(sorted[lit]), bottom - 3 * unit);
+    context.fillStyle = ROLES.key;
+    context.fillRect(x, y, width, bottom - y);
+    context.globalAlpha = 0.25;
+    context.fillRect(x, top, width, y - top);
+    context.globalAlpha = 1;
+  }
 
   context.fillStyle = colours.soft;
   context.textBaseline = "bottom";

@@ -4,7 +4,9 @@ import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
+import { closeSums, openSums } from "./arithmetic.js";
 import { valueOfButton } from "./choices.js";
+import { holdsLine } from "./lockline.js";
 import { savePicture } from "./saving.js";
 import { copyLink, togglePresenting } from "./sharing.js";
 import { depthOf } from "./shown.js";
@@ -28,7 +30,9 @@ export function tokenUnder(lens) {
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
-function leave(lens) {
+function leave(lens, event) {
+  if (holdsLine(lens, event)) return;
+  lens.aim = -1;
   lens.pointer.fresh = false;
   if (lens.hover >= 0 && !lens.view.locked) lens.view.query = queryOf(lens.hover, lens.main.pack);
   lens.hover = -1;
@@ -47,14 +51,15 @@ export function bindPointer(lens) {
       if (event.pointerType !== "mouse") canvas.setPointerCapture?.(event.pointerId);
       follow(event);
     });
-    canvas.addEventListener("pointerleave", () => leave(lens));
-    canvas.addEventListener("pointercancel", () => leave(lens));
+    canvas.addEventListener("pointerleave", (event) => leave(lens, event));
+    canvas.addEventListener("pointercancel", (event) => leave(lens, event));
     canvas.addEventListener("click", (event) => {
       if (!lens.main) return;
       Object.assign(lens.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: false });
       const token = tokenUnder(lens),
         query = queryOf(token, lens.main.pack);
       if (lens.hover >= 0) lens.hover = token; // the move before this click may be in the same frame, and not read yet
+      lens.aim = token;
       lens.choose({ query, locked: !(lens.view.locked && lens.view.query === query) });
     });
   }
@@ -86,7 +91,7 @@ export function bindKeys(lens) {
       lens.hover = -1;
       lens.choose({ query: patchText(patch, pack.columns), locked: true });
     } else if (event.key === "Escape") {
-      if (closeSheets(lens)) return;
+      if (closeSheets(lens) || closeSums(lens)) return;
       // A browser leaves its own full screen by itself; where it was forbidden, the lens has to.
       if (lens.presenting && !document.fullscreenElement) togglePresenting(lens);
       else lens.choose({ locked: false });
@@ -99,6 +104,7 @@ export function bindKeys(lens) {
     else if (event.key === "d") lens.choose({ draw: view.draw === "heat" ? "light" : "heat" });
     else if (event.key === "h") holdExposure(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
+    else if (event.key === "a") openSums(lens);
     else return;
     event.preventDefault();
   });

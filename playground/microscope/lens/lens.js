@@ -27,14 +27,17 @@
 import { effectiveNumber, holds } from "../core/core.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf } from "../core/view.js";
 import { collectRefs, say } from "../drawing/dom.js";
+import { aimedPair } from "./aimed.js";
+import { bindSums } from "./arithmetic.js";
 import { ask, askForMissing } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
 import { takeImages, takePacks } from "./given.js";
 import { refresh } from "./layout.js";
+import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
-import { paintFrame, workOnColumns } from "./paint.js";
+import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { pictureCanvas } from "./saving.js";
 import { leavePresenting } from "./sharing.js";
@@ -57,6 +60,8 @@ export function createLens(parent, options = {}) {
   bindCurtain(lens);
   bindKeys(lens);
   bindButtons(lens);
+  bindSums(lens);
+  bindLine(lens);
   const stopFollowing = followThePage(lens);
 
   const face = {
@@ -120,12 +125,14 @@ function update(lens, { packs, images, view, ui, overlay }) {
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
   if (!lens.main) return;
+  const another = before && lens.images[lens.main.image] !== picture; // what was locked was a patch of the former one
+  if (another) lens.view = { ...lens.view, locked: false };
   if (lens.main !== before) {
-    lens.hover = -1;
+    lens.hover = lens.aim = -1;
     lens.asked.clear();
     lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
     buildHeads(lens);
-    if (before && lens.images[lens.main.image] === picture) keepPlace(lens, before.pack);
+    if (before && !another) keepPlace(lens, before.pack);
   }
   const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
   lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));
@@ -152,6 +159,7 @@ function choose(lens, change, from) {
   if (!("query" in change) && !lens.view.locked && lens.hover >= 0)
     change = { ...change, query: queryOf(lens.hover, lens.main.pack) };
   lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
+  if (!lens.view.locked) lens.aim = -1;
   showChoices(lens, from);
   lens.schedule();
   clearTimeout(lens.telling);
@@ -178,8 +186,15 @@ function onFrame(lens) {
   if (lens.pointer.fresh) {
     lens.pointer.fresh = false;
     const token = tokenUnder(lens);
-    if (!dirty && token === lens.hover && token === lens.painted) return; // the cursor moved inside one patch
+    const drawn = lens.view.locked ? lens.aim : lens.painted;
+    if (!dirty && token === lens.hover && token === drawn) return; // the cursor moved inside one patch
     lens.hover = token;
+    lens.aim = lens.view.locked ? token : -1;
+  }
+  if (pointed && !dirty && lens.painted === resolve(lens).token) {
+    paintAim(lens); // the row is the same
+    lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
+    return;
   }
   const unfinished = workOnColumns(lens);
   paintFrame(lens);
@@ -219,6 +234,7 @@ function read(lens) {
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
     map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
+    aim: lens.aim < 0 ? null : { at: queryOf(lens.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
     painted: lens.painted === shown.token && !lens.frame && !lens.dirty && !shown.layerMissing,

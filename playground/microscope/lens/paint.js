@@ -8,8 +8,11 @@ import { drawColourBar, drawCurve, percent, shortNumber } from "../drawing/chart
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
+import { rankOfAim } from "./aimed.js";
+import { paintSums } from "./arithmetic.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
 import { printBehind } from "./curtain.js";
+import { paintLine } from "./lockline.js";
 import { photoOf, printPatches, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
@@ -22,6 +25,7 @@ export function paintFrame(lens) {
   readKernel(lens);
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
     paintWaiting(lens, `Layer ${view.layer} is on its way.`);
+    paintLine(lens);
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
@@ -30,9 +34,16 @@ export function paintFrame(lens) {
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
   else paintOther(lens);
-  paintCurve(lens);
+  paintAim(lens);
   writeTitles(lens);
   writeNumbers(lens);
+}
+
+// While a patch is locked, the cursor moves the line alone: the row is the same.
+export function paintAim(lens) {
+  paintCurve(lens);
+  paintLine(lens);
+  paintSums(lens);
 }
 
 function readKernel(lens) {
@@ -152,7 +163,7 @@ function paintHeads(lens) {
 
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
-function paintCurve(lens) {
+export function paintCurve(lens) {
   const { refs, view, shown } = lens;
   const { pack, answers } = shown;
   if (lens.sorted.length !== pack.tokens) lens.sorted = new Float32Array(pack.tokens);
@@ -172,6 +183,7 @@ function paintCurve(lens) {
     domain,
     lens.unit,
     lens.colours,
+    rankOfAim(lens),
   );
 }
 

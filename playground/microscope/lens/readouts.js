@@ -14,11 +14,11 @@ export const tokenName = (token, pack) =>
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 const rounded = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
-const scaleText = (scale) =>
+export const scaleText = (scale) =>
   scale === 0 ? "0" : scale >= 0.01 ? String(Number(scale.toPrecision(3))) : scale.toExponential(1);
 
 // 1/√64 when it is that, else the number itself.
-function divisorOf(pack) {
+export function divisorOf(pack) {
   return Math.abs(pack.scale * Math.sqrt(pack.dim) - 1) < 1e-3
     ? `√${pack.dim}`
     : String(Number((1 / pack.scale).toPrecision(3)));
@@ -64,18 +64,15 @@ export function writeTitles(lens) {
   say(refs.exposed, exposureText(lens));
   show(refs.hold, !isMap(view.what) && view.what !== "score");
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
-  const elsewhere = pinned >= 0 && shown.token !== pinned;
   say(
     refs.lock,
-    elsewhere
-      ? `looking at ${tokenName(shown.token, main.pack)} · locked at ${tokenName(pinned, main.pack)}`
-      : view.locked
-        ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-        : lens.touch
-          ? "drag, or tap to lock"
-          : lens.everHovered
-            ? "click to lock"
-            : "put the cursor on a patch",
+    view.locked
+      ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
+      : lens.touch
+        ? "drag, or tap to lock"
+        : lens.everHovered
+          ? "click to lock"
+          : "put the cursor on a patch",
   );
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   refs.lock.classList.toggle(

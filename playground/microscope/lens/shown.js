@@ -32,7 +32,7 @@ export function resolve(lens) {
   return Object.assign(lens.shown, {
     answers: entry.answers,
     pack: entry.pack,
-    token: lens.hover >= 0 ? lens.hover : tokenOf(view.query, main.pack),
+    token: lens.hover >= 0 && !view.locked ? lens.hover : tokenOf(view.query, main.pack),
     scale,
     altered,
     wholeMissing: wanted && !arrived,

@@ -26,6 +26,7 @@ export function createState(root, refs, host) {
     // ---- what a person has chosen, and where the cursor is
     view: { ...DEFAULT_VIEW },
     hover: -1, //                           the token under the cursor, −1: none
+    aim: -1, //                             the token that the line leads to (see lockline.js), −1: none
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
@@ -79,6 +80,10 @@ export function createState(root, refs, host) {
     sorted: new Float32Array(0), //         the weights, largest first
     thumbs: [], //                          {button, canvas, number, print} of every head
     shares: [], //                          the elements that say what each prefix token takes
+
+    // ---- what a locked patch gives another one
+    line: null, //                          the line and its label, see lockline.js
+    sums: null, //                          the arithmetic of one weight, see arithmetic.js
 
     // ---- frames
     frame: 0, //                            the frame that is requested, 0: none

@@ -1,0 +1,163 @@
+// One weight from its beginnings: the query's and the key's numbers, their products, the sum, the scale, the
+// exponential and the share. It follows the cursor, and one of the d_k multiplications is written out.
+
+import { ROLES } from "../core/colours.js";
+import { pairOf } from "../core/pair.js";
+import { fitCanvas } from "../drawing/canvas.js";
+import { percent, shortNumber } from "../drawing/charts.js";
+import { say, show } from "../drawing/dom.js";
+import { chosenPair, grouped, productText } from "./aimed.js";
+import { tokenName } from "./readouts.js";
+import { isMap } from "./shown.js";
+
+const SUMS = `
+  <header><h2>One weight, <b class="chip query"></b> to <b class="chip key"></b></h2>
+    <button class="close" aria-label="Close the arithmetic" title="Close (Esc)">×</button></header>
+  <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
+  <p class="product" aria-live="off"></p>
+  <dl></dl>`;
+const NAMES_WIDTH = 40; // of a canvas drawn for 14-pixel type: room for the names of the strips
+
+export function bindSums(lens) {
+  const panel = document.createElement("section");
+  panel.className = "sums";
+  panel.setAttribute("aria-label", "The arithmetic of one weight");
+  panel.innerHTML = SUMS;
+  panel.hidden = true;
+  lens.root.append(panel);
+  const [query, key] = panel.querySelectorAll(".chip");
+  lens.sums = {
+    panel,
+    query,
+    key,
+    canvas: panel.querySelector("canvas"),
+    product: panel.querySelector(".product"),
+    steps: panel.querySelector("dl"),
+    place: -1, // the dimension that is written out; −1: the one with the largest product
+    dim: 0,
+  };
+  const { canvas } = lens.sums;
+  canvas.addEventListener("pointermove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const left = (NAMES_WIDTH * lens.unit) / lens.ratio;
+    const part = (event.clientX - box.left - left) / (box.width - left);
+    lens.sums.place = part < 0 ? -1 : Math.min(lens.sums.dim - 1, Math.floor(part * lens.sums.dim));
+    lens.schedule(true);
+  });
+  panel.querySelector(".close").addEventListener("click", () => closeSums(lens));
+}
+
+export const sumsAreOpen = (lens) => !lens.sums.panel.hidden;
+
+export function openSums(lens) {
+  const pair = isMap(lens.view.what) ? null : chosenPair(lens);
+  if (!pair) return;
+  if (lens.aim < 0) lens.aim = lens.view.direction === "row" ? pair.key : pair.query;
+  if (!lens.view.locked) lens.choose({ locked: true });
+  lens.hover = -1;
+  lens.aim = lens.view.direction === "row" ? pair.key : pair.query;
+  show(lens.sums.panel, true);
+  lens.schedule();
+}
+
+// True when it was open.
+export function closeSums(lens) {
+  const was = sumsAreOpen(lens);
+  show(lens.sums.panel, false);
+  if (was) lens.refs.picture.focus({ preventScroll: true });
+  return was;
+}
+
+export function paintSums(lens) {
+  if (!sumsAreOpen(lens)) return;
+  const { sums, shown, view, colours, unit, ratio } = lens;
+  const chosen = isMap(view.what) || !view.locked ? null : chosenPair(lens);
+  if (!chosen) return void show(sums.panel, false);
+  placeSums(lens);
+  const { pack, scale } = shown;
+  const pair = pairOf(pack, view.layer, view.head, chosen.query, chosen.key, scale);
+  sums.dim = pack.dim;
+  say(sums.query, tokenName(chosen.query, pack));
+  say(sums.key, tokenName(chosen.key, pack));
+  writeSteps(sums.steps, stepsOf(pair, pack, scale)); // first: the strips get the height that is left
+  fitCanvas(sums.canvas, sums.canvas.clientWidth, sums.canvas.clientHeight, ratio);
+  const place = sums.place >= 0 && sums.place < pack.dim ? sums.place : largestPlace(pair.products);
+  drawStrips(sums.canvas, pair, place, unit, colours);
+  const number = (x) => x.toFixed(2).replace("-", "−");
+  say(
+    sums.product,
+    `number ${place + 1} of ${pack.dim}: ${number(pair.q[place])} × ${number(pair.k[place])} = ` +
+      number(pair.products[place]),
+  );
+}
+
+function largestPlace(products) {
+  let best = 0;
+  for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[best])) best = x;
+  return best;
+}
+
+// Over the second picture, wherever the layout has put it.
+function placeSums({ sums, root, refs }) {
+  const box = refs.twin.parentElement.getBoundingClientRect(),
+    outer = root.getBoundingClientRect();
+  if (!box.width || root.dataset.size === "narrow") return sums.panel.removeAttribute("style");
+  const { style } = sums.panel;
+  style.left = `${Math.round(box.left - outer.left)}px`;
+  style.top = `${Math.round(box.top - outer.top)}px`;
+  style.width = `${Math.round(box.width)}px`;
+  style.minHeight = `${Math.round(box.height)}px`;
+}
+
+// Three strips of d_k bars: q, k and q × k. Each has its own height; the number at the left is its largest.
+function drawStrips(canvas, { q, k, products }, place, unit, colours) {
+  const context = canvas.getContext("2d");
+  const { width, height } = canvas;
+  context.clearRect(0, 0, width, height);
+  const left = NAMES_WIDTH * unit,
+    step = (width - left) / q.length,
+    strip = height / 3;
+  context.fillStyle = colours.line;
+  context.fillRect(left + place * step, 0, step, height);
+  for (const [row, [name, values, colour]] of [
+    ["q", q, ROLES.query],
+    ["k", k, ROLES.key],
+    ["q × k", products, colours.ink],
+  ].entries()) {
+    const middle = (row + 0.5) * strip,
+      reach = 0.44 * strip;
+    const most = values.reduce((largest, x) => Math.max(largest, Math.abs(x)), 1e-9);
+    context.fillStyle = colour;
+    for (let x = 0; x < values.length; x++) {
+      const tall = (values[x] / most) * reach;
+      context.fillRect(left + x * step, Math.min(middle, middle - tall), Math.max(1, step - unit), Math.abs(tall));
+    }
+    context.fillStyle = colours.soft;
+    context.fillRect(left, middle, width - left, Math.max(1, unit / 2));
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    context.font = `600 ${12 * unit}px ${colours.font}`;
+    context.fillText(name, 0, middle - 7 * unit);
+    context.font = `${11 * unit}px ${colours.font}`;
+    context.fillText(`±${shortNumber(most)}`, 0, middle + 7 * unit);
+  }
+}
+
+// What is done, and what comes out.
+function stepsOf(pair, pack, scale) {
+  const number = (x) => x.toFixed(2).replace("-", "−");
+  return [
+    [`q·k: the sum of the ${pack.dim} products`, number(pair.dot)],
+    [`the score ${productText(pack, scale)}`, number(pair.score)],
+    [`e^(score − ${number(pair.largest)}), the row's largest taken off`, pair.exponential.toPrecision(3)],
+    [`of the sum of all ${grouped(pair.of)} of these, ${pair.total.toPrecision(4)}`, percent(pair.weight)],
+  ];
+}
+
+function writeSteps(list, steps) {
+  if (!list.childElementCount) list.innerHTML = steps.map(() => "<div><dt></dt><dd></dd></div>").join("");
+  for (const [i, [name, value]] of steps.entries()) {
+    say(list.children[i].firstChild, name);
+    say(list.children[i].lastChild, value);
+  }
+}
