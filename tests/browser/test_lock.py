@@ -12,6 +12,12 @@ LOCKED, OTHER = (7, 5), (2, 11)
 LARGEST = (7, 7)  # where the locked patch looks most, in the layer and head that are shown first
 
 
+@pytest.fixture
+def visitor(visit):
+    """On a picture and a model that Python's truth is about."""
+    return visit("sample=meadow&model=bundled&detail=1")
+
+
 def label(visitor):
     return visitor.page.locator(".lens .pair-label")
 
