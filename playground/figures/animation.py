@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from PIL import Image
 
@@ -18,6 +17,8 @@ from playground.errors import PlaygroundError
 from playground.figures.compose import caption_lines, draw
 from playground.figures.disk import keep
 from playground.figures.files import pixels, png_text, provenance
+from playground.figures.maps import Domain
+from playground.figures.prints import bar
 from playground.figures.sheet import CONVOLUTION, THEMES
 from playground.figures.spec import Spec
 
@@ -124,7 +125,8 @@ def _one_palette(shown: list[Image.Image], spec: Spec) -> list[Image.Image]:
     something, so that the weights stay what they are."""
     theme = THEMES[spec.theme]
     named = [theme.paper, theme.ink, theme.muted, CONVOLUTION, "#ffffff", "#000000"]
-    fixed = np.array([to_rgb(c) for c in (*named, *colormaps[spec.colour_map](np.linspace(0, 1, 58)))])
+    ramp = np.asarray(bar(spec, Domain(0, 1, "")))[0, :: 256 // 58] / 255
+    fixed = np.array([*map(to_rgb, named), *ramp])
     some = shown[:: max(1, len(shown) // 6)]
     side = (some[0].width // 2, some[0].height // 2)
     together = Image.new("RGB", (side[0], side[1] * len(some)))

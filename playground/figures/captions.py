@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playground.figures.maps import Map
+from playground.figures.maps import Map, is_even
+from playground.figures.prints import is_lit
 from playground.figures.spec import WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
@@ -55,10 +56,15 @@ def scale(seen: Trace, given: str | None) -> str:
     return "no scale" if number == 1 else f"{number:.3g}"
 
 
-def tokens(map_: Map) -> str:
+def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, as its entropy has it."""
-    b = map_.breadth
-    return "" if b is None else f"{b:.1f}" if b < 100 else f"{b:.0f}"
+    if map_.breadth is None:
+        return ""
+    return "even" if is_even(map_, all_tokens) else f"about {_count(map_.breadth)} tokens"
+
+
+def _count(b: float) -> str:
+    return f"{b:.1f}" if b < 100 else f"{b:.0f}"
 
 
 def percent(share: float) -> str:
@@ -97,8 +103,14 @@ def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
     }[spec.what]
     first = f"{model(spec.model)}{where}: {said}"
     if len(maps) == 1 and maps[0].breadth is not None:
-        first += f", about {tokens(maps[0])} of {seen.tokens} tokens"
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *_altered(spec, seen)])
+        even = is_even(maps[0], seen.tokens)
+        first += (
+            f", evenly: all {seen.tokens} tokens alike"
+            if even
+            else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
+        )
+    outlined = ["Outlined: the patches that hold 60% of it."] if spec.layout != "wall" and is_lit(spec) else []
+    return " ".join([f"{first[0].upper()}{first[1:]}.", *_altered(spec, seen), *outlined])
 
 
 def _altered(spec: Spec, seen: Trace) -> list[str]:

@@ -22,7 +22,6 @@ FLAGS = {  # a field of Spec -> its flag, in the order of the help
     "purpose": "--for",
     "theme": "--theme",
     "transparent": "--transparent",
-    "colour_map": "--map",
     "caption": "--caption",
     "bar": "--bar",
     "marker": "--marker",
@@ -44,7 +43,6 @@ HELP = {
     "purpose": "; ".join(f"{name}: {p.words}" for name, p in PURPOSES.items()),
     "theme": "light or dark",
     "transparent": "no background; the theme chooses the ink",
-    "colour_map": ", ".join(CHOICES["colour_map"]),
     "caption": "what is seen, in a sentence (default: yes)",
     "bar": "the colour bar (default: yes)",
     "marker": "the outline of the query (default: yes)",
@@ -52,11 +50,12 @@ HELP = {
     "footer": "a line that says where the figure comes from",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
-    "view": "what else an .html begins with, as in a link: log=true&grid=true&draw=light",
+    "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
-    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "dpi": "N", "sweep": "WHAT", "view": "TEXT",
+    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N", "sweep": "WHAT",
+    "view": "TEXT",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 

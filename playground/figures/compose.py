@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import matplotlib
-import numpy as np
 from matplotlib.patches import Rectangle
 from PIL import Image
 
@@ -15,6 +13,7 @@ from playground.figures.curves import curves
 from playground.figures.layouts import Content, Subject, content
 from playground.figures.maps import Domain
 from playground.figures.panels import GAP
+from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
 from playground.figures.sheet import Box, Drawing, Sheet, house_style, text_width, wrap
 from playground.figures.spec import Spec
@@ -217,18 +216,18 @@ def _colour_bar(sheet: Sheet, domain: Domain, box: Box) -> None:
     bar = sheet.axes(Box(box.x, box.y + 0.98 * em, box.width, 0.5 * em))
     bar.set_xlim(0, 1)
     bar.set_ylim(1, 0)
-    colours = matplotlib.colormaps[sheet.spec.colour_map](np.linspace(0, 1, 256), bytes=True)
-    sheet.layer(bar, colours[None])
+    sheet.layer(bar, bar_colours(sheet.spec, domain))
     y = box.y + 2.3 * em
-    for place, words_, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
-        sheet.text(box.x + place * box.width, y, words_, size, colour=sheet.theme.muted, ha=anchor)
+    for place, said, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
+        sheet.text(box.x + place * box.width, y, said, size, colour=sheet.theme.muted, ha=anchor)
 
 
 def _ticks(domain: Domain) -> tuple[str, str, str]:
-    if domain.percent:
-        low, middle, high = (f"{100 * x:.3g}" for x in (domain.low, (domain.low + domain.high) / 2, domain.high))
-        return low, middle, f"{'≥ ' if domain.open_end else ''}{high}%"
-    if "own largest" in domain.words:
-        return "0", "", "its largest"
-    low, middle, high = (f"{x:.3g}" for x in (domain.low, (domain.low + domain.high) / 2, domain.high))
-    return low.replace("-", "−"), middle.replace("-", "−"), f"{'≥ ' if domain.open_end else ''}{high}"
+    """At the bar's two ends and its middle. The last number is the exposure: what is drawn brightest."""
+    if domain.own:
+        return "", "", "its brightest"
+    middle = (domain.low * domain.high) ** 0.5 if domain.log else (domain.low + domain.high) / 2
+    numbers = [(100 if domain.percent else 1) * x for x in (domain.low, middle, domain.high)]
+    low, middle, high = (f"{x:.2g}".replace("-", "−") for x in numbers)
+    low = f"≤ {low}" if domain.log else low
+    return low, middle, f"{'≥ ' if domain.open_end else ''}{high}{'%' if domain.percent else ''}"

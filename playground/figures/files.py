@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import command
 from playground.figures.disk import keep
-from playground.figures.sheet import Drawing, house_style
+from playground.figures.sheet import Drawing
 from playground.version import __version__
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -53,8 +53,7 @@ def provenance(figure: Drawing) -> dict[str, str]:
 
 def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> bytes:
     out = io.BytesIO()
-    with house_style():
-        figure.savefig(out, format=kind, metadata=said, **look)
+    figure.savefig(out, format=kind, metadata=said, **look)
     return out.getvalue()
 
 
@@ -126,7 +125,7 @@ def _compact(data: bytes) -> tuple[str, bool]:
     image = Image.open(io.BytesIO(data))
     if image.convert("RGBA").getextrema()[3][0] == 255 and image.convert("RGB").getcolors(4096) is None:
         out = io.BytesIO()
-        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY)
+        image.convert("RGB").save(out, "JPEG", quality=PHOTO_QUALITY, subsampling=0)  # patches keep sharp edges
         return _url("image/jpeg", out.getvalue()), False
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)

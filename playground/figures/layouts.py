@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from matplotlib.patches import Rectangle
 from PIL import Image
 
+from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
-from playground.figures import captions, maps
+from playground.figures import captions, light, maps, prints
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Matrix, Panel, Panels
 from playground.figures.spec import WITHOUT_HEADS, Spec
@@ -55,7 +57,7 @@ def _head(spec: Spec, subject: Subject, scale: str | None) -> Content:
     seen = subject.seen
     seen.row(spec.layer, spec.head, spec.query)  # says what is wrong, also for a map without heads
     shown = maps.look(seen, spec, spec.layer, spec.head, scale)
-    span = maps.domain(spec, seen, [shown])
+    span = maps.domain(spec, [shown])
     sub = captions.place(spec, spec.layer, spec.head)
     if spec.layout == "convolution" and spec.direction == "row":
         sub = f"reads all {shown.grid.size}, {sub}"
@@ -82,23 +84,30 @@ def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
     patch, grid, k = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
     if patch is None:
         raise PlaygroundError(f"A convolution has no {spec.query!r} token: choose a patch, such as --patch 7,5.")
+    depth = spec.layer + 1 if spec.depth == "follow" else int(spec.depth)
     cells = maps.neighbourhood(*patch, grid, k)
+    field = maps.neighbourhood(*patch, grid, depth * (k - 1) + 1)
 
     def draw(sheet, axes, box) -> None:
-        sheet.photo(axes, subject.image, box)
-        sheet.layer(axes, maps.window(*grid, cells))
+        read = partial(prints.read_by_convolution, grid=grid, patch=patch, kernel=k, depth=depth)
+        sheet.print(axes, subject.image, box, read)
+        if depth > 1:
+            sheet.field(axes, field, box)
         sheet.kernel(axes, cells, box)
         sheet.mark(axes, patch, box)
 
-    return Panel(f"{k}×{k} convolution", f"reads {len(cells)} of {grid[0] * grid[1]} patches", grid, draw)
+    reached = "" if depth == 1 else f" ({depth} layers: {len(field)})"
+    sub = f"reads {len(cells)} of {grid[0] * grid[1]} patches{reached}"
+    return Panel(f"{k}×{k} convolution", sub, grid, draw)
 
 
 def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, query=None) -> Panel:
     patch = maps.patch_of(subject.seen, spec.query if query is None else query)
 
     def draw(sheet, axes, box) -> None:
-        sheet.photo(axes, subject.image, box)
-        sheet.layer(axes, maps.veil(shown.grid, spec, span))
+        sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
+        if prints.is_lit(spec):
+            sheet.outline(axes, light.outlines(light.densest(shown.grid)), box)
         sheet.mark(axes, patch, box)
 
     return Panel(heading, sub, subject.seen.grid, draw)
@@ -110,24 +119,35 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
 def _heads(spec: Spec, subject: Subject, scale: str | None) -> Content:
     seen = subject.seen
     shown = [maps.look(seen, spec, spec.layer, head, scale) for head in range(seen.heads)]
-    span = maps.domain(spec, seen, shown)
-    panels = []
-    for head, one in enumerate(shown):
-        sub = "" if one.breadth is None else f"about {captions.tokens(one)} tokens"
-        panels.append(_map_panel(spec, subject, one, span, f"head {head}", sub))
+    span, spans = _exposed(spec, shown)
+    panels = [
+        _map_panel(spec, subject, one, its, f"head {head}", captions.breadth(one, seen.tokens))
+        for head, (one, its) in enumerate(zip(shown, spans, strict=True))
+    ]
     return Content(Panels(panels), span, captions.caption(spec, seen, shown), captions.prefix_line(spec, shown))
+
+
+def _exposed(spec: Spec, shown: list[Map]) -> tuple[Domain, list[Domain]]:
+    """(what the colour bar says, the range of each map): one exposure for all of them, so that they compare, unless
+    each is to have its own."""
+    if spec.colours == "shared":
+        span = maps.domain(spec, shown)
+        return span, [span] * len(shown)
+    spans = [maps.domain(spec, [one]) for one in shown]
+    return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
 
 
 def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
     seen = subject.seen
     shown = [[maps.look(seen, spec, layer, head, scale) for head in range(seen.heads)] for layer in range(seen.layers)]
     every = [one for layer in shown for one in layer]
-    span = maps.domain(spec, seen, every)
+    span, spans = _exposed(spec, every)
     patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid
 
     def draw(sheet, axes, layer, head, box) -> None:
         extent = (box.x, box.y, box.x + box.width, box.y + box.height)
-        sheet.layer(axes, maps.solid(shown[layer][head].grid, spec, span), extent)
+        its = spans[layer * seen.heads + head]
+        sheet.layer(axes, prints.thumbnail(subject.image, shown[layer][head].grid, spec, its), extent)
         if patch is not None and spec.marker and box.width > 0.22:
             x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
             frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
@@ -146,7 +166,8 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
     seen = subject.seen
     habits = heads.look(seen)
     kinds = habits.habits()
-    span = maps.domain(replace(spec, what="weight", direction="row"), seen, [])
+    high = spec.ceiling or shared_ceiling(seen.tokens)
+    span = Domain(0, high, "share of a patch’s attention", True, high < 1)
     side = habits.offsets.shape[-1]
 
     def draw(sheet, axes, layer, head, box) -> None:
@@ -154,7 +175,7 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
         colour = kinds[layer][head].colour
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=colour, linewidth=0))
         extent = (box.x + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
-        sheet.layer(axes, maps.solid(habits.offsets[layer, head], replace(spec, smooth=False), span), extent)
+        sheet.layer(axes, prints.bare(habits.offsets[layer, head], span), extent)
 
     present = {habit for layer in kinds for habit in layer}
     legend = tuple((habit.colour, habit.label) for habit in heads.HABITS if habit in present)
@@ -184,12 +205,11 @@ def _two(spec: Spec, subject: Subject, other: Subject | None) -> Content:
         raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
     pairs = _scales(spec, subject, other) if spec.layout == "scale" else _pair(spec, subject, other)
     shown = [maps.look(one.seen, asks, asks.layer, asks.head, scale) for one, asks, scale, _, _ in pairs]
-    both = [maps.domain(asks, one.seen, shown) for one, asks, *_ in pairs]
-    span = max(both, key=lambda d: d.high)
+    span, spans = _exposed(spec, shown)
     panels = []
-    for (one, asks, _, heading, sub), map_ in zip(pairs, shown, strict=True):
-        line = sub if map_.breadth is None else f"{sub}, about {captions.tokens(map_)} tokens"
-        panels.append(_map_panel(asks, one, map_, span, heading, line))
+    for (one, asks, _, heading, sub), map_, its in zip(pairs, shown, spans, strict=True):
+        line = ", ".join(filter(None, [sub, captions.breadth(map_, one.seen.tokens)]))
+        panels.append(_map_panel(asks, one, map_, its, heading, line))
     seen = subject.seen
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
     return Content(Panels(panels), span, captions.caption(plain, seen, shown), _outside_of_both(spec, pairs, shown))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-from PIL import Image
 
-from playground.analysis.ceiling import nice_number, shared_ceiling
 from playground.errors import PlaygroundError
+from playground.figures import light
 from playground.figures.spec import Spec
 
 if TYPE_CHECKING:
@@ -18,9 +16,8 @@ if TYPE_CHECKING:
 
     from playground.tracing import Trace
 
-DUSK = np.array([9, 7, 16]) / 255  # what the picture is dimmed with
-DIM, DARK = 0.6, 0.80  # how much, under a map, and around what a convolution reads
-OPACITY = 0.92
+SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
+DEEPEST = 1000  # the logarithm ends at this part of the brightest value
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,12 @@ class Map:
 @dataclass(frozen=True)
 class Domain:
     low: float
-    high: float
+    high: float  # what is drawn brightest
     words: str  # beside the colour bar
-    percent: bool
+    percent: bool = False
     open_end: bool = False  # larger numbers have the last colour too
+    log: bool = False
+    own: bool = False  # each map has another one: the bar stands for all of them
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> Map:
@@ -72,69 +71,43 @@ def _numbers(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) 
     return weights * (norms if row else norms[token])
 
 
-def domain(spec: Spec, seen: Trace, maps: list[Map]) -> Domain:
-    """The range of colours that all these maps share; with each its own contrast, only the words."""
-    words = {
-        "weight": "share of the query’s attention"
-        if spec.direction == "row"
-        else "share that each patch takes from it",
-        "value": "weight × length of the value",
-        "score": "score before the softmax",
-        "similarity": "likeness of features (cosine)",
-        "rollout": "rollout: attention through all layers",
-    }[spec.what]
-    if spec.colours == "own":
-        return Domain(0, 1, f"{words}; each map up to its own largest", False)
-    if spec.what in ("score", "similarity"):
-        low, high = min(float(m.grid.min()) for m in maps), max(float(m.grid.max()) for m in maps)
-        return Domain(low, max(high, low + 1e-6), words, False)
-    ceiling = spec.ceiling or shared_ceiling(seen.tokens)
-    if spec.what == "value":
-        return Domain(0, nice_number(ceiling * float(seen.value_norms(spec.layer).mean())), words, False, True)
-    return Domain(0, ceiling, words, True, ceiling < 1)
+WORDS = {
+    ("weight", "row"): "share of the query’s attention",
+    ("weight", "column"): "share that each patch takes from it",
+    "value": "weight × length of the value",
+    "score": "score before the softmax",
+    "similarity": "likeness of features (cosine)",
+    "rollout": "rollout: attention through all layers",
+}
 
 
-# Colours --------------------------------------------------------------------------------------------------------------
+def domain(spec: Spec, maps: list[Map]) -> Domain:
+    """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
+    the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
+    words = WORDS.get(spec.what) or WORDS[spec.what, spec.direction]
+    values = np.concatenate([one.grid.ravel() for one in maps])
+    if spec.what in SIGNED:
+        low, high = float(values.min()), float(values.max())
+        return Domain(low, high if high > low else low + 1, words)
+    if spec.what == "rollout":
+        return _rising(spec, float(values.max()) or 1.0, words, percent=True)
+    high = spec.ceiling or light.exposure(values)
+    return _rising(spec, high, words, percent=spec.what == "weight", open_end=high < 1)
 
 
-def _places(grid: np.ndarray, spec: Spec, span: Domain) -> np.ndarray:
-    """Each number's place on the colour map, 0 … 1."""
-    if spec.smooth:
-        rows, columns = grid.shape
-        soft = Image.fromarray(grid.astype(np.float32)).resize((16 * columns, 16 * rows), Image.Resampling.BICUBIC)
-        grid = np.asarray(soft)
-    if spec.colours == "own":
-        low = float(grid.min()) if spec.what in ("score", "similarity") else 0.0
-        return np.clip((grid - low) / max(float(grid.max()) - low, 1e-12), 0, 1)
-    return np.clip((grid - span.low) / (span.high - span.low), 0, 1)
+def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
+    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=spec.log, **more)
 
 
-def solid(grid: np.ndarray, spec: Spec, span: Domain) -> np.ndarray:
-    """(rows, columns, 4) bytes: the map alone."""
-    return matplotlib.colormaps[spec.colour_map](_places(grid, spec, span), bytes=True)
+def shares(values: np.ndarray, span: Domain) -> np.ndarray:
+    """0 … 1: how bright each cell is."""
+    if span.log:
+        return np.clip(np.log(np.maximum(values, span.low) / span.low) / np.log(span.high / span.low), 0, 1)
+    return light.shares(np.maximum(values - span.low, 0), span.high - span.low)
 
 
-def veil(grid: np.ndarray, spec: Spec, span: Domain) -> np.ndarray:
-    """(rows, columns, 4) bytes to lay over the picture: it is dimmed under faint weights and covered by strong ones."""
-    t = _places(grid, spec, span)
-    colour = matplotlib.colormaps[spec.colour_map](t)[..., :3]
-    return _over(colour, OPACITY * (1 - (1 - t) ** 3), DIM)
-
-
-def window(rows: int, columns: int, cells: list[tuple[int, int]]) -> np.ndarray:
-    """(rows, columns, 4) bytes: dark but for these cells."""
-    dark = np.full((rows, columns), DARK)
-    for row, column in cells:
-        dark[row, column] = 0
-    return _over(np.zeros((rows, columns, 3)), np.zeros((rows, columns)), dark)
-
-
-def _over(colour: np.ndarray, alpha: np.ndarray, dim: float | np.ndarray) -> np.ndarray:
-    """A colour upon the dimming, as one layer."""
-    behind = dim * (1 - alpha)
-    both = alpha + behind
-    mixed = (colour * alpha[..., None] + DUSK * behind[..., None]) / np.maximum(both, 1e-9)[..., None]
-    return np.rint(np.concatenate([mixed, both[..., None]], axis=-1) * 255).astype(np.uint8)
+def is_even(map_: Map, tokens: int) -> bool:
+    return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:

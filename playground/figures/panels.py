@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from playground.figures.sheet import Box, Sheet, fitting
 
 GAP = 0.9  # em, between panels
+RAGGED = 0.6  # a last row with a hole in it has to make the pictures so much larger
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,10 @@ class Panels:
         for rows in range(1, n + 1):
             columns = math.ceil(n / rows)
             room = (height - rows * head - (rows - 1) * GAP * em) / rows
-            options.append((min(room, self._widest(width, columns, em)), columns))
-        return max(options)
+            side = min(room, self._widest(width, columns, em))
+            full = n % columns == 0
+            options.append((side if full else RAGGED * side, side, columns))
+        return max(options)[1:]
 
     def _widest(self, width: float, columns: int, em: float) -> float:
         rows = self._rows(columns)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import matplotlib
 import numpy as np
@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
@@ -26,7 +27,9 @@ from playground.figures.spec import Spec
 FONT = "DejaVu Sans"  # comes with matplotlib: the same figure on every machine
 CONVOLUTION = "#56B4E9"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch there: readers that smooth small images blur no more than a sixteenth of it
+CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
+OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
+ROUND = 0.42  # of a patch: the corners of an outline, so that a set of patches looks like a region
 
 _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 
@@ -98,10 +101,14 @@ class Drawing(Figure):
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
 
+    def savefig(self, file, **options) -> None:
+        """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text."""
+        with house_style():
+            super().savefig(file, **options)
+
     def _repr_png_(self) -> bytes:
         out = io.BytesIO()
-        with house_style():
-            self.savefig(out, format="png", dpi=self.spec.dots)
+        self.savefig(out, format="png", dpi=self.spec.dots)
         return out.getvalue()
 
 
@@ -113,7 +120,7 @@ class Sheet:
         self.width, self.height = spec.made_for.width, spec.made_for.height or height
         self.figure = Drawing(figsize=(self.width, self.height), dpi=spec.dots)
         self.figure.set_facecolor("none" if spec.transparent else self.theme.paper)
-        self._photos: dict[int, Shared] = {}
+        self._photos: dict[int, Picture] = {}
 
     def axes(self, box: Box) -> Axes:
         """Without frame or ticks; edges on whole pixels, so that nothing beside them shines through."""
@@ -136,24 +143,46 @@ class Sheet:
     def photo(self, axes: Axes, image: Image.Image, box: Box) -> None:
         """The picture over the whole panel. However many panels show it, it is one array, which a PDF holds once."""
         if id(image) not in self._photos:
-            width, height = (max(1, round(side * VECTOR_DPI)) for side in (box.width, box.height))
-            small = image.copy() if image.width <= width else image.resize((width, height), Image.Resampling.LANCZOS)
-            self._photos[id(image)] = Shared(image, _bottom_up(small))
-        axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), Image.Resampling.LANCZOS, zorder=1))
+            self._photos[id(image)] = Picture(_scaled(image), _stored_size(image, box))
+        axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), zorder=1))
 
-    def layer(self, axes: Axes, rgba: np.ndarray, extent: tuple[float, float, float, float] | None = None) -> None:
+    def print(self, axes: Axes, image: Image.Image, box: Box, printed: Callable[[Image.Image], Image.Image]) -> None:
+        """The picture with numbers on it: `printed` draws them, at whatever size the picture has in the end."""
+        size = tuple(max(1, round(side * VECTOR_DPI)) for side in (box.width, box.height))
+        scaled = _scaled(image)
+        axes.add_artist(Pixels(Picture(lambda size: printed(scaled(size)), size), _extent(axes), zorder=2))
+
+    def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
         """Coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
-        image = Image.fromarray(rgba)
-        method = Image.Resampling.BILINEAR if self.spec.smooth else Image.Resampling.NEAREST
-        step = 1 if self.spec.smooth else max(1, min(CELL, 512 // max(image.size)))
-        large = image.resize((image.width * step, image.height * step), Image.Resampling.NEAREST)
-        axes.add_artist(Pixels(Shared(image, _bottom_up(large)), extent or _extent(axes), method, zorder=2))
+        step = max(1, min(CELL, 512 // max(image.size)))
+        size = (image.width * step, image.height * step)
+        patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
+        axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
+
+    def outline(self, axes: Axes, paths: list[list[tuple[int, int]]], box: Box) -> None:
+        """Around sets of patches: closed paths of corners (row, column)."""
+        vertices, codes = [], []
+        for path in paths:
+            points = np.array(path, float)[:, ::-1]
+            before, after = (np.sign(np.roll(points, shift, 0) - points) * ROUND for shift in (1, -1))
+            for i, (point, back, on) in enumerate(zip(points, before, after, strict=True)):
+                vertices += [point + back, point, point + on]
+                codes += [Path.LINETO if i else Path.MOVETO, Path.CURVE3, Path.CURVE3]
+            vertices.append(vertices[-3 * len(points)])
+            codes.append(Path.CLOSEPOLY)
+        if not vertices:
+            return
+        width = min(max(box.width * 72 / 260, 0.4), 1.8)
+        for colour, points in (((0, 0, 0, 0.55), 2.2 * width), (OUTLINE, width)):
+            around = PathPatch(Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3)
+            around.set(clip_on=False, joinstyle="round")
+            axes.add_patch(around)
 
     def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, at: tuple[float, float] = (0, 0)) -> None:
         """White on black, so that it shows on anything. `at` is where the map's corner lies in the panel."""
         if patch is None or not self.spec.marker:
             return
-        width = min(max(box.width * 72 / 170, 0.45), 2.6)
+        width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
         x, y = at[0] + patch[1], at[1] + patch[0]
         for colour, points in (("black", 2.4 * width), ("white", width)):
             outline = Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
@@ -163,11 +192,19 @@ class Sheet:
         """What a convolution reads: its cells, outlined."""
         top, left = cells[0]
         bottom, right = cells[-1][0] + 1, cells[-1][1] + 1
-        width = min(max(box.width * 72 / 130, 0.7), 3)
+        width = min(max(min(box.width * 72 / 130, 0.2 * _cell(axes, box)), 0.7), 3)
         inner = [[(x, top), (x, bottom)] for x in range(left + 1, right)]
         inner += [[(left, y), (right, y)] for y in range(top + 1, bottom)]
         axes.add_collection(LineCollection(inner, colors=CONVOLUTION, linewidths=0.45 * width, zorder=3))
         frame = Rectangle((left, top), right - left, bottom - top, fill=False, zorder=3, clip_on=False)
+        frame.set(edgecolor=CONVOLUTION, linewidth=width, joinstyle="miter")
+        axes.add_patch(frame)
+
+    def field(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
+        """What a stack of convolutions reaches: a finer frame."""
+        (top, left), (bottom, right) = cells[0], cells[-1]
+        width = min(max(box.width * 72 / 260, 0.4), 1.5)
+        frame = Rectangle((left, top), right + 1 - left, bottom + 1 - top, fill=False, zorder=3)
         frame.set(edgecolor=CONVOLUTION, linewidth=width, joinstyle="miter")
         axes.add_patch(frame)
 
@@ -181,19 +218,25 @@ class Sheet:
 # Pixels ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Shared:
-    image: Image.Image
-    stored: np.ndarray  # (height, width, 4) bytes for a vector file, upside down as matplotlib wants it
+class Picture:
+    """Something that can be drawn at any size."""
+
+    def __init__(self, at: Callable[[tuple[int, int]], Image.Image], size: tuple[int, int]) -> None:
+        self.at, self.size = at, size  # (width, height) -> an image; the size that a vector file holds
+
+    @cached_property
+    def stored(self) -> np.ndarray:
+        """(height, width, 4) bytes for a vector file, upside down as matplotlib wants it."""
+        return _bottom_up(self.at(self.size))
 
 
 class Pixels(Artist):
-    """An image in a panel. Where pixels are the result, it is resampled to exactly those that it covers; into SVG and
-    PDF goes the shared array itself, which matplotlib's PDF recognises by its identity and stores once."""
+    """A picture in a panel. Where pixels are the result, it is drawn with exactly those that it covers; into SVG and
+    PDF goes the stored array itself, which matplotlib's PDF recognises by its identity and stores once."""
 
-    def __init__(self, shared: Shared, extent: tuple[float, float, float, float], method, zorder: float) -> None:
+    def __init__(self, picture: Picture, extent: tuple[float, float, float, float], zorder: float) -> None:
         super().__init__()
-        self.shared, self.extent, self.method = shared, extent, method
+        self.picture, self.extent = picture, extent
         self.set_zorder(zorder)
 
     def get_window_extent(self, renderer=None) -> Bbox:
@@ -205,16 +248,33 @@ class Pixels(Artist):
         gc = renderer.new_gc()
         if renderer.option_scale_image():
             whole = Affine2D().scale(box.width, box.height)
-            renderer.draw_image(gc, box.x0, box.y0, self.shared.stored, whole)
+            renderer.draw_image(gc, box.x0, box.y0, self.picture.stored, whole)
         else:
             left, bottom, right, top = (round(edge) for edge in box.extents)
             size = (max(1, right - left), max(1, top - bottom))
-            renderer.draw_image(gc, left, bottom, _bottom_up(self.shared.image.resize(size, self.method)))
+            renderer.draw_image(gc, left, bottom, _bottom_up(self.picture.at(size)))
         gc.restore()
+
+
+def _scaled(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
+    rgb = image.convert("RGB")
+    return lambda size: rgb.resize(size, Image.Resampling.LANCZOS)
+
+
+def _stored_size(image: Image.Image, box: Box) -> tuple[int, int]:
+    """A picture is never stored finer than it is."""
+    wide = min(image.width, max(1, round(box.width * VECTOR_DPI)))
+    return image.size if wide == image.width else (wide, max(1, round(box.height * VECTOR_DPI)))
 
 
 def _bottom_up(image: Image.Image) -> np.ndarray:
     return np.asarray(image.convert("RGBA"))[::-1].copy()
+
+
+def _cell(axes: Axes, box: Box) -> float:
+    """How wide a patch is, in points."""
+    left, right = axes.get_xlim()
+    return box.width * 72 / (right - left)
 
 
 def _extent(axes: Axes) -> tuple[float, float, float, float]:

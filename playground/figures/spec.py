@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
@@ -43,7 +44,6 @@ LAYOUTS = {
 }
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
     "layout": tuple(LAYOUTS),
-    "colour_map": ("magma", "inferno", "plasma", "viridis", "cividis"),  # even to the eye, whatever colours it sees
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
 }
@@ -67,15 +67,17 @@ class Spec:
     what: str = "weight"
     direction: str = "row"
     kernel: int = 3
+    depth: str = "follow"  # of the convolutions that reach the lit field: a number, or as many as the layers so far
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
     # How it looks
     purpose: str = "slide"
     theme: str = "light"
     transparent: bool = False
-    colours: str = "shared"  # one absolute scale for everything, or each map its own contrast
-    ceiling: float | None = None  # where shared colours end
-    colour_map: str = "magma"
+    draw: str = "heat"  # or "light": see light.py
+    colours: str = "shared"  # of several maps: one exposure for all, or each its own
+    ceiling: float | None = None  # the value that is drawn brightest; None: exposed by what is shown
+    log: bool = False
     smooth: bool = False
     caption: bool = True
     bar: bool = True
@@ -87,7 +89,7 @@ class Spec:
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
     heads: tuple[int, ...] | None = None  # None: all
-    view: str = ""  # what else it begins with, as in an address: "log=true&draw=light"
+    view: str = ""  # what else it begins with, as in an address: "locked=true&grid=true"
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -103,8 +105,10 @@ class Spec:
         if words != matching(words) or any(choice.key in words for choice in DRAWN):
             raise PlaygroundError(
                 f"--view takes {', '.join(choice.key for choice in VIEW if not choice.field)}, written as in a link: "
-                f"log=true&draw=light; given was {self.view!r}."
+                f"locked=true&grid=true; given was {self.view!r}."
             )
+        if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
+            raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
             raise PlaygroundError(f"{self.what.capitalize()} has no heads: take the layout head or convolution for it.")
 

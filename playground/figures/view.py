@@ -64,18 +64,29 @@ VIEW = (
     ),
     Choice(
         "colours", "shared", ("shared", "own"), field="colours", flag="--colours",
-        help="shared: one absolute scale; own: each map its own contrast",
+        help="of several maps: shared: one exposure for all of them; own: each its own",
     ),
     Choice(
         "ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling", flag="--ceiling",
-        help="where shared colours end, such as 0.05 (default: 20 times a uniform weight)",
+        help="holds the exposure: the value that is drawn brightest, such as 0.05 (default: of the brightest patches)",
     ),
-    Choice("log", False),
-    Choice("smooth", False, field="smooth", flag="--smooth", help="interpolate between patches"),
+    Choice(
+        "log", False, field="log", flag="--log",
+        help="brightness by the logarithm, down to a thousandth of the brightest; scores and similarity stay linear",
+    ),
+    Choice("smooth", False, field="smooth", flag="--smooth", help="interpolate the heat between patches"),
     Choice("grid", False),
-    Choice("draw", "heat", ("heat", "light")),
+    Choice(
+        "draw", "heat", ("heat", "light"), field="draw", flag="--draw",
+        help="heat: colours above the photograph in soft grey; light: the photograph lit where it is attended to, and "
+        "an outline around 60 % of the attention; scores and similarity are always heat (default: heat)",
+    ),
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
-    Choice("depth", "follow", pattern=r"follow|\d{1,3}"),
+    Choice(
+        "depth", "follow", pattern=r"follow|\d{1,3}", field="depth", flag="--depth",
+        help="how many convolutions on top of each other reach the faintly lit field: a number, or follow, as many as "
+        "the transformer's layers so far (default: follow)",
+    ),
     Choice("beside", "convolution", ("convolution", "wall", "compare")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )  # fmt: skip

@@ -22,7 +22,7 @@ MIMES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "webp": "image/webp",
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
-REST = ("locked", "log", "grid", "draw")  # of the view: a drawn figure has none of them, an interactive one has
+REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 
 
@@ -147,7 +147,10 @@ def description(here: Session, layout: str, **look):
         what=view.get("what", "weight"),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),
+        depth=view.get("depth", "follow"),
+        draw=view.get("draw", "heat"),
         colours=view.get("colours", "shared"),
+        log=view.get("log") == "true",
         smooth=view.get("smooth") == "true",
         **shown,
         **look,

@@ -219,11 +219,21 @@ def test_all_layers_are_held_where_they_are_light_else_the_one_shown(seen, monke
 
 def test_it_begins_with_everything_that_was_chosen(seen, picture):
     spec = replace(
-        SMALL, layer=1, head=2, what="score", smooth=True, kernel=5, ceiling=0.05, view="log=true&draw=light"
+        SMALL,
+        layer=1,
+        head=2,
+        what="score",
+        smooth=True,
+        kernel=5,
+        ceiling=0.05,
+        log=True,
+        draw="light",
+        view="locked=true",
     )
     start = json.loads(Reader(html.page(spec, seen, picture)).texts["start"])
     chosen = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
-    assert (chosen | {"log": "true", "draw": "light", "query": "4,4", "scale": "on"}).items() <= start["view"].items()
+    chosen |= {"log": True, "draw": "light", "locked": "true"}
+    assert (chosen | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 
 def test_the_command_writes_it_and_says_how_large_it_is(picture, tmp_path, capsys):

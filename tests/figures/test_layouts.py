@@ -5,25 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib import colormaps
 from PIL import Image
 
 import playground
 from playground import PlaygroundError, figures
-from playground.figures import Spec, layouts
+from playground.figures import Spec, layouts, light, prints
 from playground.figures.files import pixels
-from playground.figures.maps import DIM, DUSK, OPACITY, domain, look, neighbourhood, same_place
+from playground.figures.maps import Map, domain, look, neighbourhood, same_place, shares
 from playground.figures.sheet import Pixels, house_style
 
 SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="column", dpi=60)
 
 
-def overlays(figure):
-    """What is drawn over each panel: the arrays, in the order of the panels."""
-    found = []
-    for axes in figure.axes:
-        found += [a.shared.image for a in axes.findobj(Pixels) if a.zorder == 2]
-    return found
+def prints_of(figure, size=(80, 80)):
+    """What is printed on each panel, in the order of the panels, at this size."""
+    return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
 
 
 def written(figure):
@@ -64,22 +60,88 @@ def test_a_column_is_that_of_the_whole_matrix(seen, what):
     np.testing.assert_allclose(look(seen, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
 
 
-def test_a_patch_in_the_figure_has_the_colour_of_its_weight(seen, picture):
-    figure = figures.draw(replace(SMALL, marker=False, bar=False, caption=False, dpi=200), seen, picture)
-    image, axes = np.asarray(pixels(figure))[..., :3], figure.axes[0]
-    weight = float(seen.on_grid(seen.row(1, 2, (3, 4)))[5, 6])
-    t = min(1, weight / domain(SMALL, seen, []).high)
-    x, y = axes.transData.transform((6.5, 5.5)) / figure.dpi * 200
-    behind = np.asarray(picture.convert("RGB"))[int(5.5 / 8 * 120), int(6.5 / 8 * 120)] / 255
-    dimmed = behind * (1 - DIM) + DUSK * DIM
-    alpha = OPACITY * (1 - (1 - t) ** 3)
-    expected = np.array(colormaps["magma"](round(t * 255))[:3]) * alpha + dimmed * (1 - alpha)
-    np.testing.assert_allclose(image[image.shape[0] - int(y), int(x)] / 255, expected, atol=0.03)
+@pytest.mark.parametrize("change", [{}, {"draw": "light"}, {"smooth": True}, {"log": True}, {"ceiling": 0.07}], ids=str)
+def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
+    """light.py, which a test compares with the browser's numbers, applied to the picture at the panel's size."""
+    spec = replace(SMALL, **change)
+    drawn = prints_of(figures.draw(spec, seen, picture))[0]
+    grid = seen.on_grid(seen.row(1, 2, (3, 4))).numpy()
+    ceiling = change.get("ceiling", light.exposure(grid))
+    photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS))
+    values = np.kron(grid, np.ones((10, 10)))
+    if spec.smooth:
+        values = np.asarray(Image.fromarray(grid).resize((80, 80), Image.Resampling.BILINEAR))
+    share = light.shares(values, ceiling)
+    if spec.log:
+        share = np.clip(np.log(values / ceiling * 1000) / np.log(1000), 0, 1)
+    chosen = np.kron(light.densest(grid), np.ones((10, 10), bool))
+    expected = light.light(photo, share, chosen) if spec.draw == "light" else light.heat(photo, share)
+    assert np.abs(drawn.astype(int) - expected).max() <= 1
 
 
-def test_the_colours_end_where_the_microscope_s_do(seen):
-    assert domain(SMALL, seen, []).high == 0.2  # 20 / 67 tokens = 0.299, whose nearest 1-2-5 number is 0.2
-    assert domain(replace(SMALL, ceiling=0.07), seen, []).high == 0.07
+def grey(image) -> np.ndarray:
+    return np.asarray(Image.fromarray(np.asarray(image)).convert("L")).astype(float)
+
+
+@pytest.mark.parametrize("draw", ["heat", "light"])
+@pytest.mark.parametrize("log", [False, True])
+def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, log):
+    """On an even picture: of two patches the one with more weight is lighter, in the figure and in its colour bar."""
+    spec = replace(SMALL, draw=draw, log=log)
+    panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
+    shown = look(seen, spec.settled(seen), 1, 2, "on")
+    share = shares(shown.grid, domain(spec, [shown])).ravel()
+    lightness = grey(panel).reshape(8, 10, 8, 10).mean((1, 3)).ravel()
+    chosen = light.densest(shown.grid).ravel()
+    for group in (chosen, ~chosen) if draw == "light" else (chosen | ~chosen,):  # the light lifts the set as a whole
+        order = np.argsort(share[group])
+        assert (np.diff(lightness[group][order]) >= -1).all(), lightness[group][order]
+        assert np.ptp(lightness[group]) > 2
+    steps = np.diff(grey(prints.bar(spec, domain(spec, [shown])))[0])
+    assert (steps >= -1).all()
+    assert steps.sum() > 30
+    assert bar.any()
+
+
+def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(seen):
+    for change in ({}, {"log": True}):
+        spec = replace(SMALL, **change)
+        span = domain(spec, [look(seen, spec, 1, 2, "on")])
+        at = np.linspace(0, 1, 256)
+        values = span.low * (span.high / span.low) ** at if spec.log else at * span.high
+        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], span))
+        assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - patches).max() <= 2
+
+
+def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(seen, picture):
+    rows = [look(seen, SMALL, 1, head, "on") for head in range(4)]
+    together = light.exposure(np.concatenate([one.grid for one in rows]))
+    for layout in ("heads", "wall"):
+        spec = replace(SMALL, layout=layout)
+        content = layouts.content(spec, layouts.Subject(seen, picture, ""), None)
+        values = together if layout == "heads" else content.domain.high
+        assert content.domain.high == pytest.approx(values)
+        held = layouts.content(replace(spec, ceiling=0.07), layouts.Subject(seen, picture, ""), None)
+        assert held.domain.high == 0.07
+    shared, own = (
+        prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
+    )
+    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
+    for head, one in enumerate(rows):
+        for drawn, exposed in ((shared, rows), (own, [one])):
+            expected = prints.printed(photo, one.grid, SMALL, domain(SMALL, exposed))
+            np.testing.assert_array_equal(drawn[head], np.asarray(expected))
+
+
+def test_an_even_row_is_called_even_and_looks_even(seen, picture):
+    spec = replace(SMALL, scale="0.0001")
+    figure = figures.draw(spec, seen, picture)
+    assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
+    even = Map(np.full((8, 8), 1 / 67), (), 67.0)
+    drawn = prints.printed(Image.new("RGB", (80, 80), "gray"), even.grid, spec, domain(spec, [even]))
+    assert np.ptp(np.asarray(drawn), axis=(0, 1)).max() == 0
+    heads = figures.draw(replace(spec, layout="heads"), seen, picture)
+    assert [t.get_text() for t in heads.texts].count("even") == 4
 
 
 def test_a_kernel_at_the_corner_reads_what_there_is():
@@ -88,10 +150,18 @@ def test_a_kernel_at_the_corner_reads_what_there_is():
     assert len(neighbourhood(3, 4, (8, 8), 7)) == 49
 
 
-def test_the_convolution_lights_its_nine_patches(seen, picture):
-    dark = np.asarray(overlays(figures.draw(replace(SMALL, layout="convolution"), seen, picture))[0])[..., 3]
-    lit = np.argwhere(dark == 0)
-    assert lit.tolist() == [[r, c] for r in (2, 3, 4) for c in (3, 4, 5)]
+def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(seen, picture):
+    photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
+    soft = light.heat(photo, np.zeros((80, 80))).astype(int)
+    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # the layer is 1, the second
+        read = prints_of(figures.draw(replace(SMALL, layout="convolution", depth=depth), seen, picture))[0].astype(int)
+        patches = read.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), soft.reshape(8, 10, 8, 10, 3)
+        for r in range(8):
+            for c in range(8):
+                shown, clear, grey_ = (p[r, :, c] for p in patches)
+                far = max(abs(r - 3), abs(c - 4))
+                part = 1 if far <= 1 else prints.FIELD if far <= reach else 0
+                assert np.abs(shown - (clear * part + grey_ * (1 - part))).max() <= 1, (depth, r, c)
 
 
 def test_the_same_place_in_a_finer_grid(small, picture):
@@ -126,16 +196,20 @@ def test_texts_do_not_overlap(seen, picture):
                 assert not a.padded(-2).overlaps(b.padded(-2)), (layout, one, two)
 
 
-def test_two_models_stand_side_by_side_and_share_their_colours(seen, small, picture):
+def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
     fine = playground.trace(small, picture, size=(128, 128))
-    figure = figures.draw(replace(SMALL, layout="compare", other_model="x"), seen, picture, other=fine)
-    assert [o.size for o in overlays(figure)[:2]] == [(8, 8), (16, 16)]
+    spec = replace(SMALL, layout="compare", other_model="x")
+    maps = [look(seen, spec, 1, 2, "on"), look(fine, replace(spec, query=(7, 9)), 1, 2, "on")]
+    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
+    drawn = prints_of(figures.draw(spec, seen, picture, other=fine))
+    for one, panel in zip(maps, drawn, strict=False):
+        np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, maps)))
 
 
 def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):
-    spec = replace(SMALL, layout="scale")
-    on, off = (np.asarray(o) for o in overlays(figures.draw(spec, seen, picture))[:2])
-    alone = [np.asarray(overlays(figures.draw(replace(SMALL, scale=s), seen, picture))[0]) for s in ("on", "off")]
+    spec = replace(SMALL, layout="scale", ceiling=0.1)
+    on, off = prints_of(figures.draw(spec, seen, picture))[:2]
+    alone = [prints_of(figures.draw(replace(spec, layout="head", scale=s), seen, picture))[0] for s in ("on", "off")]
     np.testing.assert_array_equal(on, alone[0])
     np.testing.assert_array_equal(off, alone[1])
     assert not np.array_equal(on, off)
