@@ -32,6 +32,8 @@ def microscope() -> None:
     asked = state.pop("asked", None)
     if asked and attempt(here.answer, asked):  # the picture is on the screen; only now the question
         st.rerun(scope="fragment")
+    if here.choice.first and attempt(here.finish):  # a first look is on the screen; only now the real one
+        st.rerun(scope="fragment")
 
 
 here = arrive("microscope")

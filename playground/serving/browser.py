@@ -15,7 +15,8 @@ from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
-MINE = "mine"  # in the strip of samples, the person's own picture; no sample has this name
+MINE = "mine:"  # in the strip, what stands before the id of a picture of the person's own
+FORGET = "forget:"  # what the strip says when the person's own pictures are to be forgotten
 LENS_HEIGHT = -82  # the window less what stands above the microscope
 
 
@@ -39,17 +40,18 @@ class Choice:
     other: tuple[Picture, Wish] | None = None  # to compare with
     whole: Wish | None = None  # the same picture, the whole pass with another scale
     overlay: Overlay | None = None
-    mine: Picture | None = None  # the last picture of the person's own: one click brings it back
+    first: Wish | None = None  # a coarse first look, shown instead of `wish` until that one is made
+    mine: tuple[Picture, ...] = ()  # pictures of the person's own, the latest last: one click brings one back
 
     def pairs(self) -> list[tuple[Picture, Wish]]:
         """All that the microscope needs a pack of."""
         whole = [] if self.whole is None else [(self.picture, self.whole)]
-        return [(self.picture, self.wish), *whole, *([] if self.other is None else [self.other])]
+        return [(self.picture, self.first or self.wish), *whole, *([] if self.other is None else [self.other])]
 
     def strip(self) -> dict:
-        """Which sample is chosen in the strip, and whether a picture of the person's own stands there."""
-        own = self.mine and {"title": self.mine.name, "src": self.mine.thumbnail}
-        return {"chosen": self.picture.name if self.picture.sample else MINE, "own": own}
+        """Which picture is chosen in the strip, and which of the person's own the server has."""
+        own = [{"id": mine.id, "title": mine.name, "src": mine.thumbnail} for mine in self.mine]
+        return {"chosen": self.picture.name if self.picture.sample else MINE + self.picture.id, "own": own}
 
 
 class Browser:

@@ -16,6 +16,7 @@ from playground.serving.browser import Browser, Choice, Overlay
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
+MOST_OWN = 3  # pictures of a person's own that the server keeps; their browser keeps more and sends them again
 _view_ids = count(1)  # never the same twice on a server
 
 
@@ -62,9 +63,28 @@ class Session:
         elif wish.model == self.wish.model:
             wish = Wish(wish.model, opening.detail(picture, wish.model))
         self._choose(picture, wish)
+        if not picture.sample and picture.id != before[0].id:  # a patch locked in one photograph says nothing here
+            self.tell_view({key: value for key, value in self.view.items() if key not in ("locked", "query")})
         look = opening.view(self.picture, self.wish)
         if look or self.wish.model != before[1].model:
             self._look(look, before)
+
+    def finish(self) -> bool:
+        """The real look after a coarse first one. Says whether there is something new to show."""
+        if self.choice.first is None:
+            return False
+        traces.trace(self.picture, self.wish, self.own)
+        self.choice = replace(self.choice, first=None)
+        return True
+
+    def forget(self) -> None:
+        """Keeps none of the person's own pictures, nor what was worked out for them."""
+        if self.other is not None and not self.other[0].sample:
+            self.choice = replace(self.choice, other=None)
+        if not self.picture.sample:
+            self.show(pictures.sample(opening.first_sample()))
+        self.choice = replace(self.choice, mine=(), other=self.other if self.other and self.other[0].sample else None)
+        self.own = traces.own_cache()
 
     def use(self, model: str) -> None:
         before = (self.picture, self.wish)
@@ -99,10 +119,13 @@ class Session:
         """PlaygroundError leaves everything as it was."""
         if wish.detail not in models.details(wish.model):  # an address may ask for more than the page offers
             wish = replace(wish, detail=1)
-        traces.answer(picture, wish, self.own)
+        first = traces.first_look(picture, wish, self.own)
+        traces.answer(picture, first or wish, self.own)
         other = self._beside(picture, wish)
-        mine = self.choice.mine if picture.sample else picture
-        self.choice = Choice(picture, wish, other, mine=mine)
+        mine = self.choice.mine
+        if not picture.sample:
+            mine = (*(kept for kept in mine if kept.id != picture.id), picture)[-MOST_OWN:]
+        self.choice = Choice(picture, wish, other, first=first, mine=mine)
 
     def _beside(self, picture: Picture, wish: Wish) -> tuple[Picture, Wish] | None:
         """What is compared with a new choice. Two models are compared on the new picture, two pictures in the new
@@ -155,9 +178,9 @@ class Session:
         names a model and no sample."""
         mine = former.choice.mine
         self.own, self.choice = former.own, replace(self.choice, mine=mine)
-        if mine is not None and "model" in words and "sample" not in words:
+        if mine and "model" in words and "sample" not in words:
             try:
-                self.show(mine)
+                self.show(mine[-1])
             except PlaygroundError as error:
                 return str(error)
         return None

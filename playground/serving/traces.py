@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from playground.serving import asker, models, queue, settings
@@ -18,6 +18,8 @@ from playground.serving.pictures import Picture
 from playground.serving.prepared import photograph_layers, prepared_pack
 
 WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
+FIRST_LOOK = 20  # patches along each side of a square picture
+FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the first look would save nothing
 OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
 
 log = logging.getLogger("playground")
@@ -31,6 +33,7 @@ class Wish:
     model: str
     detail: int = 1  # how many times finer than usual, along each side
     scale: float | None = None  # of the whole forward pass
+    first: bool = False  # a coarse first look at an upload, shown until the real one is there
 
 
 @cache
@@ -54,7 +57,8 @@ def size(picture: Picture, wish: Wish) -> tuple[int, int]:
     from playground.images import fit
 
     patch, usual = models.cut(wish.model)
-    return fit(picture.image.size, patch, tuple(side * wish.detail for side in usual))
+    native = (FIRST_LOOK * patch,) * 2 if wish.first else tuple(side * wish.detail for side in usual)
+    return fit(picture.image.size, patch, native)
 
 
 def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
@@ -70,6 +74,17 @@ def trace(picture: Picture, wish: Wish, own: Cache):
     seen = own.get((picture.id, wish), lambda: _run(picture, wish))
     trim(_own, settings.now().upload_mb * MB)
     return seen
+
+
+def first_look(picture: Picture, wish: Wish, own: Cache) -> Wish | None:
+    """What shows an upload sooner than this wish; None where that would save no time."""
+    if picture.sample or (picture.id, wish) in own:
+        return None
+    coarse = replace(wish, detail=1, first=True)
+    (rows, columns), (few_rows, few_columns) = grid(picture, wish), grid(picture, coarse)
+    parameters = sum(p.numel() for p in models.load(wish.model).parameters())
+    costly = parameters * rows * columns > FIRST_LOOK_ABOVE and few_rows * few_columns < 0.7 * rows * columns
+    return coarse if costly else None
 
 
 def _run(picture: Picture, wish: Wish):
@@ -101,7 +116,7 @@ def make(picture: Picture, wish: Wish, own: Cache) -> bool:
         return True
     if _photograph(picture, wish):
         return False
-    return _is_small(trace(picture, wish, own))
+    return _is_small(trace(picture, wish, own)) and not wish.first
 
 
 def answer(picture: Picture, wish: Wish, own: Cache) -> None:
@@ -133,7 +148,7 @@ def pack(picture: Picture, wish: Wish, own: Cache, layer: int | None) -> bytes:
     if data := _drawing(picture, wish) or _photograph(picture, wish, None if layer is None else [layer]):
         return data
     seen = trace(picture, wish, own)
-    if _is_small(seen):
+    if _is_small(seen) and not wish.first:
         return seen.to_bytes()
     return seen.to_bytes([seen.upper_layer if layer is None else min(seen.layers - 1, layer)])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from playground.serving import address, pictures
-from playground.serving.browser import MINE
+from playground.serving.browser import FORGET, MINE
 from playground.ui import choosers, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
@@ -72,9 +72,11 @@ def run_errand() -> None:
 
 
 def show_sample(name: object) -> None:
-    mine = state.here.choice.mine
-    if name == MINE and mine is not None:
+    mine = next((mine for mine in state.here.choice.mine if name == MINE + mine.id), None)
+    if mine is not None:
         attempt(state.here.show, mine)
+    elif str(name).startswith(FORGET):
+        attempt(state.here.forget)
     elif known := address.readable({"sample": str(name)}).get("sample"):
         attempt(state.here.show, pictures.sample(known))
 

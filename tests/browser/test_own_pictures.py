@@ -3,6 +3,7 @@
 import pytest
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
+from browser.visitor import Visitor
 
 
 def test_an_uploaded_file_is_seen(visit):
@@ -63,3 +64,98 @@ def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
     body.get_by_test_id("stCameraInputButton").click()
     visitor.page.locator(".strip .own").filter(has_text="yours: ").wait_for(state="attached")
     assert abs(sum(visitor.until()["row"]) - 1) < 1e-3
+
+
+def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
+    visitor, first, second = visit(), picture(320, 240), picture(300, 260)
+    hand_over(visitor, "drop", first, title="first.jpg")
+    assert_shows(visitor, first, "first.jpg")
+    visitor.lock((2, 3))
+    hand_over(visitor, "drop", second, title="second.jpg")
+    assert_shows(visitor, second, "second.jpg")
+    assert not visitor.read()["locked"]
+
+
+def mine(visitor) -> list[str]:
+    """The person's own photographs in the strip."""
+    return visitor.page.locator(".strip .mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
+
+
+def kept(visitor, count: int) -> None:
+    """Waits until the browser keeps so many."""
+    visitor.page.wait_for_function(
+        """async (count) => {
+          const open = indexedDB.open("attention-playground", 1);
+          await new Promise((done) => (open.onsuccess = open.onerror = open.onupgradeneeded = done));
+          const names = open.result.objectStoreNames;
+          const all = names.contains("photographs")
+            && open.result.transaction("photographs").objectStore("photographs").getAll();
+          if (all) await new Promise((done) => (all.onsuccess = done));
+          open.result.close();
+          return (all ? all.result.length : 0) === count;
+        }""",
+        arg=count,
+    )
+
+
+def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
+    visitor, files = visit(), {f"{n}.jpg": picture(300 + 20 * n, 240) for n in range(3)}
+    for name, data in files.items():
+        hand_over(visitor, "drop", data, title=name)
+        assert_shows(visitor, data, name)
+    kept(visitor, 3)
+    visitor.open()
+    visitor.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
+    assert mine(visitor) == [f"Yours: {name}" for name in reversed(files)]
+    sent = len(visitor.sent)
+    visitor.rest()
+    assert max(map(len, visitor.sent[sent:]), default=0) < 5000, "nothing is sent before it is chosen"
+    visitor.page.locator('.strip .mine [title="Yours: 1.jpg"]').click()
+    assert_shows(visitor, files["1.jpg"], "1.jpg")
+    assert mine(visitor) == ["Yours: 1.jpg", "Yours: 2.jpg", "Yours: 0.jpg"]
+    other = visitor.tab().open()
+    other.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
+    visitor.page.locator(".strip .forget").click()
+    visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
+    assert mine(visitor) == []
+    kept(visitor, 0)
+    other.page.locator('.strip .mine [title="Yours: 2.jpg"]').click()  # what another tab shows can still be chosen
+    assert_shows(other, files["2.jpg"], "2.jpg")
+    other.page.close()
+
+
+def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, server):
+    visitor, data = arrive(Visitor, server.url), picture(320, 240)
+    visitor.context.add_init_script("IDBFactory.prototype.open = () => { throw new DOMException('private') };")
+    visitor.open()
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    visitor.pick("flock")
+    visitor.page.locator('.strip .mine [title="Yours: dropped.jpg"]').click()
+    assert_shows(visitor, data, "dropped.jpg")
+
+
+# What the microscope says, and whether its picture takes clicks, at the moment when it begins to wait.
+SAY_WHEN_IT_WAITS = """() => {
+  const find = (root) => root.querySelector(".lens")
+    ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);
+  const lens = find(document);
+  new MutationObserver(() => {
+    if (!lens.classList.contains("waits")) return;
+    queueMicrotask(() => {
+      const message = lens.querySelector('[data-ref="message"]').textContent;
+      window.waited ??= [message, getComputedStyle(lens.querySelector('[data-ref="picture"]')).pointerEvents];
+    });
+  }).observe(lens, { attributeFilter: ["class"] });
+}"""
+
+
+def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit):
+    visitor, data = visit(), picture(320, 240)
+    visitor.page.evaluate(SAY_WHEN_IT_WAITS)
+    hand_over(visitor, "drop", data)
+    visitor.page.wait_for_function("() => window.waited")
+    assert visitor.page.evaluate("window.waited") == ["Your photograph is on its way", "none"]
+    assert_shows(visitor, data, "dropped.jpg")
+    visitor.hover((2, 4))
+    assert visitor.part("message").inner_text() == ""

@@ -207,11 +207,58 @@ def test_one_s_own_picture_is_one_click_away_and_back_brings_it_back():
     here.show(pictures.sample("flock"))
     strip = here.choice.strip()
     assert strip["chosen"] == "flock"
-    assert strip["own"]["title"] == "mine.jpg"
+    assert [own["title"] for own in strip["own"]] == ["mine.jpg"]
     back = session.start({"model": "bundled"}, {})[0]
     assert back.take_back(here, {"model": "bundled"}) is None
     assert back.picture is mine
     other = session.start({"sample": "flock"}, {})[0]
     other.take_back(here, {"model": "bundled", "sample": "flock"})
     assert other.picture.name == "flock"
-    assert other.choice.mine is mine
+    assert other.choice.mine == (mine,)
+
+
+def test_the_server_keeps_the_last_few_pictures_of_a_person_and_forgets_them_when_told():
+    here = session.start({"sample": "flock"}, {})[0]
+    for number in range(session.MOST_OWN + 2):
+        here.show(pictures.upload(jpeg(), f"{number}.jpg"))
+    here.show(here.choice.mine[0])
+    assert [mine.name for mine in here.choice.mine] == ["3.jpg", "4.jpg", "2.jpg"]
+    here.compare(here.choice.mine[1], here.wish.model)
+    here.forget()
+    assert here.picture.sample
+    assert (here.choice.mine, here.other, here.own.bytes) == ((), None, 0)
+
+
+def test_a_patch_that_was_locked_in_a_photograph_is_not_locked_in_the_next():
+    here = session.start({"sample": "flock"}, {})[0]
+    here.show(pictures.upload(jpeg(), "first.jpg"))
+    here.hear_view({"query": "3,4", "locked": "true", "layer": "2", "draw": "light"})
+    before = here.view_id
+    here.show(pictures.upload(jpeg(), "second.jpg"))
+    assert here.view_id != before
+    assert here.view == {"layer": "2", "draw": "light"}
+
+
+def test_a_costly_model_gives_an_upload_a_coarse_first_look_and_then_the_real_one(passes, monkeypatch):
+    monkeypatch.setattr(traces, "FIRST_LOOK", 7)
+    monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
+    here = session.start({"sample": "flock", "model": "untrained"}, {})[0]
+    passes.clear()
+    here.chose_model = True
+    here.show(mine := pictures.upload(jpeg(), "mine.jpg"))
+    first, real = here.choice.first, here.wish
+    grids = [tuple(unpack(unpack_pack(here))[0]["grid"])]
+    assert here.finish()
+    grids.append(tuple(unpack(unpack_pack(here))[0]["grid"]))
+    assert grids == [(7, 7), traces.grid(mine, real)]
+    assert [wish for _, wish in passes] == [first, real]
+    assert not here.finish()
+    here.show(pictures.sample("flock"))
+    assert here.choice.first is None
+    here.show(mine)
+    assert here.choice.first is None, "the real one is there already"
+
+
+def unpack_pack(here) -> bytes:
+    """The first pack of what the microscope gets."""
+    return unpack(here.blob())[1]["pack0"].tobytes()

@@ -79,6 +79,12 @@ export function createLens(parent, options = {}) {
     clearTimings: () => (lens.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
+    // Another picture is on its way: until then nobody chooses a patch of the old one.
+    wait: (sentence) => {
+      if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays
+      root.classList.toggle("waits", Boolean(sentence));
+      say(lens.refs.message, sentence ?? "");
+    },
     destroy: () => {
       lens.alive = false;
       cancelAnimationFrame(lens.frame);
@@ -128,11 +134,15 @@ function update(lens, { packs, images, view, ui, overlay }) {
   const another = before && lens.images[lens.main.image] !== picture; // what was locked was a patch of the former one
   if (another) lens.view = { ...lens.view, locked: false };
   if (lens.main !== before) {
-    lens.hover = lens.aim = -1;
+    lens.aim = -1;
+    const same = before && !another;
+    if (same && lens.hover >= 0)
+      lens.pointer.fresh = true; // the cursor rests on the same place of another grid
+    else lens.hover = -1;
     lens.asked.clear();
     lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
     buildHeads(lens);
-    if (before && !another) keepPlace(lens, before.pack);
+    if (same) keepPlace(lens, before.pack);
   }
   const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
   lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));
@@ -147,6 +157,8 @@ function keepPlace(lens, before) {
   const token = tokenOf(lens.view.query, before);
   const there = token >= 0 ? sameToken(token, before, pack) : -1;
   if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, pack) };
+  if (lens.hover >= 0) lens.hover = sameToken(lens.hover, before, pack);
+  if (lens.view.locked) tell(lens); // the address names the patch
 }
 
 // Where this picture wants to be asked first. The list is the same object as long as the picture is the same.
@@ -162,6 +174,10 @@ function choose(lens, change, from) {
   if (!lens.view.locked) lens.aim = -1;
   showChoices(lens, from);
   lens.schedule();
+  tell(lens);
+}
+
+function tell(lens) {
   clearTimeout(lens.telling);
   lens.telling = setTimeout(() => lens.host.onView?.({ ...lens.view }), 300);
 }

@@ -10,13 +10,18 @@ const QUIET = 400; // ms without a run: every choice that was sent is answered
 const UNHEARD = 5000; // ms without any answer: it was lost
 const SETTLED = 2500; // ms without a run: the session is the old one and has nothing new to draw
 
-// say() gives Streamlit's setTriggerValue, which is a new function at every run.
-export function createSender(say) {
+// say() gives Streamlit's setTriggerValue, which is a new function at every run. answered() is called when nothing
+// waits for an answer any more.
+export function createSender(say, answered = () => {}) {
   const app = document.querySelector(`[${CONNECTION}]`);
   const held = new Map(); // trigger → the last choice, until it is answered
   let [drawn, timer] = [true, 0];
   const sayAll = () => {
     for (const [what, value] of held) say()(what, value);
+  };
+  const forget = () => {
+    held.clear();
+    answered();
   };
   const settle = () => {
     clearTimeout(timer);
@@ -27,7 +32,7 @@ export function createSender(say) {
     clearTimeout(timer);
     if (app.getAttribute(CONNECTION) !== "CONNECTED") drawn = false;
     else if (app.getAttribute(RUN) !== "running")
-      timer = drawn ? setTimeout(() => held.clear(), QUIET) : setTimeout(settle, SETTLED);
+      timer = drawn ? setTimeout(forget, QUIET) : setTimeout(settle, SETTLED);
   };
   const observer = new MutationObserver(look);
   if (app) observer.observe(app, { attributeFilter: [CONNECTION, RUN] });
@@ -43,7 +48,7 @@ export function createSender(say) {
     confirm() {
       if (!drawn) return settle();
       clearTimeout(timer);
-      held.clear();
+      forget();
     },
     stop: () => [observer.disconnect(), clearTimeout(timer)],
   };

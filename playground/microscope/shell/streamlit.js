@@ -7,7 +7,7 @@
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby", "start": [0.6, 0.4]}, …],
 //    "view":     {…}, "view_id": "…",
-//    "shows":    {"chosen": "meadow", "own": null}, for the strip of samples (see strip.js),
+//    "shows":    {"chosen": "meadow", "own": []}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"],
 //                 "link": "https://…"}, the address that links start from; default: where the page is
@@ -47,7 +47,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       data: null, //        the bytes that came last
       viewId: undefined,
       say: null, //         Streamlit's setTriggerValue
-      sender: createSender(() => kept.say),
+      sender: createSender(
+        () => kept.say,
+        () => kept.lens.wait(null),
+      ),
       choose: null, //      takes the strip's choices
       stop: new AbortController(), // of the listener on the document
     });
@@ -57,6 +60,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   kept.say = setTriggerValue;
   kept.choose = (event) => {
     event.preventDefault(); // tells the strip that it is taken care of
+    if (event.detail.what === "photo") kept.lens.wait("Your photograph is on its way");
     kept.sender.send(event.detail.what, event.detail.value);
   };
   kept.lens.setHost(host);

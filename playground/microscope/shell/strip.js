@@ -1,15 +1,24 @@
-// The samples in a row, and a picture that is dropped or pasted anywhere on the page.
+// A person's own photographs, the latest first, then the samples in a row; and a picture that is dropped or pasted anywhere on the
+// page.
 //
-// data: {samples: [{name, title, hint, src}], chosen: a name, or "mine" for the person's own picture,
-//        own: {title, src} or null}
-// Out go the triggers "pick" (a sample's name) and "photo" ({name, data: base64, stamp}). If there is a microscope on
-// the page, it sends them instead and answers without a rerun of the page; what to show as chosen then comes from it.
+// data: {samples: [{name, title, hint, src}], chosen: a sample's name, or "mine:" and the id of one's own,
+//        own: [{id, title, src}] that the server has}
+// Out go the triggers "pick" (a sample's name, "mine:" and an id, or "forget:") and "photo" ({name, data: base64,
+// stamp}). If there is a microscope on the page, it sends them instead and answers without a rerun of the page; what to
+// show as chosen then comes from it.
+//
+// Own photographs stay in the browser (album.js). The server keeps the last few; one that it has not is sent again when
+// it is chosen.
 
+import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
 import { createSender } from "./resend.js";
 
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
 const MOST_SENT = 32e6; // as large as an upload may be
 const LONGEST_SIDE = 2048;
+const LONGEST_NAME = 60; // letters of a file's name; the server cuts there too
+const MINE = "mine:",
+  FORGET = "forget:";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-strip]") ?? parentElement;
@@ -17,13 +26,20 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!kept) {
     kept = parentElement.__strip = Object.seal({
       root,
-      data: null, //        what came last
+      data: null, //        what came last, from Streamlit
+      shown: null, //       what is shown: that, or what the microscope has said since
+      album: [], //         the person's photographs, see album.js
+      sent: null, //        the file that was sent last, until the server has named it
       say: null, //         Streamlit's setTriggerValue
       sender: createSender(() => kept.say),
       tell: null, //        gives a choice to the microscope or to the sender
       stop: new AbortController(), // of the listeners on the document
     });
     listen(kept);
+    readAlbum().then((album) => {
+      kept.album = [...album, ...kept.album];
+      if (kept.shown) show(kept, kept.shown);
+    });
   }
   kept.say = setTriggerValue;
   kept.tell = (what, value) => {
@@ -32,8 +48,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     );
     if (!taken) kept.sender.send(what, value);
   };
-  if (root.childElementCount !== data.samples.length + 3) build(root, data, kept);
-  if (data !== kept.data) show(root, (kept.data = data)); // old data would undo what the microscope has said since
+  if (root.dataset.built !== String(data.samples.length)) build(root, data, kept);
+  if (data !== kept.data) show(kept, (kept.data = data)); // old data would undo what the microscope has said since
   return () => {
     kept.stop.abort();
     kept.sender.stop();
@@ -43,35 +59,81 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 // Done once, because a button that is made again loses the keyboard's focus, and its picture flickers.
 function build(root, data, kept) {
-  const mine = { name: "mine", title: "", hint: "", src: "" }; // hidden as long as there is none
-  const buttons = [...data.samples, mine].map((sample) => {
-    const button = document.createElement("button");
-    const image = document.createElement("img");
-    Object.assign(image, { src: sample.src, alt: sample.title, draggable: false });
-    Object.assign(button, { title: `${sample.title}. ${sample.hint}` });
-    button.dataset.sample = sample.name;
-    button.append(image);
-    button.addEventListener("click", () => kept.tell("pick", sample.name));
-    return button;
-  });
-  const words = document.createElement("span");
+  const buttons = data.samples.map((sample) =>
+    thumbnail({ ...sample, title: `${sample.title}. ${sample.hint}` }, () => kept.tell("pick", sample.name)),
+  );
+  const mine = document.createElement("span"),
+    words = document.createElement("span");
+  mine.className = "mine";
   Object.assign(words, { className: "own", title: "Drop or paste a picture anywhere on this page" });
   const name = document.createElement("h1");
   name.append("Attention", document.createElement("br"), "Playground");
-  root.replaceChildren(name, ...buttons, words);
+  root.replaceChildren(name, mine, ...buttons, words);
+  root.dataset.built = data.samples.length;
 }
 
-function show(root, data) {
+function thumbnail({ name, title, src }, choose) {
+  const button = document.createElement("button");
+  const image = document.createElement("img");
+  Object.assign(image, { src, alt: title, draggable: false });
+  button.title = title;
+  button.dataset.sample = name;
+  button.append(image);
+  button.addEventListener("click", choose);
+  return button;
+}
+
+function show(kept, data) {
+  const { root } = kept;
+  kept.shown = data;
+  keepWhatWasSent(kept, data);
+  const known = new Set(kept.album.map((photograph) => photograph.id));
+  showMine(kept, [...kept.album, ...data.own.filter((own) => !known.has(own.id))].slice(-MOST));
   for (const button of root.querySelectorAll("button"))
     button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
-  const mine = root.querySelector('[data-sample="mine"]');
-  mine.hidden = !data.own;
-  if (data.own && mine.firstChild.src !== data.own.src) {
-    mine.title = `Yours: ${data.own.title}`;
-    Object.assign(mine.firstChild, { src: data.own.src, alt: mine.title });
-    mine.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
-  root.querySelector(".own").textContent = data.chosen === "mine" ? `yours: ${data.own.title}` : "or drop yours";
+  const own = data.own.find(({ id }) => data.chosen === MINE + id);
+  root.querySelector(".own").textContent = own ? `yours: ${own.title}` : "or drop yours";
+}
+
+// The server has opened the file: it has a name, a small picture, and a place in the album.
+function keepWhatWasSent(kept, data) {
+  const own = data.own.find(({ id }) => data.chosen === MINE + id);
+  if (!own || !kept.sent || kept.sent.title !== own.title) return;
+  const photograph = { ...own, blob: kept.sent.blob, when: Date.now() };
+  kept.sent = null;
+  kept.album = [...kept.album.filter(({ id }) => id !== own.id), photograph].slice(-MOST);
+  keepPhotograph(photograph);
+}
+
+function showMine(kept, photographs) {
+  const mine = kept.root.querySelector(".mine");
+  const ids = photographs.map(({ id }) => id).join(" ");
+  if (mine.dataset.ids === ids) return;
+  const more = photographs.length > mine.querySelectorAll("[data-sample]").length;
+  mine.dataset.ids = ids;
+  const buttons = photographs
+    .toReversed()
+    .map(({ id, title, src }) => thumbnail({ name: MINE + id, title: `Yours: ${title}`, src }, () => choose(kept, id)));
+  const forget = document.createElement("button");
+  Object.assign(forget, { className: "forget", textContent: "×" });
+  forget.title = "Forget your photographs: they are kept in this browser only";
+  forget.setAttribute("aria-label", "Forget your photographs");
+  forget.addEventListener("click", () => forgetAll(kept));
+  mine.replaceChildren(...buttons, ...(photographs.length ? [forget] : []));
+  if (more) buttons[0].scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function choose(kept, id) {
+  const photograph = kept.album.find((one) => one.id === id);
+  if (!photograph || kept.shown.own.some((own) => own.id === id)) kept.tell("pick", MINE + id);
+  else send(kept, new File([photograph.blob], photograph.title, { type: photograph.blob.type }));
+}
+
+function forgetAll(kept) {
+  kept.album = [];
+  emptyAlbum();
+  kept.tell("pick", FORGET + Date.now());
+  show(kept, { ...kept.shown, own: [] });
 }
 
 function listen(kept) {
@@ -84,17 +146,31 @@ function listen(kept) {
     send(kept, file);
   };
   const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === "stFileUploader");
-  document.addEventListener("attention-shown", ({ detail }) => show(kept.root, detail), { signal });
+  document.addEventListener("attention-shown", ({ detail }) => show(kept, detail), { signal });
+  const remember = (files) => {
+    if (files?.length) kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
+  };
+  document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
   document.addEventListener("dragover", (event) => inUploader(event) || event.preventDefault(), { signal });
-  document.addEventListener("drop", (event) => inUploader(event) || take(event.dataTransfer.files, event), { signal });
+  document.addEventListener(
+    "drop",
+    (event) => {
+      if (inUploader(event)) remember(event.dataTransfer.files);
+      else take(event.dataTransfer.files, event);
+    },
+    { signal },
+  );
   document.addEventListener("paste", (event) => take(event.clipboardData.files, event), { signal });
 }
 
 async function send(kept, file) {
   const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
   const reader = new FileReader();
-  reader.onload = () =>
-    kept.tell("photo", { name: file.name || "pasted picture", data: reader.result.split(",")[1], stamp: Date.now() });
+  const name = (file.name || "pasted picture").slice(0, LONGEST_NAME);
+  reader.onload = () => {
+    kept.sent = { blob, title: name };
+    kept.tell("photo", { name, data: reader.result.split(",")[1], stamp: Date.now() });
+  };
   reader.readAsDataURL(blob);
 }
 
