@@ -1,5 +1,5 @@
-// A person's own photographs, the latest first, then the samples in a row; and a picture that is dropped or pasted anywhere on the
-// page.
+// A person's own photographs in a row, the latest first, then the samples; and a picture that is dropped or pasted
+// anywhere on the page.
 //
 // data: {samples: [{name, title, hint, src}], chosen: a sample's name, or "mine:" and the id of one's own,
 //        own: [{id, title, src}] that the server has}
