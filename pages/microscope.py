@@ -3,11 +3,11 @@
 import streamlit as st
 
 from playground.serving import address
-from playground.ui import choosers
+from playground.ui import choosers, fetching
 from playground.ui.components import lens
 from playground.ui.export_panel import exporter
 from playground.ui.navigation import arrive, attempt, write_address
-from playground.ui.toolbar import run_errand, show_photo, show_sample, toolbar
+from playground.ui.toolbar import show_photo, show_sample, toolbar
 
 state = st.session_state
 
@@ -43,4 +43,4 @@ toolbar(
     lambda: exporter(here),
 )
 microscope()
-run_errand()
+fetching.follow()

@@ -117,7 +117,7 @@ def is_here(group: str) -> bool:
     return all(find(thing.file) for thing in GROUPS[group])
 
 
-def _offline() -> bool:
+def asked_offline() -> bool:
     asked = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
     return any(word in ("1", "yes", "true", "on") for word in asked)
 
@@ -129,7 +129,7 @@ def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool 
     """Brings to this machine what isn't there yet. `report` is a class like tqdm's; what its `update` raises ends the
     download. PlaygroundError says what went wrong; what was there stays there."""
     missing = [thing for thing in things if not find(thing.file)]
-    if missing and (offline or _offline()):
+    if missing and (offline or asked_offline()):
         raise PlaygroundError(
             f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "

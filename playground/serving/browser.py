@@ -18,6 +18,7 @@ from playground.serving.traces import Wish
 MINE = "mine:"  # in the strip, what stands before the id of a picture of the person's own
 FORGET = "forget:"  # what the strip says when the person's own pictures are to be forgotten
 LENS_HEIGHT = -82  # the window less what stands above the microscope
+ADVICE_HEIGHT = 32  # of the line that may stand between
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Browser:
     def __init__(self):
         self._held: set[str] = set()  # ids of packs and pictures that it has
         self._more: tuple[str, list[int]] | None = None  # layers that it asked for, of the pack with this id
-        self._last: tuple[Choice, int, bytes] | None = None  # what was sent last, and for which choice and view
+        self._last: tuple[Choice, int, bool, bytes] | None = None  # what was sent last, and for which choice and view
 
     def has_nothing(self) -> None:
         """It forgets everything when another page is opened."""
@@ -74,13 +75,13 @@ class Browser:
         self._more = (pack_id, layers)
         self._last = None
 
-    def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache) -> bytes:
+    def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
         """The very same bytes as before, as long as nothing has changed: those are not sent twice."""
-        if self._last is None or self._last[0] is not choice or self._last[1] != view_id:
-            self._last = (choice, view_id, self._build(choice, view, view_id, own))
-        return self._last[2]
+        if self._last is None or self._last[0] is not choice or self._last[1:3] != (view_id, advised):
+            self._last = (choice, view_id, advised, self._build(choice, view, view_id, own, advised))
+        return self._last[3]
 
-    def _build(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache) -> bytes:
+    def _build(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
         layer = int(view["layer"]) if "layer" in view else None
         arrays, packs, images, held, complete = {}, [], {}, set(self._held), True
         for picture, wish in choice.pairs():
@@ -108,7 +109,11 @@ class Browser:
             "view": view,
             "view_id": view_id,
             "shows": choice.strip(),
-            "ui": {"height": LENS_HEIGHT, "uploaded": not choice.picture.sample, "asks": asks},
+            "ui": {
+                "height": LENS_HEIGHT - (ADVICE_HEIGHT if advised else 0),
+                "uploaded": not choice.picture.sample,
+                "asks": asks,
+            },
         }
         if (overlay := choice.overlay) is not None:
             arrays["overlay"] = overlay.values.astype(np.float32)

@@ -9,12 +9,14 @@ import json
 import math
 import re
 import threading
+from dataclasses import dataclass
 from functools import cache
 
 from playground import borrowed
 from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
-from playground.serving import settings
+from playground.names import plain_name, suits
+from playground.serving import hub, settings
 from playground.serving.cache import MB, Cache
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
@@ -41,7 +43,7 @@ def load(name: str):
 
     def load():
         _check_size(name)
-        return zoo.load(name, device=settings.now().device, offline=settings.now().offline)
+        return zoo.load(name, device=settings.now().device, offline=settings.now().offline or is_here(name))
 
     return _loaded().get(name, load)
 
@@ -50,11 +52,18 @@ def fetch(name: str, report: type | None = None) -> None:
     """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
     from playground import zoo
 
+    offline = settings.now().offline
+    if name in borrowed.GROUPS:
+        return zoo.download(name, report, offline)
     check_name(name)
-    if name not in OURS and not re.fullmatch(PAPER, name):
+    if name in OURS or re.fullmatch(PAPER, name):
+        return None
+    if name not in _known():
         zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
-        _check_size(name)
-        zoo.download(name, report, offline=settings.now().offline)
+    if not offline and not is_here(name):
+        hub.check(name)
+    _check_size(name)
+    return zoo.download(name, report, offline=offline)
 
 
 def check_name(name: str) -> None:
@@ -120,17 +129,74 @@ def _known() -> dict[str, dict]:
     return json.loads(OFFERS.read_text(encoding="utf-8"))
 
 
-def offer_line(name: str) -> str:
-    """As it stands in the list of models."""
-    if name == "bundled":
-        return "bundled ViT"
-    if name == "untrained":
-        return "untrained ViT · random weights"
-    fact = offers().get(name)
-    if not fact:
-        return name
-    here = "on this machine" if is_here(name) else f"{fact['megabytes']} MB"
-    return f"{name} · {fact['good_for']} · {here} · {fact['licence']}"
+@dataclass(frozen=True)
+class Card:
+    """What to know of a model before choosing it."""
+
+    name: str
+    title: str
+    good_for: str
+    suits: str  # "photographs", "drawings" or, without training, nothing
+    megabytes: int  # 0: it comes with the playground
+    licence: str
+    here: bool
+
+
+def cards() -> list[Card]:
+    """What is offered; what is on this machine stands first."""
+    ours = [
+        Card("bundled", plain_name("bundled"), "learned here, from drawings alone", "drawings", 0, "MIT", True),
+        Card("untrained", plain_name("untrained"), "what attention is before any training", "", 0, "MIT", True),
+    ]
+    offered = [
+        Card(
+            name, plain_name(name), fact.get("good_for", ""), suits(name), fact.get("megabytes", 0),
+            fact.get("licence", "").replace("apache", "Apache"), is_here(name),
+        )
+        for name, fact in offers().items()
+    ]  # fmt: skip
+    bundled = ours if default() == "bundled" else ours[1:]
+    return sorted([*offered, *bundled], key=lambda card: (not card.here, card.name == "untrained"))
+
+
+def search(text: str, most: int = 12) -> list[Card]:
+    """Of all plain ViTs of timm those whose name or plain name holds these words."""
+    from playground import zoo
+
+    words = text.lower().split()
+    names = [n for n in zoo.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
+    found = []
+    for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
+        if len(found) == most:
+            break
+        if card := zoo.card(name):  # not all of timm's names load
+            size = round(card.megabytes)
+            found.append(
+                Card(
+                    name,
+                    plain_name(name),
+                    card.good_for,
+                    suits(name),
+                    size,
+                    card.licence.replace("apache", "Apache"),
+                    is_here(name),
+                )
+            )
+    return found
+
+
+def megabytes(name: str) -> int:
+    """To fetch; 0 where that is not known."""
+    if name in borrowed.GROUPS:
+        return round(
+            sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
+        )
+    return _known().get(name, {}).get("megabytes", 0)
+
+
+def may_fetch(name: str) -> bool:
+    allowed = settings.now().open or name in offers()
+    return allowed and not settings.now().offline and not borrowed.asked_offline()
 
 
 def is_here(name: str) -> bool:

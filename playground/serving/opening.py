@@ -22,9 +22,13 @@ def first_sample(model: str | None = None) -> str:
 
 def wish(picture: Picture) -> Wish:
     """The model that suits a picture, and how finely it looks at it first."""
-    photograph = not picture.sample or named(picture.name).kind == "photograph"
-    model = models.REAL if photograph and models.has_real() else models.default()
+    model = models.REAL if is_photograph(picture) and models.has_real() else models.default()
     return Wish(model, detail(picture, model))
+
+
+def is_photograph(picture: Picture) -> bool:
+    """A person's own picture is taken for one."""
+    return not picture.sample or named(picture.name).kind == "photograph"
 
 
 def detail(picture: Picture, model: str) -> int:

@@ -25,6 +25,7 @@ class Session:
         self.choice = Choice(picture, wish)
         self.chose_model = False  # until then each picture opens in the model that suits it
         self.missing: str | None = None  # the model that a link asked for and that is not on this machine
+        self.advised = False  # a line stands above the microscope and takes some of its height
         self.own = traces.own_cache()  # traces of this person's uploads
         self._browser = Browser()
         self.tell_view(view or {})
@@ -222,7 +223,7 @@ class Session:
 
     def blob(self) -> bytes:
         """What the microscope gets."""
-        return self._browser.blob(self.choice, self.view, self.view_id, self.own)
+        return self._browser.blob(self.choice, self.view, self.view_id, self.own, self.advised)
 
     def words(self, view: bool = True) -> dict[str, str]:
         """What stands in the address now; the microscope's `view` only on its page."""

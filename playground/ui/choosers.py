@@ -2,68 +2,58 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
-from tqdm.auto import tqdm
 
 from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.samples import samples
-from playground.serving import models, pictures, traces
+from playground.serving import models, pictures, settings, traces
 from playground.serving.session import Session
-from playground.ui import messages
-
-Errand = tuple[str, Callable[[], None]]  # a model whose weights are fetched first, and what to do then
-
-
-def send(name: str, action: Callable[[], None]) -> None:
-    """Leaves it for the end of the page's run: a download may take minutes, and the page is on the screen by then."""
-    st.session_state.errand = (name, action)
-
-
-def run(errand: Errand) -> None:
-    """Fetches the model's weights, with a bar that shows how far they are, and goes on."""
-    name, action = errand
-    with st.container(key="errand"):
-        bar = st.empty()
-
-    class Report(tqdm):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **{**options, "disable": False, "file": io.StringIO()})
-
-        def update(self, n=1):
-            super().update(n)
-            if self.total:
-                done, total = self.n / 1e6, self.total / 1e6
-                bar.progress(min(1.0, done / total), f"{name}: {done:.0f} of {total:.0f} MB")
-
-    try:
-        bar.progress(0.0, f"{name}: looking for it")
-        models.fetch(name, Report)
-        bar.progress(1.0, f"{name}: looking at the picture")
-        action()
-    finally:
-        bar.empty()
+from playground.ui import fetching, messages
 
 
 def model_chooser(here: Session) -> None:
-    names = [models.default(), *models.offers()]
-    if here.wish.model not in names:
-        names.append(here.wish.model)
+    """Models as cards."""
+    state = st.session_state
+    with st.popover(
+        plain_name(here.wish.model), width="stretch", key="choosing",
+        on_change="rerun",
+    ):  # fmt: skip
+        if not state.get("choosing"):
+            return
+        offered = models.cards()
+        if settings.now().open:
+            text = st.text_input(
+                "Search all plain Vision Transformers of timm", key="search", placeholder="Search: clip base, deit …",
+                label_visibility="collapsed",
+            )  # fmt: skip
+            if text:
+                offered = models.search(text)
+                st.caption(f"{len(offered)} found" if offered else "No model that loads is called so: try fewer words.")
+        for here_or_not, words in ((True, "On this machine"), (False, "To fetch once")):
+            group = [card for card in offered if card.here is here_or_not]
+            if group:
+                st.caption(words)
+            for card in group:
+                _card(here, card)
 
+
+def _card(here: Session, card: models.Card) -> None:
     def choose() -> None:
-        name = (st.session_state.model or "").strip()
-        if name and name != here.wish.model:
-            send(name, lambda: here.use(name))
+        st.session_state.choosing = False
+        if card.name != here.wish.model:
+            fetching.want(lambda: st.session_state.here.use(card.name), card.name)
 
-    st.session_state.model = here.wish.model  # also when the choice could not be had
-    st.selectbox(
-        "Model", names, key="model", on_change=choose, format_func=models.offer_line, accept_new_options=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
+    facts = [f"for {card.suits}" if card.suits else "", f"{card.megabytes} MB" if card.megabytes else "", card.licence]
+    small = " · ".join(filter(None, facts))
+    with st.container(key=f"card-{'chosen' if card.name == here.wish.model else card.name}"):
+        st.button(
+            f"**{card.title}** {card.good_for}  \n:small[:gray[{small}]]", key=f"model-{card.name}",
+            on_click=choose, width="stretch", type="tertiary",
+        )  # fmt: skip
 
 
 def detail_chooser(here: Session, attempt: Callable) -> None:
@@ -94,16 +84,17 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
             "with another picture", titles, index=None, key="other_picture", format_func=titles.get,
             on_change=choose_picture,
         )  # fmt: skip
-        names = [name for name in (models.default(), "untrained", *models.offers()) if name != here.wish.model]
+        where = {True: "on this machine", False: "to fetch"}
+        names = {c.name: f"{c.title} · {where[c.here]}" for c in models.cards() if c.name != here.wish.model}
 
         def choose_model() -> None:
             if name := state.other_model:
                 state.comparing = False
-                send(name, lambda: here.compare(here.picture, name))
+                fetching.want(lambda: state.here.compare(state.here.picture, name), name)
 
         st.selectbox(
-            "or with another model on the same picture", list(dict.fromkeys(names)), index=None, key="other_model",
-            format_func=plain_name, on_change=choose_model,
+            "or with another model on the same picture", names, index=None, key="other_model",
+            format_func=names.get, on_change=choose_model,
         )  # fmt: skip
 
 

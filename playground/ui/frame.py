@@ -24,8 +24,26 @@ SELECT_LIST:has([role="option"]:nth-child(6)) { /* models */
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 46rem; padding-top: 0.6rem; }
 .st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0 0.7rem; }
-.st-key-errand { position: fixed; inset: auto 0 0; z-index: 1000; padding: 0.2rem 1.6rem 1rem; }
-.st-key-errand { backdrop-filter: blur(12px); }
+.st-key-errand { /* over the picture, which can be explored meanwhile */
+  position: fixed;
+  inset: 9.5rem auto auto 2.6rem;
+  z-index: 1000;
+  width: min(24rem, 85vw);
+  padding: 0.6rem 0.9rem;
+  border-radius: 8px;
+  background: color-mix(in srgb, Canvas 80%, transparent);
+  backdrop-filter: blur(12px);
+}
+.st-key-offer { min-height: 24px; margin: -4px 0 -2px; }
+.st-key-offer button { min-height: 0; padding: 0; text-decoration: underline; text-underline-offset: 3px; }
+.st-key-offer p { font-size: 14px; }
+[class*="st-key-card-"] button { padding: 0.3rem 0.6rem; text-align: left; }
+[class*="st-key-card-"] button, [class*="st-key-card-"] button * { justify-content: flex-start; }
+[class*="st-key-card-"] button > * { flex: 1; }
+[class*="st-key-card-chosen"] button { background: color-mix(in srgb, currentColor 12%, transparent); }
+[class*="st-key-card-"] button:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
+[data-testid="stPopoverBody"]:has([class*="st-key-card-"]) VERTICAL { gap: 0.1rem; }
+[data-testid="stPopoverBody"]:has([class*="st-key-card-"]) { width: min(30rem, 95vw); max-height: 80vh; }
 @media (max-width: 1100px) { /* the samples have a line to themselves */
   .st-key-toolbar HORIZONTAL { flex-wrap: wrap; gap: 0.5rem; }
   .st-key-toolbar COLUMN:first-child { flex: 1 1 100%; }

@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving.session import Session
+from playground.ui import fetching
 from playground.ui.export_panel import exporter
 from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import PAGES, after
-from playground.ui.toolbar import run_errand, toolbar
+from playground.ui.toolbar import toolbar
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
 QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "magma"
@@ -43,7 +44,7 @@ def end() -> None:
     words = state.here.words(view=False)
     st.page_link(following.file, label=f"Next: {following.title}", icon=":material/arrow_forward:", query_params=words)
     write_address()
-    run_errand()
+    fetching.follow()
 
 
 def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:

@@ -51,7 +51,8 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
             trouble = state.here.take_back(former, words) or trouble
         for name, setting in settings.items():
             state[name] = setting.read(given.get(name))
-        state.pop("errand", None)
+        if not moved and "fetching" in state:  # another address was asked for meanwhile
+            state.pop("fetching")[0].leave()
         state.page, state.settings, state.address = page, settings, given
         if trouble:
             messages.error(trouble)

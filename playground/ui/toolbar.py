@@ -8,7 +8,7 @@ import streamlit as st
 
 from playground.serving import address, pictures
 from playground.serving.browser import FORGET, MINE
-from playground.ui import choosers, tour
+from playground.ui import choosers, fetching, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
 from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, TRAINING
@@ -42,6 +42,7 @@ def toolbar(*more: Callable[[], None]) -> None:
     for column, draw in zip(others, more, strict=True):
         with column:
             draw()
+    fetching.draw_offer(here)
     tour.draw()
 
 
@@ -60,15 +61,6 @@ def _open() -> None:
     if st.toggle("or one from the camera"):  # nobody is asked for their camera who has not asked for it
         st.camera_input("Photo", key="camera", on_change=_on_file, args=("camera",), label_visibility="collapsed")
     choosers.labelled_chooser(state.here, attempt)
-
-
-def run_errand() -> None:
-    """Does what choosers.send left for the end of the page's run."""
-    if "errand" in state:
-        done = attempt(choosers.run, state.errand)
-        del state.errand  # here, so that a run which is interrupted takes it up again
-        if done:
-            st.rerun()
 
 
 def show_sample(name: object) -> None:

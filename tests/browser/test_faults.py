@@ -91,7 +91,7 @@ def keep_busy(server) -> None:
 
     def ask() -> None:
         with suppress(ConnectionClosed):  # nobody waits for the answer
-            somebody.choose("Detail", "2 × finer")
+            somebody.choose("Patches", "56 × 56")
 
     Thread(target=ask, daemon=True).start()
 

@@ -19,6 +19,8 @@ import playground
 from browser.server import ROOT, serving
 from browser.stranger import Stranger, ask, form
 from playground import zoo
+from playground.errors import PlaygroundError
+from playground.serving import models
 
 MB = 2**20
 
@@ -142,41 +144,44 @@ def test_the_traps_work(files):
     (files / "run").rmdir()
 
 
-def test_no_file_and_no_address_is_taken_for_a_model(server, stranger, files, hole):
+def test_no_file_and_no_address_is_taken_for_a_model(files, monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
     for name in names(files):
-        stranger.said.clear()
-        stranger.choose("Model", name)
-        assert len(stranger.said) == 1
-        assert stranger.said[0].endswith(".")
-        assert stranger.elements["Model"].raw_value == "bundled ViT"
+        for get in (models.fetch, models.load):
+            with pytest.raises(PlaygroundError, match=r"\.$"):
+                get(name)
+        assert models.search(name[:10_000]) == []
     assert not (files / "run").exists()
-    assert hole.asked == []
-    assert_lives(stranger)
+    assert asked == []
 
 
 def test_an_address_names_no_file_either(server, files, hole):
     for name in names(files):
         for words in ({"model": name[:10_000]}, {"with": f"model:{name[:10_000]}"}):  # a longer one is no address
             stranger = Stranger(server.url, urlencode(words))
-            assert stranger.words == {"model": "bundled", "sample": "meadow"}
+            assert stranger.words == {"model": "bundled", "sample": "meadow", "detail": "2"}
             stranger.close()
     assert not (files / "run").exists()
     assert hole.asked == []
 
 
-def test_whether_a_file_exists_is_not_told(stranger, files):
+def test_whether_a_file_exists_is_not_told(files):
     for name in ("good.safetensors", "trap.pt"):
-        there, elsewhere = str(files / name), str(files / name).replace("files", "filet")
-        stranger.choose("Model", there).choose("Model", elsewhere)
-        one, other = (said.partition("; the nearest")[0] for said in stranger.said[-2:])
-        assert one.replace("files", "filet") == other
+        said = []
+        for path in (str(files / name), str(files / name).replace("files", "filet")):
+            with pytest.raises(PlaygroundError) as error:
+                models.load(path)
+            said.append(str(error.value).partition("; the nearest")[0])
+        assert said[0].replace("files", "filet") == said[1]
 
 
-def test_a_model_that_would_keep_everybody_waiting_is_refused(stranger):
+def test_a_model_that_would_keep_everybody_waiting_is_refused(server):
     for name in ("ViT-H/1", "ViT-H/2"):
-        stranger.choose("Model", name)
+        stranger = Stranger(server.url, urlencode({"model": name}))
         assert "choose a model with larger patches" in stranger.said[-1]
-    assert_lives(stranger)
+        assert_lives(stranger)
+        stranger.close()
 
 
 # Too much of everything -----------------------------------------------------------------------------------------------
