@@ -57,7 +57,7 @@ def test_a_reload_keeps_the_view(visit):
 
 
 def test_back_returns_to_the_former_picture(visit):
-    visitor = visit("sample=meadow")
+    visitor = visit("model=bundled&sample=meadow")
     visitor.pick("flock")
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.go_back()

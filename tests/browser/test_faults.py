@@ -128,7 +128,7 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
 
 def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
     one = visit("sample=flock&layer=1")
-    other = one.tab().open("sample=meadow&layer=4")
+    other = one.tab().open("model=bundled&sample=meadow&layer=4")
     one.pick("portrait")
     one.page.wait_for_url("**sample=portrait**")
     other.head(3)

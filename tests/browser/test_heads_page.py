@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from browser.truth import model, seen
-from browser.visitor import Visitor
+from browser.visitor import Visitor, coarse
 from playground.analysis.ablation import without
 from playground.analysis.heads import look
 
@@ -17,7 +17,7 @@ def lesson(arrive, server):
 
     def open_(address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{visitor.url}/heads?{address}")
+        visitor.page.goto(f"{visitor.url}/heads?{coarse(address)}")
         visitor.page.locator(".atlas .cell").first.wait_for()
         visitor.page.locator(".film canvas").first.wait_for()
         return visitor

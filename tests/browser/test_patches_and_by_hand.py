@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from browser.truth import assert_close, model
-from browser.visitor import Visitor
+from browser.visitor import Visitor, coarse
 from playground.lessons import by_hand, patches
 from playground.samples import named
 
@@ -37,7 +37,7 @@ class Reader(Visitor):
         self.context.add_init_script(FIND)
 
     def turn_to(self, page: str, address: str = "") -> Reader:
-        self.page.goto(f"{self.url}/{page}?{address}")
+        self.page.goto(f"{self.url}/{page}?{coarse(address)}")
         return self
 
     def until_drawn(self, name: str, condition: str = "true") -> dict:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browser.visitor import Visitor
+from browser.visitor import Visitor, coarse
 from playground.analysis import scale
 
 FIND = """
@@ -30,7 +30,7 @@ def lesson(arrive, server):
 
     def open_(name: str, address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{visitor.url}/{name}?{address}")
+        visitor.page.goto(f"{visitor.url}/{name}?{coarse(address)}")
         visitor.page.get_by_test_id("stPageLink").filter(has_text="Next").wait_for()
         return visitor.page
 

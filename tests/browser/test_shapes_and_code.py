@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from browser.visitor import Visitor
+from browser.visitor import Visitor, coarse
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def lesson(arrive, server):
 
     def new(page, address="", **options) -> Visitor:
         visitor = arrive(Visitor, server.url, **options)
-        visitor.page.goto(f"{server.url}/{page}?{address}")
+        visitor.page.goto(f"{server.url}/{page}?{coarse(address)}")
         return visitor
 
     return new
