@@ -188,10 +188,6 @@ class Series:
         """From 0 to 1."""
         return len(self.points) / STEPS
 
-    @property
-    def complete(self) -> bool:
-        return len(self.points) == STEPS
-
     def of(self, kind: str, skipped: bool = False) -> list[Point]:
         return [p for p in self.points if p.kind == kind and bool(p.skipped) == skipped]
 

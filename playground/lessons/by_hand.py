@@ -10,46 +10,17 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground.errors import PlaygroundError
 from playground.images import displayed, fit
 from playground.pack import pack
 from playground.tracing import FORMAT, Trace
 from playground.vit import QKV
 
-HIDDEN = -math.inf  # exp(−∞) is 0, exactly: no softmax gives a hidden token anything
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
 PICTURE_SIDE = 224  # the picture whose colours speak has about as many pixels as this squared
 ALIKE = 20  # the scale at which colours begin to tell each other apart: 1/temperature
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
-
-
-def scores(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
-    """How well each query matches each key; the scale is 1/√d_k unless another is given."""
-    return q @ k.T * (q.shape[1] ** -0.5 if scale is None else scale)  # (N, d) × (N, d) -> (N, N)
-
-
-def weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """softmax, row by row, after the mask has been added: (N, N), every row sums to one."""
-    if mask is None:
-        return scores.softmax(dim=-1)
-    scores = scores + mask
-    if (scores == HIDDEN).all(dim=-1).any():
-        raise PlaygroundError("A row that may see no token at all has no attention: leave it at least one.")
-    return scores.softmax(dim=-1)
-
-
-def hide(tokens: int, hidden: list[int]) -> Tensor:
-    """A mask that takes these tokens out of every row: 0 where one may look, −∞ where not."""
-    mask = torch.zeros(tokens, tokens)
-    mask[:, hidden] = HIDDEN
-    return mask
-
-
-def causal(tokens: int) -> Tensor:
-    """The mask of a language model: nobody sees what comes after it."""
-    return torch.full((tokens, tokens), HIDDEN).triu(diagonal=1)
 
 
 def ring(tokens: int = 9, length: float = 2.0) -> Tensor:

@@ -34,7 +34,7 @@ class Thing:
     flip: bool = False
     relief: float = 0.35  # how much light and shade model it
     shadow: str = "drop"  # drop: on a wall behind it; cast: on the ground it stands on; none
-    kind: int = -1  # things of one kind look the same; -1: a kind of its own
+    kind: int = -1  # things of one kind look the same, and are placed far apart; -1: a kind of its own
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,6 @@ class Scene:
     regions: np.ndarray  # (height, width) uint8: the part of the background that is seen or hidden here
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
-    kinds: np.ndarray  # (objects,) int64: equal for objects that look the same
     visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
     boxes: np.ndarray  # (objects, 4) float32: left, top, right, bottom of what is seen, as shares of width and height
     grounds: np.ndarray  # (regions,) int64, index into GROUNDS
@@ -234,8 +233,6 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
     renumber[kept + 1] = np.arange(1, len(kept) + 1)
     objects = renumber[objects]
     things = [description.things[k] for k in kept]
-    own = [(thing.kind if thing.kind >= 0 else -1 - k) for k, thing in enumerate(things)]
-    order = {kind: index for index, kind in enumerate(dict.fromkeys(own))}
     backdrop = description.backdrop
     return Scene(
         image=image,
@@ -243,7 +240,6 @@ def _scene(description: Description, image: np.ndarray, objects: np.ndarray, are
         regions=sheet.regions,
         shapes=np.array([SHAPES.index(thing.shape) for thing in things], np.int64),
         materials=np.array([MATERIALS.index(thing.materials[0].name) for thing in things], np.int64),
-        kinds=np.array([order[kind] for kind in own], np.int64),
         visible=np.array([seen[k] / areas[k] for k in kept], np.float32),
         boxes=_boxes(objects, len(kept)),
         grounds=np.array(sheet.grounds, np.int64),

@@ -29,18 +29,16 @@ class PatchTargets:
     """One entry per patch, in rows and columns of the grid; −1 and zeros where there is only background."""
 
     objects: np.ndarray  # (rows, columns) int64: which object covers most of the patch, 0 for the background
-    coverage: np.ndarray  # (rows, columns) float32: what share of the patch that winner covers
     shapes: np.ndarray  # (rows, columns) int64, index into SHAPES
     materials: np.ndarray  # (rows, columns) int64, index into MATERIALS
-    kinds: np.ndarray  # (rows, columns) int64: equal for patches of objects that look the same
     regions: np.ndarray  # (rows, columns) int64: the part of the background at the patch, behind objects too
     grounds: np.ndarray  # (rows, columns) int64, index into GROUNDS: what that part is
     boxes: np.ndarray  # (rows, columns, 4) float32: from the patch's centre to its object's four sides
 
 
 def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
-    objects, coverage = _majority(scene.objects, len(scene.shapes) + 1, patch)
-    regions, _ = _majority(scene.regions, len(scene.grounds), patch)
+    objects = _majority(scene.objects, len(scene.shapes) + 1, patch)
+    regions = _majority(scene.regions, len(scene.grounds), patch)
     rows, columns = objects.shape
     y, x = (np.arange(rows)[:, None] + 0.5) / rows, (np.arange(columns) + 0.5) / columns
     centre = np.stack(np.broadcast_arrays(x, y, x, y), -1)  # (rows, columns, 4)
@@ -48,10 +46,8 @@ def patch_targets(scene: Scene, patch: int = 8) -> PatchTargets:
     inside = (objects > 0)[..., None]
     return PatchTargets(
         objects=objects,
-        coverage=coverage,
         shapes=_of_object(scene.shapes)[objects],
         materials=_of_object(scene.materials)[objects],
-        kinds=_of_object(scene.kinds)[objects],
         regions=regions,
         grounds=scene.grounds[regions],
         boxes=np.where(inside, (sides - centre) * (-1, -1, 1, 1), 0).astype(np.float32),
@@ -62,8 +58,8 @@ def _of_object(values: np.ndarray) -> np.ndarray:
     return np.concatenate([[-1], values])
 
 
-def _majority(numbers: np.ndarray, count: int, patch: int) -> tuple[np.ndarray, np.ndarray]:
-    """The most frequent number in each patch, the lowest one on a tie, and its share of the patch."""
+def _majority(numbers: np.ndarray, count: int, patch: int) -> np.ndarray:
+    """(rows, columns): the most frequent number in each patch, the lowest one on a tie."""
     height, width = numbers.shape
     if height % patch or width % patch:
         raise PlaygroundError(
@@ -74,7 +70,7 @@ def _majority(numbers: np.ndarray, count: int, patch: int) -> tuple[np.ndarray, 
     votes = np.bincount((cell * count + numbers).ravel(), minlength=rows * columns * count).reshape(
         rows, columns, count
     )
-    return votes.argmax(-1), (votes.max(-1) / patch**2).astype(np.float32)
+    return votes.argmax(-1)
 
 
 def presence(scene: Scene) -> np.ndarray:
@@ -92,15 +88,6 @@ def plainly_visible(scene: Scene) -> np.ndarray:
 
 
 # What attention is measured against. Rows are (patches, patches), each sums to 1, nothing on the patch itself.
-
-
-def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:
-    """For every patch of an object, the share of its row that falls on its own object: (such patches,)."""
-    objects = objects.ravel()
-    sizes = np.bincount(objects)
-    queries = np.flatnonzero((objects > 0) & (sizes[objects] >= FEWEST_PATCHES))
-    same = objects[queries, None] == objects[None]
-    return (rows[queries] * same).sum(1)
 
 
 def area_rows(patches: int) -> np.ndarray:

@@ -5,73 +5,22 @@ import pytest
 import torch
 from PIL import Image
 
-from playground.errors import PlaygroundError
 from playground.images import displayed
 from playground.lessons.by_hand import (
     ALIKE,
-    causal,
     colour_trace,
-    hide,
     mean_colours,
     read,
     ring,
-    scores,
     to_bytes,
-    weights,
     written,
 )
 from playground.pack import unpack
-
-ARROWS = torch.randn(9, 2, generator=torch.Generator().manual_seed(0)), torch.randn(9, 2)
 
 
 def softmax(row: list[float]) -> list[float]:
     total = sum(math.exp(score) for score in row)
     return [math.exp(score) / total for score in row]
-
-
-def test_nine_tokens_attend_as_the_formula_says():
-    q, k = ARROWS
-    found = weights(scores(q, k))
-    for i in range(9):
-        row = softmax([sum((q[i] * k[j]).tolist()) / math.sqrt(2) for j in range(9)])
-        assert found[i].tolist() == pytest.approx(row, abs=1e-6)
-
-
-def test_a_key_that_matches_spikes_its_column():
-    q = k = ring()
-    before = weights(scores(q, k))[4]
-    least = int(before.argmin())
-    matching = k.clone()
-    matching[least] = q[4] * 2
-    after = weights(scores(q, matching))[4]
-    assert before[least] < 0.01
-    assert after[least] > 0.8
-
-
-def test_a_hidden_token_gets_exactly_zero_and_the_others_share_the_rest():
-    q, k = ARROWS
-    found = weights(scores(q, k), hide(9, [2, 7]))
-    assert (found[:, [2, 7]] == 0).all()
-    assert found.sum(dim=1).tolist() == pytest.approx([1] * 9, abs=1e-6)
-    free = weights(scores(q, k))
-    rest = free[:, [0, 1, 3, 4, 5, 6, 8]]
-    shared = rest / rest.sum(dim=1, keepdim=True)
-    assert (found[:, [0, 1, 3, 4, 5, 6, 8]] - shared).abs().max() < 1e-6
-
-
-def test_the_causal_mask_hides_what_comes_after():
-    q, k = ARROWS
-    found = weights(scores(q, k), causal(9))
-    for i in range(9):
-        assert (found[i, i + 1 :] == 0).all()
-        assert (found[i, : i + 1] > 0).all()
-    assert found[0, 0] == 1
-
-
-def test_a_row_that_sees_nothing_is_refused_in_a_sentence():
-    with pytest.raises(PlaygroundError, match="leave it at least one"):
-        weights(scores(*ARROWS), hide(9, list(range(9))))
 
 
 def test_arrows_come_back_from_an_address():

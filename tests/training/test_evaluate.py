@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from own_mass import own_mass
 from PIL import Image
 
 import playground
 from playground.scenes import generate
-from playground.scenes.labels import own_mass, patch_targets
+from playground.scenes.labels import patch_targets
 from playground.training import evaluate
 from playground.training.evaluate import Asked, f1, measure
 from playground.training.recipe import BUNDLED

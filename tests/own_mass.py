@@ -1,0 +1,14 @@
+"""How much of each attention row falls on the query's own object: an independent check of training/evaluate.py."""
+
+import numpy as np
+
+from playground.scenes.labels import FEWEST_PATCHES
+
+
+def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:
+    """For every patch of an object, the share of its row that falls on its own object: (such patches,)."""
+    objects = objects.ravel()
+    sizes = np.bincount(objects)
+    queries = np.flatnonzero((objects > 0) & (sizes[objects] >= FEWEST_PATCHES))
+    same = objects[queries, None] == objects[None]
+    return (rows[queries] * same).sum(1)
