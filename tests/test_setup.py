@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from browser.server import Server
+from browser.visitor import LOST, Visitor
 
 from playground import borrowed
+from playground.samples import PHOTOGRAPHS, start_patch
 
 ROOT = Path(__file__).parent.parent
 WITHOUT = "without DINOv2 and the photographs"
@@ -114,3 +117,56 @@ def test_the_readme_names_all_that_is_borrowed_with_author_licence_and_package()
         stem = Path(thing.file).stem
         ours = [thing.author, thing.licence, f"{thing.package} {thing.version}"]
         assert any(row[0] == stem and row[2:] == ours for row in rows), f"| {stem} | … | {' | '.join(ours)} |"
+
+
+# The whole of it ------------------------------------------------------------------------------------------------------
+
+OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as parts of the photograph of the cat
+OWN_EYE = (0.36, 0.65, 0.56, 0.76)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Path:
+    """A cache that was empty before the set-up, which reached pip's packages but not the hub."""
+    cache = tmp_path_factory.mktemp("cache")
+    said = make_borrow(cache)
+    print(said)
+    if "could not be fetched by pip" in said:
+        pytest.skip(f"pip reaches no package from here: {said.strip()}")
+    return cache
+
+
+def inside(box: tuple[float, float, float, float], row: int, column: int, grid: list[int]) -> bool:
+    top, left, bottom, right = box
+    return top < (row + 0.5) / grid[0] < bottom and left < (column + 0.5) / grid[1] < right
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("network", [True, False], ids=["after the set-up", "and later with no network"])
+def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2(fresh, network, tmp_path, arrive):
+    offline = {} if network else NO_PIP | {"PLAYGROUND_OFFLINE": "yes"}
+    before = files(fresh)
+    make_borrow(fresh, **offline)
+    assert files(fresh) == before  # nothing is fetched or made twice
+    server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline).start()
+    try:
+        visitor = arrive(Visitor, server.wait().url).open()
+        seen = visitor.read()
+        cat, grid = PHOTOGRAPHS[0], seen["grid"]
+        start = start_patch(cat.name, cat.look.grid)
+        assert seen["scale"] == 64**-0.5  # DINOv2's d_k; ours has another
+        assert (*grid, seen["layer"], seen["head"]) == (*cat.look.grid, cat.look.layer, cat.look.head)
+        assert seen["query"] == f"{start[0]},{start[1]}"
+        assert inside(OWN_EYE, *start, grid)
+        weights = seen["row"][len(seen["prefix"]) :]
+        weighed = [(weight, divmod(i, grid[1])) for i, weight in enumerate(weights)]
+        beyond = [(weight, patch) for weight, patch in weighed if not inside(OWN_EYE, *patch, grid)]
+        strongest = [patch for _, patch in sorted(beyond, reverse=True)[:5]]
+        print(f"from {start}, beyond its own eye, the strongest patches: {strongest}")
+        assert sum(inside(OTHER_EYE, *patch, grid) for patch in strongest) >= 3
+        visitor.rest()
+        visitor.page.screenshot(path=tmp_path / "cat.png")
+        visitor.check()
+        visitor.forgiven = LOST
+    finally:
+        server.stop()
