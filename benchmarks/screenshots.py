@@ -53,7 +53,7 @@ def shoot_page(chromium: Browser, url: str, page: str) -> None:
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = find() or install()
-    with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.home())) as server:
+    with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
         chromium, url = playwright.chromium.launch(executable_path=path, args=LAUNCH), server.url
         shoot(chromium, url, "microscope", {})
         shoot(chromium, url, "dark", {"draw": "light"}, color_scheme="dark")
