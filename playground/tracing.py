@@ -207,10 +207,11 @@ class Trace:
         reached = torch.zeros(len(start), self.tokens, device=self._any.q.device)
         reached[range(len(start)), start] = 1
         for layer in reversed(range(self.layers)):
+            heads = [self._head(layer, head) for head in range(self.heads)]
             spread = torch.zeros_like(reached)
-            for head in range(self.heads):
-                for block, rows in self._blocks(self._head(layer, head), None):
-                    spread += reached[:, block] @ rows
+            for block in self._some_queries():
+                rows = sum(softmax_rows(head.q[block], head.k, self.scale_number(None)) for head in heads)
+                spread += reached[:, block] @ rows
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
 
@@ -331,10 +332,13 @@ class Trace:
 
     def _blocks(self, head: QKV, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The rows of the weights, some at a time: (slice, (rows, tokens))."""
-        scale, step = self.scale_number(scale), max(1, BLOCK // self.tokens)
-        for start in range(0, self.tokens, step):
-            block = slice(start, min(start + step, self.tokens))
-            yield block, softmax_rows(head.q[block], head.k, scale)
+        for block in self._some_queries():
+            yield block, softmax_rows(head.q[block], head.k, self.scale_number(scale))
+
+    def _some_queries(self) -> Iterator[slice]:
+        """All queries, as many at a time as whole rows of weights have room for."""
+        step = max(1, BLOCK // self.tokens)
+        return (slice(start, min(start + step, self.tokens)) for start in range(0, self.tokens, step))
 
     def _need_input(self) -> Tensor:
         if self.input is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import Spec
+from playground.figures.spec import SCREEN_ONLY, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,6 +57,10 @@ def look(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> M
 
 def _numbers(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> Tensor:
     """(tokens,)"""
+    if spec.what in SCREEN_ONLY:
+        raise PlaygroundError(
+            f"No figure draws {spec.what}, only the microscope does: save its picture there, or choose another --what."
+        )
     if spec.what == "similarity":
         return seen.similarity(spec.query, layer)
     if spec.what == "rollout":

@@ -47,7 +47,8 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
 }
-WITHOUT_HEADS = ("similarity", "rollout")
+SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
+WITHOUT_HEADS = ("similarity", "rollout", *SCREEN_ONLY)
 MOVING_DPI = 96
 
 

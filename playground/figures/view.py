@@ -55,7 +55,8 @@ VIEW = (
         help="run the whole forward pass with that scale, not this layer alone",
     ),
     Choice(
-        "what", "weight", ("weight", "value", "score", "similarity", "rollout"), field="what", flag="--what",
+        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "components", "norm"),
+        field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),
     Choice(

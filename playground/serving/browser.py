@@ -19,15 +19,15 @@ MINE = "mine:"  # in the strip, what stands before the id of a picture of the pe
 FORGET = "forget:"  # what the strip says when the person's own pictures are to be forgotten
 LENS_HEIGHT = -82  # the window less what stands above the microscope
 ADVICE_HEIGHT = 32  # of the line that may stand between
+HALF = 65504  # the largest number of sixteen bits
 
 
 @dataclass(frozen=True)
 class Overlay:
     """The server's answer to a question about one patch."""
 
-    what: str  # "similarity" or "rollout"
+    what: str  # "rollout"
     query: str
-    layer: int | None
     scale: float | str  # of the whole pass; "on" for the trained one
     values: np.ndarray  # (tokens,)
 
@@ -59,6 +59,7 @@ class Browser:
     def __init__(self):
         self._held: set[str] = set()  # ids of packs and pictures that it has
         self._more: tuple[str, list[int]] | None = None  # layers that it asked for, of the pack with this id
+        self._matrix: tuple[dict, np.ndarray] | None = None  # features or flows that it asked for, and whose they are
         self._last: tuple[Choice, int, bool, bytes] | None = None  # what was sent last, and for which choice and view
 
     def has_nothing(self) -> None:
@@ -73,6 +74,11 @@ class Browser:
 
     def wants(self, pack_id: str, layers: list[int]) -> None:
         self._more = (pack_id, layers)
+        self._last = None
+
+    def gets(self, whose: dict, matrix: np.ndarray) -> None:
+        """A matrix goes with the next bytes, once, in float16."""
+        self._matrix = (whose, np.clip(matrix, -HALF, HALF).astype(np.float16))
         self._last = None
 
     def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
@@ -92,16 +98,16 @@ class Browser:
                 if picture.id not in held:
                     images[picture.id]["section"] = f"image{len(images)}"
                     arrays[f"image{len(images)}"] = picture.jpeg
-            pack_id, section = _id(picture, wish), f"pack{len(packs)}"
+            its_id, section = pack_id(picture, wish), f"pack{len(packs)}"
             complete &= traces.make(picture, wish, own)
-            if pack_id not in held:
+            if its_id not in held:
                 arrays[section] = traces.pack(picture, wish, own, layer)
-            elif self._more is not None and self._more[0] == pack_id:
+            elif self._more is not None and self._more[0] == its_id:
                 arrays[section] = traces.layers(picture, wish, own, self._more[1])
-            entry = {"id": pack_id, "title": plain_name(wish.model), "image": list(images).index(picture.id)}
+            entry = {"id": its_id, "title": plain_name(wish.model), "image": list(images).index(picture.id)}
             packs.append(entry | ({"section": section} if section in arrays else {}))
-            held |= {pack_id, picture.id}
-        asks = ["similarity", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
+            held |= {its_id, picture.id}
+        asks = ["features", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
         header = {
             "format": "attention-playground/page-1",
             "packs": packs,
@@ -118,10 +124,13 @@ class Browser:
         if (overlay := choice.overlay) is not None:
             arrays["overlay"] = overlay.values.astype(np.float32)
             header["overlay"] = {
-                "what": overlay.what, "query": overlay.query, "layer": overlay.layer, "scale": overlay.scale,
+                "what": overlay.what, "query": overlay.query, "scale": overlay.scale,
                 "section": "overlay",
             }  # fmt: skip
-        self._held, self._more = held, None
+        if self._matrix is not None:
+            whose, arrays["matrix"] = self._matrix
+            header["matrix"] = whose | {"section": "matrix"}
+        self._held, self._more, self._matrix = held, None, None
         return pack(header, arrays)
 
 
@@ -131,5 +140,5 @@ def _credit(sample: str) -> str:
     return f"{found.author} · {found.licence}" if found.kind == "photograph" else ""
 
 
-def _id(picture: Picture, wish: Wish) -> str:
+def pack_id(picture: Picture, wish: Wish) -> str:
     return f"{picture.id}-{sha256(repr(wish).encode()).hexdigest()[:12]}"

@@ -11,12 +11,14 @@ from itertools import count
 from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.samples import named
-from playground.serving import address, models, opening, pictures, traces
-from playground.serving.browser import Browser, Choice, Overlay
+from playground.serving import address, models, opening, pictures, queue, traces
+from playground.serving.browser import Browser, Choice, Overlay, pack_id
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
 MOST_OWN = 3  # pictures of a person's own that the server keeps; their browser keeps more and sends them again
+MOST_FLOWS = 1400  # tokens whose rollouts go to the browser all at once; lens/features.js knows the same number
+
 _view_ids = count(1)  # never the same twice on a server
 
 
@@ -206,20 +208,29 @@ class Session:
             whole = replace(self.wish, scale=1.0 if asked["scale"] == "off" else float(asked["scale"]))
             traces.answer(self.picture, whole, self.own)
             self.choice = replace(self.choice, whole=whole)
-        elif what in ("similarity", "rollout"):
-            overlay = self._overlay(what, str(asked["query"]), int(asked["layer"]), asked.get("scale", "on"))
-            self.choice = replace(self.choice, overlay=overlay)
+        elif what in ("features", "flows"):
+            self._send_matrix(what, str(asked["pack"]), int(asked.get("layer", 0)))
+        elif what == "rollout":
+            self.choice = replace(self.choice, overlay=self._rollout(str(asked["query"]), asked.get("scale", "on")))
         elif what == "compare" and self.other is None:
             self.compare(pictures.next_sample(self.picture), self.wish.model)
 
-    def _overlay(self, what: str, query: str, layer: int, scale: float | str) -> Overlay:
+    def _send_matrix(self, what: str, whose: str, layer: int) -> None:
+        """Every token's features after a layer, or every token's rollout: with it the browser answers for any patch."""
+        wishes = {pack_id(picture, wish): (picture, wish) for picture, wish in self.choice.pairs()}
+        seen = traces.trace(*wishes[whose], self.own)
+        if what == "flows" and seen.tokens > MOST_FLOWS:
+            raise PlaygroundError(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
+        with queue.turn():
+            matrix = seen.features(layer) if what == "features" else seen.rollout()
+        self._browser.gets({"what": what, "pack": whose, "layer": layer}, matrix.numpy())
+
+    def _rollout(self, query: str, scale: float | str) -> Overlay:
         wish = self.wish if scale == "on" else replace(self.wish, scale=float(scale))
         seen = traces.trace(self.picture, wish, self.own)
         parts = query.split(",")
         place = (int(parts[0]), int(parts[1])) if len(parts) == 2 else query
-        if what == "rollout":  # through all layers, whichever is shown
-            return Overlay(what, query, None, scale, seen.rollout(place).numpy())
-        return Overlay(what, query, layer, scale, seen.similarity(place, layer).numpy())
+        return Overlay("rollout", query, scale, seen.rollout(place).numpy())
 
     def blob(self) -> bytes:
         """What the microscope gets."""

@@ -2,6 +2,8 @@
 
 import re
 
+import torch
+
 from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
 
 
@@ -15,6 +17,50 @@ def test_similarity_and_rollout_of_a_locked_patch_are_python_s(visitor):
     layer = visitor.lock((7, 5))["layer"]
     assert_close(map_of(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
     assert_close(map_of(visitor, "rollout")["map"], truth.rollout((7, 5)))
+
+
+def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(visit):
+    visitor = visit("sample=meadow&model=bundled&detail=1")
+    truth, layer = seen(), visitor.read()["layer"]
+    for what, python in (
+        ("similarity", lambda patch: truth.similarity(patch, layer)),
+        ("rollout", truth.rollout),
+    ):
+        map_of(visitor, what)
+        sent = len(visitor.sent)
+        for patch in ((3, 4), (9, 2), (12, 12)):
+            assert_close(visitor.hover(patch)["map"], python(patch), 2e-3)
+        assert not visitor.part("waiting").is_visible()
+        assert len(visitor.sent) == sent
+
+
+def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(visit):
+    visitor = visit("sample=meadow&model=bundled&detail=1")
+    shown = map_of(visitor, "norm")
+    norms = seen().features(shown["layer"]).norm(dim=-1)
+    assert_close(shown["map"], norms, 2e-3 * float(norms.max()))
+    map_of(visitor, "components")
+    colours = visitor.part("picture").evaluate(
+        "c => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)"
+        ".map((p) => p & 0xe0e0e0)).size"
+    )
+    assert colours > 30
+
+
+def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(visit):
+    visitor = visit("sample=meadow&model=bundled&detail=1&with=sample:flock&beside=compare&what=similarity")
+    patch = (5, 6)
+    shown = visitor.hover(patch)
+    found = visitor.part("otherFoot").filter(has_text="Most alike here")
+    found.wait_for()
+    asked, there = (seen(name).features(shown["layer"]) for name in ("meadow", "flock"))
+    cosine = torch.cosine_similarity(there, asked[seen().token(patch)], dim=-1)
+    best = int(cosine[5:].argmax())  # behind the class token and four registers
+    assert f"patch {best // 14}, {best % 14}, cosine {cosine[5 + best]:.2f}" in found.inner_text()
+    x, y = visitor.place((2, 2), on="twin")
+    visitor.page.mouse.move(x, y)
+    mine = visitor.until("r => r.query === '2,2' && r.map")["map"]
+    assert_close(mine, torch.cosine_similarity(asked, there[seen().token((2, 2))], dim=-1), 2e-3)
 
 
 def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor):

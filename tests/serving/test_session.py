@@ -135,10 +135,12 @@ def test_what_is_compared_goes_along_with_every_choice():
         {"what": "layers"},
         {"what": "layers", "pack": None, "layers": ["x"]},
         {"what": "layers", "pack": None, "layers": 3},
-        {"what": "similarity"},
-        {"what": "similarity", "query": "1,x", "layer": 0},
-        {"what": "similarity", "query": "99,99", "layer": 0},
-        {"what": "similarity", "query": "7,5", "layer": 99},
+        {"what": "features"},
+        {"what": "features", "pack": "nobody's", "layer": 0},
+        {"what": "flows", "pack": ["x"]},
+        {"what": "rollout"},
+        {"what": "rollout", "query": "1,x"},
+        {"what": "rollout", "query": "99,99"},
         {"what": "rollout", "query": "nobody", "layer": 0},
         {"what": "rollout", "query": "7,5", "layer": 0, "scale": []},
         {"what": "packs", "ids": 7},
@@ -262,3 +264,29 @@ def test_a_costly_model_gives_an_upload_a_coarse_first_look_and_then_the_real_on
 def unpack_pack(here) -> bytes:
     """The first pack of what the microscope gets."""
     return unpack(here.blob())[1]["pack0"].tobytes()
+
+
+def test_features_and_flows_of_all_tokens_go_once_and_are_python_s():
+    here, _ = session.start({"sample": "meadow", "model": "bundled"}, {})
+    (its_id,) = sizes(here.blob())
+    seen = traces.trace(here.picture, here.wish, here.own)
+    for asked, expected in (
+        ({"what": "features", "pack": its_id, "layer": 3}, seen.features(3)),
+        ({"what": "flows", "pack": its_id}, seen.rollout()),
+    ):
+        here.answer(asked)
+        header, arrays = unpack(here.blob())
+        assert header["matrix"] == {"what": asked["what"], "pack": its_id, "layer": asked.get("layer", 0)} | {
+            "section": "matrix"
+        }
+        assert arrays["matrix"].dtype == "float16"
+        assert abs(arrays["matrix"] - expected.numpy()).max() < 2e-3 * abs(expected).max()
+        here.tell_view({})
+        assert "matrix" not in unpack(here.blob())[0]
+
+
+def test_a_layer_that_is_not_there_has_no_features():
+    here, _ = session.start({"sample": "meadow", "model": "bundled"}, {})
+    (its_id,) = sizes(here.blob())
+    with pytest.raises(PlaygroundError, match="no layer 99"):
+        here.answer({"what": "features", "pack": its_id, "layer": 99})

@@ -2,6 +2,7 @@
 
 import { holds } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
+import { missingMatrix } from "./features.js";
 import { canAsk, isMap, overlayNow, passScale } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
@@ -16,12 +17,18 @@ export function ask(lens, request) {
   lens.host.ask(request);
 }
 
-export function askForMissing(lens) {
-  const { view, shown, other } = lens;
+// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long.
+export function askForMissing(lens, pointed) {
+  if (pointed && lens.asking) return;
   clearTimeout(lens.asking);
   lens.asking = setTimeout(() => {
-    if (isMap(view.what) && view.locked && lens.hover < 0 && !overlayNow(lens))
-      ask(lens, { what: view.what, layer: view.layer, query: view.query, scale: passScale(lens) });
+    lens.asking = 0;
+    if (!lens.main) return;
+    const { view, shown, other } = lens;
+    const matrix = missingMatrix(lens);
+    if (matrix) ask(lens, matrix);
+    else if (isMap(view.what) && view.locked && !overlayNow(lens))
+      ask(lens, { what: view.what, query: view.query, scale: passScale(lens) });
     else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
     else if (view.beside === "compare" && !other && canAsk(lens, "compare")) ask(lens, { what: "compare" });
     else if (canAsk(lens, "layers")) askForLayers(lens);

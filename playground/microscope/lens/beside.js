@@ -1,16 +1,19 @@
 // The second picture: what a convolution reads, all heads of all layers, or another picture to compare with.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { entropyBits, holds } from "../core/core.js";
+import { ownDomain, ROLES } from "../core/colours.js";
+import { entropyBits, holds, largestIndex } from "../core/core.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
-import { drawCells } from "../drawing/charts.js";
+import { drawCells, shortNumber } from "../drawing/charts.js";
+import { say } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
+import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { otherSize } from "./layout.js";
 import { photoOf, printPatches } from "./prints.js";
-import { writeOther } from "./readouts.js";
-import { depthOf, layersAtHand } from "./shown.js";
+import { tokenName, writeOther } from "./readouts.js";
+import { depthOf, isMap, layersAtHand } from "./shown.js";
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
 const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
@@ -146,6 +149,7 @@ export function paintOther(lens) {
   context.clearRect(0, 0, refs.twin.width, refs.twin.height);
   if (!other) return;
   const { pack, answers } = other;
+  if (isMap(view.what)) return paintOtherMap(lens, other);
   const token = sameToken(shown.token, main.pack, pack);
   const layer = sameLayer(view.layer, main.pack, pack);
   const head = Math.min(view.head, pack.heads - 1);
@@ -157,13 +161,41 @@ export function paintOther(lens) {
     const domain = ownExposure(values, 0, pack, shown.what, ceiling, log);
     printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, domain);
   } else printNothing(lens.otherPrint);
-  const picture = {
-    rows: pack.rows,
-    columns: pack.columns,
-    grid: view.grid,
-    mark: token - pack.prefixCount,
-    tag: null,
-  };
+  setOther(lens, other, token - pack.prefixCount, null);
+  const row = values && shown.what === "weight" ? values : null;
+  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+}
+
+// What in the compared picture resembles the patch that asks in the first one; or its own colours and lengths.
+function paintOtherMap(lens, other) {
+  const { view } = lens;
+  const { pack } = other;
+  const { prefixCount } = pack;
+  const map = otherMap(lens);
+  photoOf(lens, other);
+  let tag = null,
+    words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
+  if (!map) printNothing(lens.otherPrint);
+  else if (map.pixels) printComponents(lens.otherPrint, map.pixels, pack);
+  else {
+    const domain = ownDomain(map.values, prefixCount, pack.tokens, false, true);
+    printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
+    const best = largestIndex(map.values, prefixCount, pack.tokens);
+    if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
+    if (view.what === "similarity" && map.asked < 0)
+      words = `Most alike here: patch ${tokenName(best, pack)}, cosine ${shortNumber(map.values[best])}.`;
+  }
+  if (missingMatrix(lens)) words = "Its features are on their way.";
+  setOther(lens, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
+  say(lens.refs.otherFoot, words);
+}
+
+// Draws the compared picture in its frame.
+function setOther(lens, other, mark, tag) {
+  const { refs, view } = lens;
+  const { pack } = other;
+  const context = refs.twin.getContext("2d");
+  const picture = { rows: pack.rows, columns: pack.columns, grid: view.grid, mark, tag };
   const size = otherSize(lens, other);
   const x = Math.round((refs.twin.width - size.width) / 2),
     y = Math.round((refs.twin.height - size.height) / 2);
@@ -172,6 +204,4 @@ export function paintOther(lens) {
   if (sheet.width !== size.width || sheet.height !== size.height) Object.assign(sheet, size);
   drawPicture(sheet.getContext("2d"), size.width, size.height, lens.otherPrint.canvas, picture, lens.unit);
   context.drawImage(sheet, x, y);
-  const row = values && shown.what === "weight" ? values : null;
-  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
 }

@@ -27,12 +27,13 @@ export function tokenUnder(lens) {
     pack = other.pack;
   }
   const token = pack.prefixCount + patchAt(x, y, pack.rows, pack.columns);
+  lens.hoverOther = pack === main.pack ? -1 : token;
   return pack === main.pack ? token : sameToken(token, pack, main.pack);
 }
 
 function leave(lens, event) {
   if (holdsLine(lens, event)) return;
-  lens.aim = -1;
+  lens.aim = lens.hoverOther = -1;
   lens.pointer.fresh = false;
   if (lens.hover >= 0 && !lens.view.locked) lens.view.query = queryOf(lens.hover, lens.main.pack);
   lens.hover = -1;

@@ -13,12 +13,14 @@
 //               uploaded,                     // true for a person's own picture
 //               asks},                        // the questions that the host answers, see `ask`
 //     onView:  (view) => {},                  // 300 ms after the last choice, never while the cursor moves
-//     ask:     (request) => {},               // {what: "similarity" | "rollout", layer, query, scale: of the pass}
+//     ask:     (request) => {},               // {what: "features", pack, layer} | {what: "flows", pack}
+//                                             // {what: "rollout", query, scale: of the pass}
 //                                             // {what: "whole", scale} | {what: "layers", layers, pack}
 //                                             // {what: "packs", ids} | {what: "compare"}
 //     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
 //   });
+//   lens.update({matrix: {what: "features" | "flows", pack, layer, values: float16 as bits}}); // (tokens, …)
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
@@ -33,6 +35,7 @@ import { ask, askForMissing } from "./asking.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
+import { takeMatrix } from "./features.js";
 import { takeImages, takePacks } from "./given.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
@@ -121,7 +124,7 @@ function followThePage(lens) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-function update(lens, { packs, images, view, ui, overlay }) {
+function update(lens, { packs, images, view, ui, overlay, matrix }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
   const before = lens.main,
     start = startOf(lens),
@@ -130,6 +133,7 @@ function update(lens, { packs, images, view, ui, overlay }) {
   if (missing.length) ask(lens, { what: "packs", ids: missing });
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
+  if (matrix) takeMatrix(lens, matrix);
   if (!lens.main) return;
   const another = before && lens.images[lens.main.image] !== picture; // what was locked was a patch of the former one
   if (another) lens.view = { ...lens.view, locked: false };
@@ -217,7 +221,7 @@ function onFrame(lens) {
   lens.painted = lens.shown.token;
   if (pointed) lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
   if (unfinished) lens.schedule();
-  askForMissing(lens);
+  askForMissing(lens, pointed && !dirty);
   clearTimeout(lens.speaking);
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
 }

@@ -8,8 +8,11 @@ export const MARKUP = `
     <button data-value="value" data-ref="valueTab"
         title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
     <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
-    <button data-value="similarity" data-ask="similarity"
-        title="cosine of the locked patch's features to every other patch's">similarity</button>
+    <button data-value="similarity" data-ask="features"
+        title="cosine of this patch's features to every other patch's">similarity</button>
+    <button data-value="components" data-ask="features"
+        title="the first three principal components of this layer's features as red, green and blue">colours</button>
+    <button data-value="norm" data-ask="features" title="how long each token's feature vector is">length</button>
     <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers">rollout</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"

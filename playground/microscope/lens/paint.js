@@ -12,6 +12,7 @@ import { rankOfAim } from "./aimed.js";
 import { paintSums } from "./arithmetic.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
 import { printBehind } from "./curtain.js";
+import { printComponents, waitingFor } from "./features.js";
 import { paintLine } from "./lockline.js";
 import { photoOf, printPatches, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
@@ -72,12 +73,14 @@ function paintMain(lens) {
   let waiting = "";
   shown.mainDomain = shown.domain;
   if (isMap(view.what) && !overlay) {
-    waiting = view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
+    waiting = waitingFor(lens);
     printNothing(lens.print);
+  } else if (overlay?.pixels) {
+    printComponents(lens.print, overlay.pixels, pack);
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
     const logarithmic = view.log && view.what === "rollout";
-    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, view.what === "similarity");
+    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, view.what !== "rollout");
     printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && view.what !== "score") {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
@@ -87,7 +90,7 @@ function paintMain(lens) {
     printPatches(lens, lens.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
-  shown.mark = token - pack.prefixCount;
+  shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
   setTag(lens, Boolean(waiting || overlay));
   const { rows, columns } = pack;
   const behind = waiting || overlay ? null : printBehind(lens);
@@ -120,6 +123,7 @@ function setTag(lens, hidden) {
 function paintColourBar(lens) {
   const { refs, shown, view } = lens;
   const domain = shown.mainDomain;
+  refs.colourBar.style.visibility = view.what === "components" ? "hidden" : "";
   const share = view.what === "weight" || view.what === "rollout";
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what}`;
   if (lens.barKey === key || !refs.colourBar.width) return;

@@ -35,15 +35,13 @@ export function writeTitles(lens) {
   say(
     refs.ask1,
     overlay
-      ? view.what === "similarity"
-        ? "What resembles"
-        : "What flows into"
+      ? MAP_TITLES[view.what]
       : row
         ? `Whom does${patch ? " patch" : ""}`
         : `Who listens to${patch ? " patch" : ""}`,
   );
   say(refs.chip, tokenName(token, pack));
-  say(refs.ask2, overlay || !row ? "?" : "listen to?");
+  say(refs.ask2, view.what === "components" || view.what === "norm" ? "" : overlay || !row ? "?" : "listen to?");
   refs.chip.className = row || overlay ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", overlay);
 
@@ -105,12 +103,21 @@ export function layerRange(lens) {
   return `of ${inOneRun || held.length > 6 ? `${held[0]}–${held.at(-1)}` : held.join(", ")}`;
 }
 
+const MAP_TITLES = {
+  similarity: "What resembles",
+  rollout: "What flows into",
+  components: "Colours of the features, at",
+  norm: "Length of the features, at",
+};
+
 const NOTES = {
   weight: "weight: a share of the mixture, not importance",
   column: "what each patch takes from this one",
   value: "weight × ‖value‖: a short value vector carries little",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
+  components: "three principal components of the features: red, green, blue",
+  norm: "length of each token's features after this layer",
   rollout: "attention multiplied through all layers, mean over heads",
 };
 

@@ -3,13 +3,15 @@
 
 import { holds } from "../core/core.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";
+import { liveMap } from "./features.js";
 
-// Maps that the browser cannot make from queries and keys; the host is asked for them.
-export const isMap = (what) => what === "similarity" || what === "rollout";
+// Maps that are not made of queries and keys: the host is asked for features or flows.
+const MAPS = ["similarity", "rollout", "components", "norm"];
+export const isMap = (what) => MAPS.includes(what);
 
-// Whether the host answers such questions: "similarity", "rollout", "whole", "layers", "compare".
+// Whether the host answers such questions: "features", "rollout", "whole", "layers", "compare".
 export const canAsk = (lens, what) =>
-  Boolean(lens.host.ask) && (lens.ui.asks ?? ["similarity", "rollout", "whole", "layers"]).includes(what);
+  Boolean(lens.host.ask) && (lens.ui.asks ?? ["features", "rollout", "whole", "layers"]).includes(what);
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
@@ -45,12 +47,13 @@ export function resolve(lens) {
 // The scale of the forward pass that is shown.
 export const passScale = (lens) => (lens.shown.wholeArrived ? lens.shown.scale : "on");
 
-// The map that the host made, if it is for the present choices.
+// The map that is drawn: made here of what has arrived, or by the host for the present choices.
 export function overlayNow(lens) {
   const { overlay, view, main } = lens;
-  if (!isMap(view.what) || !overlay || overlay.what !== view.what) return null;
+  if (!isMap(view.what)) return null;
+  const live = liveMap(lens);
+  if (live || !overlay || overlay.what !== view.what) return live;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(lens.shown.token, main.pack)) return null;
-  if ((overlay.layer ?? null) !== null && overlay.layer !== view.layer) return null;
   if ((overlay.scale ?? "on") !== passScale(lens)) return null;
   return overlay;
 }

@@ -21,12 +21,16 @@ export function createState(root, refs, host) {
     whole: null, //                         the entry whose whole forward pass ran with another scale
     images: [], //                          {title, start, bitmap, pending}; entries name them by index
     decoded: new Map(), //                  id → image, those of former pictures too
+    features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
+    flows: new Map(), //                    id → the rollout of every token, as float16
+    live: { key: "", values: null, pixels: null, from: null }, // the map of the last frame, see features.js
     overlay: null, //                       a map that the host made: {what, query, layer, scale, values, title}
 
     // ---- what a person has chosen, and where the cursor is
     view: { ...DEFAULT_VIEW },
     hover: -1, //                           the token under the cursor, −1: none
     aim: -1, //                             the token that the line leads to (see lockline.js), −1: none
+    hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen

@@ -8,8 +8,9 @@
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby", "start": [0.6, 0.4]}, …],
 //    "view":     {…}, "view_id": "…",
 //    "shows":    {"chosen": "meadow", "own": []}, for the strip of samples (see strip.js),
-//    "overlay":  {"section": "overlay0", "what": "similarity", "query": "7,5", "layer": 8, "scale": "on"} or null,
-//    "ui":       {"height": 600, "uploaded": false, "asks": ["similarity", "rollout", "whole", "layers"],
+//    "overlay":  {"section": "overlay0", "what": "rollout", "query": "7,5", "scale": "on"} or null,
+//    "matrix":   {"section": "matrix", "what": "features" or "flows", "pack": "sha…", "layer": 8}, only once,
+//    "ui":       {"height": 600, "uploaded": false, "asks": ["features", "rollout", "whole", "layers"],
 //                 "link": "https://…"}, the address that links start from; default: where the page is
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
 //
@@ -73,6 +74,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const viewId = header.view_id ?? null;
     if (kept.viewId !== viewId) next.view = header.view ?? {};
     kept.viewId = viewId;
+    if (header.matrix) next.matrix = { ...header.matrix, values: section(header.matrix.section) };
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
     kept.sender.confirm();

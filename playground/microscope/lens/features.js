@@ -1,0 +1,135 @@
+// Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
+// features of a layer (or the rollout of all tokens) come once, and then nobody is asked while the cursor moves.
+
+import { halfFloats } from "../core/core.js";
+import { componentPixels, makeFeatures, principal, similarityInto } from "../core/features.js";
+import { sameLayer } from "../core/view.js";
+import { softOf } from "../drawing/light.js";
+
+const MOST_FLOWS = 1400; // tokens; of more, the host makes the rollout of a locked patch (as in serving/session.py)
+const KEPT_FEATURES = 8; // layers
+const KEPT_FLOWS = 2; // pictures
+const OPACITY = 0.78; // of the colours above the photograph
+
+// ------------------------------------------------------------------------------------------------------- what came
+
+export function takeMatrix(lens, { what, pack: id, layer, values }) {
+  const { pack } = lens.packs.get(id) ?? {};
+  if (!pack || values.length % pack.tokens) return;
+  if (what === "flows")
+    keep(lens.flows, id, values.slice(), KEPT_FLOWS); // not the whole message with it
+  else {
+    const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
+    keep(lens.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
+  }
+  lens.live.key = "";
+  lens.asked.delete(what);
+}
+
+// The oldest goes first.
+function keep(map, key, value, most) {
+  map.set(key, value);
+  for (const old of map.keys()) if (map.size > most) map.delete(old);
+}
+
+const entryShown = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
+const featuresOf = (lens, entry, layer) => lens.features.get(`${entry.id} ${layer}`) ?? null;
+
+// The features of the compared picture, if they can be compared with these: two models have no features in common.
+function otherFeatures(lens) {
+  const { other, main, view } = lens;
+  if (view.beside !== "compare" || !other) return null;
+  return featuresOf(lens, other, sameLayer(view.layer, main.pack, other.pack));
+}
+
+const comparable = (a, b) => a && b && a.model === b.model && a.width === b.width;
+
+// What is to be asked for the map on view, or null.
+export function missingMatrix(lens) {
+  const { view, main, other } = lens;
+  const entry = entryShown(lens);
+  if (view.what === "rollout") {
+    if (entry.pack.tokens > MOST_FLOWS || lens.flows.has(entry.id)) return null;
+    return { what: "flows", pack: entry.id };
+  }
+  if (!["similarity", "components", "norm"].includes(view.what)) return null;
+  if (!featuresOf(lens, entry, view.layer)) return { what: "features", pack: entry.id, layer: view.layer };
+  if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
+  return { what: "features", pack: other.id, layer: sameLayer(view.layer, main.pack, other.pack) };
+}
+
+export function waitingFor(lens) {
+  const { view, main } = lens;
+  if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
+  if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
+  return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
+}
+
+// ------------------------------------------------------------------------------------------------- the map on view
+
+// {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
+export function liveMap(lens) {
+  const { view, shown, live } = lens;
+  const entry = entryShown(lens);
+  const matrix = view.what === "rollout" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
+  if (!matrix) return null;
+  const beside = view.what === "rollout" ? null : otherFeatures(lens);
+  const fromOther = view.what === "similarity" && !view.locked && lens.hoverOther >= 0 && comparable(matrix, beside);
+  const asked = fromOther ? lens.hoverOther : shown.token;
+  const key = `${view.what} ${entry.id} ${view.layer} ${asked} ${fromOther} ${Boolean(beside)}`;
+  if (live.key === key) return live;
+  const { tokens } = entry.pack;
+  if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
+  live.pixels = null;
+  if (view.what === "rollout") flowInto(live.values, matrix, asked);
+  else if (view.what === "norm") live.values.set(matrix.norms);
+  else similarityInto(live.values, matrix, asked, fromOther ? beside : matrix);
+  if (view.what === "components") live.pixels = coloursOf(matrix, comparable(matrix, beside) ? beside : null);
+  return Object.assign(live, { key, from: fromOther ? "other" : null });
+}
+
+function flowInto(out, bits, token) {
+  const numbers = halfFloats();
+  for (let j = 0, at = token * out.length; j < out.length; j++) out[j] = numbers[bits[at + j]];
+}
+
+// The components belong to both pictures where two are compared: the same part has the same colour in both.
+function coloursOf(features, beside) {
+  if (features.colours?.beside !== beside) {
+    const found = principal(beside ? [features, beside] : [features]);
+    features.colours = { beside, pixels: componentPixels(features, found) };
+    if (beside) beside.colours = { beside: features, pixels: componentPixels(beside, found) };
+  }
+  return features.colours.pixels;
+}
+
+// The same for the compared picture: what in it resembles the patch that asks, wherever that lies.
+export function otherMap(lens) {
+  const { view, shown } = lens;
+  const mine = featuresOf(lens, entryShown(lens), view.layer),
+    theirs = otherFeatures(lens);
+  if (view.what === "rollout" || !theirs) return null;
+  if (view.what === "norm") return { values: theirs.norms, pixels: null, asked: -1 };
+  if (view.what === "components") {
+    return { values: theirs.norms, pixels: coloursOf(theirs, comparable(mine, theirs) ? mine : null), asked: -1 };
+  }
+  if (!comparable(mine, theirs)) return null;
+  const within = !view.locked && lens.hoverOther >= 0;
+  const values = new Float32Array(theirs.tokens);
+  similarityInto(values, theirs, within ? lens.hoverOther : shown.token, within ? theirs : mine);
+  return { values, pixels: null, asked: within ? lens.hoverOther : -1 };
+}
+
+// One flat colour a patch, with a little of the photograph beneath.
+export function printComponents(print, pixels, { rows, columns }) {
+  const { context, photo } = print;
+  const small = new OffscreenCanvas(columns, rows);
+  const data = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
+  small.getContext("2d").putImageData(data, 0, 0);
+  context.drawImage(softOf(photo), 0, 0);
+  context.globalAlpha = OPACITY;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, photo.width, photo.height);
+  context.globalAlpha = 1;
+  print.holds = "components";
+}
