@@ -12,8 +12,8 @@ def map_of(visitor, what: str) -> dict:
     return visitor.until(f"r => r.what === '{what}' && r.map")
 
 
-def test_similarity_and_rollout_of_a_locked_patch_are_python_s(visitor):
-    truth = seen()
+def test_similarity_and_rollout_of_a_locked_patch_are_python_s(visit):
+    visitor, truth = visit("sample=meadow&model=bundled&detail=1"), seen()
     layer = visitor.lock((7, 5))["layer"]
     assert_close(map_of(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
     assert_close(map_of(visitor, "rollout")["map"], truth.rollout((7, 5)))

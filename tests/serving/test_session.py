@@ -85,7 +85,7 @@ def test_what_the_browser_has_is_not_sent_again():
     blob = here.blob()
     assert [size > 0 for size in sizes(blob).values()] == [False, True]
     assert [("section" in image) for image in unpack(blob)[0]["images"]] == [False, True]
-    here.answer({"what": "similarity", "query": "7,5", "layer": 3})
+    here.answer({"what": "rollout", "query": "7,5"})
     blob = here.blob()
     assert set(sizes(blob).values()) == {0}
     assert len(blob) < 10**4
