@@ -238,6 +238,7 @@ class VisionTransformer(nn.Module):
         super().__init__()
         self.config = c
         self.name = "untrained"
+        self.random_weights = True  # until others are loaded
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
 
@@ -257,6 +258,10 @@ class VisionTransformer(nn.Module):
         self.head = nn.Linear(c.width, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
         self.initialise(seed)
+
+    def load_state_dict(self, *given, **how):
+        self.random_weights = False
+        return super().load_state_dict(*given, **how)
 
     def initialise(self, seed: int) -> None:
         """Random weights with a generator of their own, so that a seed means the same weights in any thread."""

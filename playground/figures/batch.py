@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from playground import figures
 from playground.errors import PlaygroundError
-from playground.figures import command_line
+from playground.figures import command_line, naming
 from playground.figures.spec import Spec
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
@@ -114,6 +114,7 @@ class _Many:
     spec: Spec
     several: bool
     bar: object = None
+    warned: set[str] = field(default_factory=set)
 
     def track(self, images: list[str]):
         from tqdm import tqdm
@@ -134,13 +135,22 @@ class _Many:
         from playground.figures.request import from_files
 
         spec = replace(self.spec, image=name)
+        if self.options.head is None and spec.look:
+            spec = replace(spec, head=spec.look.head)
         seen, image, others = from_files(spec)
-        if _is_html(self.options.output):
-            return [self._interactive(spec, seen, image)]
-        layers, heads = self._chosen(seen)
+        made = (
+            [self._interactive(spec, seen, image)]
+            if _is_html(self.options.output)
+            else self._drawn(spec, seen, image, others)
+        )
+        self._warn(seen, others.get("other", seen))
+        return made
+
+    def _drawn(self, spec: Spec, seen, image, others: dict) -> list[Path]:
+        layers, heads = self._chosen(spec, seen)
         layers = layers[:1] if spec.layout in ("wall", "atlas") or spec.sweep == "layers" else layers
         heads = heads[:1] if spec.layout in ("heads", "wall", "atlas") else heads
-        path = self._namer(name, layers, heads)
+        path = self._namer(spec.image, layers, heads)
         return [
             self._one(path(layer, head), replace(spec, layer=layer, head=head), seen, image, others)
             for layer in layers
@@ -161,15 +171,20 @@ class _Many:
         from playground.figures import html
 
         path = self._namer(spec.image, [], [])(0, 0)
-        spec = replace(spec, image=Path(spec.image).name)  # the file may be published: it names no folder
+        spec = naming.published(spec)
         spec = html.filled(spec, seen, image)
         megabytes = html.write(path, spec, seen, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
         return path
 
-    def _chosen(self, seen) -> tuple[list[int], list[int]]:
-        layers = [Spec().settled(seen).layer] if self.options.layer is None else self._numbers("layer", seen.layers)
-        return layers, self._numbers("head", seen.heads)
+    def _warn(self, *traces) -> None:
+        for name in {naming.model(seen) for seen in traces if naming.is_random(seen)} - self.warned:
+            self.warned.add(name)
+            self.complain(f"playground: {name}: nothing of what this figure shows was learned")
+
+    def _chosen(self, spec: Spec, seen) -> tuple[list[int], list[int]]:
+        layers = [spec.settled(seen).layer] if self.options.layer is None else self._numbers("layer", seen.layers)
+        return layers, [spec.head] if self.options.head is None else self._numbers("head", seen.heads)
 
     def _numbers(self, what: str, most: int) -> list[int]:
         return command_line.read_numbers(getattr(self.options, what), most, f"--{what}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from playground.figures import naming
 from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
 from playground.figures.spec import WITHOUT_HEADS, Spec
+from playground.names import plain_name
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -28,10 +30,6 @@ def _token(name: str) -> str:
 
 def picture(name: str) -> str:
     return Path(name).name or "the picture"
-
-
-def model(name: str) -> str:
-    return {"bundled": "the bundled ViT", "untrained": "an untrained ViT"}.get(name, name.rsplit("/", 1)[-1])
 
 
 def place(spec: Spec, layer: int, head: int) -> str:
@@ -88,11 +86,11 @@ def taken(map_: Map) -> float:
     return sum(share for _, share in map_.prefix)
 
 
-def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
-    """One or two sentences that say what is seen, and with what it was made."""
-    where = "" if spec.layout in ("wall", "atlas") else f", {place(spec, spec.layer, spec.head)}"
-    if spec.layout == "heads":
-        where = f", layer {spec.layer}"
+def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] | None = None) -> str:
+    """One or two sentences that say what is seen, and with what it was made. `other` is what it is compared with."""
+    made_with = _made_with(spec, seen)
+    if other is not None and (theirs := _made_with(*other)) != made_with:
+        made_with = f"{made_with}, and {theirs}"
     who = asked(spec.query)
     said = {
         "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
@@ -101,7 +99,7 @@ def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what reaches {who} through all layers",
     }[spec.what]
-    first = f"{model(spec.model)}{where}: {said}"
+    first = f"{made_with}: {said}"
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], seen.tokens)
         first += (
@@ -109,8 +107,16 @@ def caption(spec: Spec, seen: Trace, maps: list[Map]) -> str:
             if even
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
-    outlined = ["Outlined: the patches that hold 60% of it."] if spec.layout != "wall" and is_lit(spec) else []
+    outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
     return " ".join([f"{first[0].upper()}{first[1:]}.", *_altered(spec, seen), *outlined])
+
+
+def _made_with(spec: Spec, seen: Trace) -> str:
+    """The model, its layer and its head."""
+    if spec.layout in ("wall", "atlas"):
+        return naming.model(seen)
+    where = f"layer {spec.layer}" if spec.layout == "heads" else place(spec, spec.layer, spec.head)
+    return f"{naming.model(seen)}, {where}"
 
 
 def _altered(spec: Spec, seen: Trace) -> list[str]:
@@ -146,6 +152,6 @@ def title(spec: Spec) -> str:
     if spec.layout == "curves":
         return "Softmax with and without 1/√dₖ"
     if spec.layout == "atlas":
-        return f"Head atlas of {model(spec.model)}"
+        return f"Head atlas of {plain_name(spec.model)}"
     shown = what.get(spec.layout, place(spec, spec.layer, spec.head))
     return f"{method(spec).capitalize()} of {asked(spec.query)}, {shown}"

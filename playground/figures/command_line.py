@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         else:
             kind = {"dpi": int, "ceiling": float}.get(name, str)
             alias = [f"{flag}s"] if name in ("layer", "head") else []
-            default = None if name == "model" else default
+            default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
             parser.add_argument(flag, *alias, metavar=METAVARS[name], type=kind, default=default, **options)
 
 
@@ -85,9 +85,13 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         text = _written(spec, name)
         if isinstance(DEFAULTS[name], bool):
             parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
-        elif text is not None and (text != str(DEFAULTS[name]) or name == "model"):
+        elif text is not None and (text != str(_default(spec, name)) or name == "model"):
             parts += [flag, text]
     return shlex.join([*parts, "-o", str(output)])
+
+
+def _default(spec: Spec, name: str) -> object:
+    return spec.look.head if name == "head" and spec.look else DEFAULTS[name]
 
 
 def _written(spec: Spec, name: str) -> str | None:
@@ -134,11 +138,11 @@ def _ranges(numbers: list[int]) -> list[str]:
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
-def holding(spec: Spec, layer: str | None, head: str | int) -> Spec:
+def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
     """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
     One layer stands for itself, one head for all of them."""
     first_layer, layers = _read_several(layer, "--layer")
-    first_head, heads = _read_several(head, "--head")
+    first_head, heads = _read_several(head, "--head")  # None: 0, or the sample's
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
     )

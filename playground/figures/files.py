@@ -14,6 +14,7 @@ from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import command
 from playground.figures.disk import keep
+from playground.figures.naming import published
 from playground.figures.sheet import Drawing
 from playground.version import __version__
 
@@ -44,9 +45,9 @@ def write(figure: Drawing, path: str | Path) -> Path:
 def provenance(figure: Drawing) -> dict[str, str]:
     """What every file carries: a title, all facts in a line, and the command that makes it again."""
     return {
-        "Title": captions.title(figure.spec),
+        "Title": captions.title(published(figure.spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in figure.facts.items()),
-        "Command": command(figure.spec),
+        "Command": command(published(figure.spec)),
         "Software": f"Attention Playground {__version__}",
     }
 

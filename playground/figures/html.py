@@ -23,6 +23,7 @@ from playground.errors import PlaygroundError
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import command
 from playground.figures.disk import keep
+from playground.figures.naming import model, published, weights
 from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
 from playground.tracing import Trace
@@ -159,18 +160,18 @@ def _view(spec: Spec) -> dict:
 def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> str:
     picture = _picture(seen, image)
     name = _printable(spec.image or "image")
-    facts = _facts(replace(spec, image=name), seen, picture)
+    facts = _facts(replace(published(spec), image=name), seen, picture)
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     start = {"title": name, "view": _view(spec), "heads": heads(spec, seen)}
     return PAGE.format(
         policy=_policy(style, script),
-        title=html.escape(f"Attention in {name}: {seen.model}, layer {spec.layer}, head {spec.head}"),
+        title=html.escape(f"Attention in {name}: {model(seen)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
         ),
         name=html.escape(name),
         jpeg=_text(_jpeg(picture)),
-        words=html.escape(f"{name} · {seen.model} · {seen.grid[0]} × {seen.grid[1]} patches"),
+        words=html.escape(f"{name} · {model(seen)} · {seen.grid[0]} × {seen.grid[1]} patches"),
         command=html.escape(facts["command"]),
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
         pack=_text(pack),
@@ -196,7 +197,7 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
     return {
         "version": __version__,
         "model": seen.model,
-        "weights": "unknown" if seen.vit is None else f"sha256:{fingerprints.of_weights(seen.vit)}",
+        "weights": weights(seen),
         "image": spec.image,
         "pixels": f"sha256:{fingerprints.of_image(picture)}",
         "layer": spec.layer,

@@ -12,7 +12,7 @@ from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps, prints
+from playground.figures import captions, light, maps, naming, prints
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Matrix, Panel, Panels
 from playground.figures.spec import WITHOUT_HEADS, Spec
@@ -180,7 +180,7 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
     present = {habit for layer in kinds for habit in layer}
     legend = tuple((habit.colour, habit.label) for habit in heads.HABITS if habit in present)
     caption = (
-        f"{captions.model(spec.model)}: what each head gives to the {side} × {side} places around a patch, "
+        f"{naming.model(seen)}: what each head gives to the {side} × {side} places around a patch, "
         "which is in the middle, on average over this picture; the frame names its habit."
     )
     taken = (habits.to_class + habits.to_registers) if seen.prefix else None
@@ -212,7 +212,9 @@ def _two(spec: Spec, subject: Subject, other: Subject | None) -> Content:
         panels.append(_map_panel(asks, one, map_, its, heading, line))
     seen = subject.seen
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
-    return Content(Panels(panels), span, captions.caption(plain, seen, shown), _outside_of_both(spec, pairs, shown))
+    beside = (pairs[1][1], pairs[1][0].seen) if spec.layout == "compare" else None
+    said = captions.caption(plain, seen, shown, beside)
+    return Content(Panels(panels), span, said, _outside_of_both(spec, pairs, shown))
 
 
 def _outside_of_both(spec: Spec, pairs, shown: list[Map]) -> str:
@@ -242,10 +244,9 @@ def _pair(spec: Spec, subject: Subject, other: Subject | None):
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = min(spec.head, other.seen.heads - 1)
     asks = replace(spec, query=query, layer=layer, head=head)
-    models = subject.seen.model != other.seen.model
+    models = naming.model(subject.seen) != naming.model(other.seen)
 
     def names(one: Subject, its: Spec) -> tuple[str, str]:
-        heading = captions.model(one.seen.model) if models else PurePath(one.name).stem
-        return heading.removeprefix("the ").removeprefix("an "), captions.place(its, its.layer, its.head)
+        return naming.model(one.seen) if models else PurePath(one.name).stem, captions.place(its, its.layer, its.head)
 
     return [(subject, spec, scale, *names(subject, spec)), (other, asks, scale, *names(other, asks))]

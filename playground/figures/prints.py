@@ -15,8 +15,9 @@ LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and c
 
 
 def is_lit(spec: Spec) -> bool:
-    """Scores and cosines have no share that could be lit: they are always heat."""
-    return spec.draw == "light" and spec.what not in SIGNED
+    """Scores and cosines have no share that could be lit, and the wall's pictures are too small for it: they are
+    always heat, as on the screen."""
+    return spec.draw == "light" and spec.what not in SIGNED and spec.layout != "wall"
 
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:

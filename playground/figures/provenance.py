@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import PurePath
+
 from playground.analysis import fingerprints
 from playground.figures import captions
 from playground.figures.layouts import Subject
+from playground.figures.maps import same_layer
+from playground.figures.naming import weights
 from playground.figures.spec import Spec, query_words
 from playground.version import __version__
 
@@ -13,8 +18,8 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     """In words, in the order in which they are read."""
     seen = subject.seen
     said = {
-        "model": seen.model,
-        "weights": f"sha256:{fingerprints.of_weights(seen.vit)}" if seen.vit else "unknown",
+        "model": PurePath(seen.model).name if seen.model.endswith(".safetensors") else seen.model,
+        "weights": weights(seen),
         "image": subject.name,
         "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
@@ -30,6 +35,8 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     said["scale"] = _scale(spec, subject)
     if other is not None and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
+        if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:
+            said["other layer"] = str(layer)
     return said | {"made by": f"Attention Playground {__version__}"}
 
 
@@ -46,7 +53,7 @@ def _scale(spec: Spec, subject: Subject) -> str:
 
 def footer(spec: Spec, subject: Subject, other: Subject | None) -> str:
     said = facts(spec, subject, other)
-    short = {key: value[: len("sha256:") + 8] if value.startswith("sha256:") else value for key, value in said.items()}
+    short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in said.items()}
     pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]
     if "other model" in short:
         pairs += [

@@ -48,6 +48,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
         vit = _model(spec.other_model, None) if other and spec.other_model else _model(spec.model, spec.weights)
+        if size is None and not other and spec.look:
+            size = tuple(side * vit.config.patch_size for side in spec.look.grid)
         return trace(vit, other_image if other else image, size=size, scale=None if scale == "on" else scale)
 
     seen, others = traces(spec, image, other_image, run)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
 from playground.figures.view import DRAWN, VIEW, matching
-from playground.samples import start_patch
+from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -118,6 +118,13 @@ class Spec:
         return PURPOSES[self.purpose]
 
     @property
+    def look(self) -> Look | None:
+        """How a sample photograph is best looked at, if this model is the one that it was chosen with."""
+        sample = named(self.image)
+        look = sample and sample.look
+        return look if look and look.model == self.model and self.weights is None else None
+
+    @property
     def dots(self) -> int:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
@@ -125,10 +132,11 @@ class Spec:
         """With every default that depends on the trace as a number."""
         if seen is None:
             return self
+        layer = self.look.layer if self.look else seen.upper_layer
         return replace(
             self,
             size=seen.size,
-            layer=seen.upper_layer if self.layer is None else self.layer,
+            layer=layer if self.layer is None else self.layer,
             query=start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen),
         )
 

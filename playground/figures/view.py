@@ -39,7 +39,8 @@ VIEW = (
     ),
     Choice(
         "head", 0, pattern=r"\d{1,3}", field="head", flag="--head",
-        help="counting from 0; several like layers (default: 0); an .html holds all heads unless several are named",
+        help="counting from 0; several like layers (default: the sample's, or 0); an .html holds all heads unless "
+        "several are named",
     ),
     Choice(
         "query", None, pattern=r"\d{1,3},\d{1,3}|cls|dist|reg\d{1,2}", field="query", flag="--patch",
@@ -80,7 +81,7 @@ VIEW = (
     Choice(
         "draw", "heat", ("heat", "light"), field="draw", flag="--draw",
         help="heat: colours above the photograph in soft grey; light: the photograph lit where it is attended to, and "
-        "an outline around 60 % of the attention; scores and similarity are always heat (default: heat)",
+        "an outline around 60 % of the attention; scores, similarity and the wall are always heat",
     ),
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
     Choice(

@@ -18,12 +18,14 @@ from figure_files import (
 )  # fmt: skip
 from PIL import Image
 
-from playground import PlaygroundError, figures
-from playground.__main__ import _parser
-from playground.figures import Spec, batch, request
+import playground
+from playground import PlaygroundError, figures, samples
+from playground.__main__ import _parser, main
+from playground.figures import Spec, batch, naming, request
 from playground.figures.animation import frames, walk
 from playground.figures.command_line import holding
 from playground.figures.files import pixels
+from playground.figures.naming import published
 
 TRIO = Spec(
     image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True
@@ -48,7 +50,14 @@ def test_a_png_has_its_size_its_dots_and_its_provenance(trio, tmp_path):
     assert image.width == 7 * 300
     assert image.info["dpi"] == pytest.approx((300, 300), abs=0.01)
     assert image.text["Software"].startswith("Attention Playground")
-    for part in ("model: untrained", "weights: sha256:", "image: meadow", "pixels: sha256:", "layer: 1", "head: 2"):
+    for part in (
+        "model: untrained",
+        "weights: random weights, sha256:",
+        "image: meadow",
+        "pixels: sha256:",
+        "layer: 1",
+        "head: 2",
+    ):
         assert part in image.text["Description"]
     assert "patch: 3,4" in image.text["Description"]
     assert "scale: 1/√12" in image.text["Description"]
@@ -141,9 +150,6 @@ def test_the_command_says_every_field_again():
 
 
 def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):
-    import playground
-    from playground.__main__ import main
-
     monkeypatch.chdir(tmp_path)
     spec = Spec(image="flock", model="untrained", layout="scale", query=(2, 5), purpose="column", scale="0.7", dpi=80)
     image = request.open_picture("flock")
@@ -204,3 +210,98 @@ def test_a_sweep_that_cannot_be_is_a_sentence(seen, photo, tmp_path, change, suf
     with pytest.raises(PlaygroundError, match=sentence):
         figures.animate(tmp_path / f"a{suffix}", replace(TRIO, **change), seen, photo)
     assert not re.search("a", " ".join(p.name for p in tmp_path.iterdir()))
+
+
+# What a file says of itself -------------------------------------------------------------------------------------------
+
+
+def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
+    home = tmp_path / "jane-doe"
+    home.mkdir()
+    photo.save(home / "cat.png")
+    photo.save(home / "dog.png")
+    two = ["--layout", "compare", "--with-image", str(home / "dog.png")]
+    for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):
+        out = tmp_path / f"a{suffix}"
+        line = ["figure", str(home / "cat.png"), "--model", "untrained", "--for", "column", *more, "-o", str(out)]
+        assert main(line) == 0
+        data = out.read_bytes()
+        said = " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")
+        assert "jane-doe" not in said, suffix
+        assert str(tmp_path) not in said, suffix
+        assert "cat.png" in said, suffix
+
+
+def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
+    spec = Spec(image="/home/me/a.jpg", model="/home/me/w.safetensors", weights="/home/me/v.safetensors")
+    assert published(replace(spec, other_image="b/c.png", other_model="ViT-B/16")) == Spec(
+        image="a.jpg", model="w.safetensors", weights="v.safetensors", other_image="c.png", other_model="ViT-B/16"
+    )
+
+
+@pytest.mark.parametrize(("suffix", "kinds"), [(".pdf", {"/Type0", "/TrueType"}), (".svg", None)])
+def test_saved_by_matplotlib_itself_a_figure_has_real_text(trio, tmp_path, suffix, kinds):
+    out = tmp_path / f"a{suffix}"
+    trio.savefig(out)
+    if kinds:
+        fonts = [font.get_object() for font in read_pdf(out).pages[0]["/Resources"]["/Font"].values()]
+        assert {font["/Subtype"] for font in fonts} <= kinds
+    else:
+        assert "3×3 convolution" in svg_texts(read_svg(out))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("ViT-Ti/16", {}), ("untrained", {}), ("vit_tiny_patch16_224", {"pretrained": False})]
+)
+def test_random_weights_are_called_random_in_the_caption_and_in_the_file(photo, tmp_path, name, options):
+    seen = playground.trace(playground.load(name, **options), photo)
+    figure = playground.figure(seen, purpose="column", image=photo)
+    assert "(random weights)" in " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert figure.facts["weights"].startswith("random weights, sha256:")
+    assert "random weights" in Image.open(figures.write(figure, tmp_path / "a.png")).text["Description"]
+
+
+def test_loaded_weights_are_not_called_random(tmp_path, photo):
+    from safetensors.torch import save_file
+
+    vit = playground.load("untrained")
+    save_file(vit.state_dict(), tmp_path / "w.safetensors")
+    seen = playground.trace(playground.load("untrained", weights=tmp_path / "w.safetensors"), photo)
+    assert not naming.is_random(seen)
+    assert naming.model(seen) == "our small ViT"
+
+
+def test_random_weights_are_said_on_stderr_once(photo, tmp_path, capsys):
+    photo.save(tmp_path / "a.png")
+    line = ["figure", str(tmp_path / "a.png"), "--model", "ViT-Ti/16", "--for", "column", "--layers", "0,1"]
+    assert main([*line, "-o", str(tmp_path / "{layer}.png")]) == 0
+    assert capsys.readouterr().err.count("ViT-Ti/16 (random weights)") == 1
+
+
+def test_a_comparison_names_both_models_and_both_layers(seen, photo):
+    spec = Spec(image="a.png", layout="compare", model="small", other_model="ViT-Ti/16", layer=1, purpose="page")
+    other = playground.trace(playground.load("ViT-Ti/16"), photo)
+    figure = figures.draw(spec, seen, photo, other=other)
+    said = " ".join(text.get_text() for text in figure.texts)
+    assert "layer 1, head 0, and ViT-Ti/16 (random weights), layer 6, head 0" in said
+    assert figure.facts["other layer"] == "6"
+
+
+def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monkeypatch):
+    """With the model that it was chosen with, unless something else is said; and the command says so again."""
+    sample = samples.PHOTOGRAPHS[0]
+    spec = Spec(image=sample.name, model=sample.look.model)
+    assert spec.look == sample.look
+    assert replace(spec, model="bundled").look is None
+    first = replace(spec, layer=sample.look.layer, head=sample.look.head)
+    assert "--head" not in figures.command(first)
+    assert "--head 0" in figures.command(replace(first, head=0))
+
+    vit = playground.load("dinov2-small", pretrained=False)
+    monkeypatch.setattr(request, "load", lambda *_, **__: vit)
+    monkeypatch.setattr(request, "open_picture", lambda _: photo)
+    request._model.cache_clear()
+    seen, _, _ = request.from_files(spec)
+    request._model.cache_clear()
+    assert seen.grid == sample.look.grid
+    assert spec.settled(seen).layer == sample.look.layer

@@ -117,7 +117,7 @@ def test_where_it_comes_from_is_written_in_it(seen, picture):
     spec = replace(SMALL, layer=2, layers="all", head=3, query="cls", scale="off")
     metas = Reader(html.page(spec, seen, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
-    assert facts.pop("weights") == f"sha256:{fingerprints.of_weights(seen.vit)}"
+    assert facts.pop("weights") == f"random weights, sha256:{fingerprints.of_weights(seen.vit)}"
     assert facts.pop("pixels") == f"sha256:{fingerprints.of_image(picture)}"
     assert shlex.split(facts.pop("command"))[3:-2] == [
         *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2,all"),

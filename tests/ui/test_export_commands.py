@@ -113,6 +113,7 @@ def test_the_whole_pass_with_another_scale(layout, scale, tmp_path, capsys):
 LOOKS = (
     {"smooth": "true"}, {"direction": "column", "what": "value"}, {"colours": "own"}, {"ceiling": "0.05"}, {"k": "7"},
     {"query": "cls"}, {"scale": "0.25", "smooth": "true", "what": "score"},
+    {"draw": "light", "log": "true"}, {"depth": "3"},
 )  # fmt: skip
 
 
