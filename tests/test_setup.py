@@ -150,8 +150,9 @@ def test_the_set_up_leads_from_an_empty_cache_to_the_eyes_of_the_cat_in_dinov2(f
     assert files(fresh) == before  # nothing is fetched or made twice
     server = Server(tmp_path, HF_HOME=str(fresh), HF_HUB_OFFLINE="0", **NOWHERE, **offline).start()
     try:
-        visitor = arrive(Visitor, server.wait().url).open()
-        seen = visitor.read()
+        visitor = arrive(Visitor, server.wait().url)
+        visitor.page.goto(server.url)  # the bare address: `open` would name the meadow
+        seen = visitor.until()
         cat, grid = PHOTOGRAPHS[0], seen["grid"]
         start = start_patch(cat.name, cat.look.grid)
         assert seen["scale"] == 64**-0.5  # DINOv2's d_k; ours has another
