@@ -10,6 +10,7 @@ OURS = {
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
+OWN = "own/"  # in a server, what stands before the name of a model file of whoever runs it
 SIZES = {
     "tiny": "Ti", "xsmall": "XS", "little": "little", "small": "S", "dwee": "wee", "wee": "wee", "pwee": "wee",
     "mediumd": "M", "medium": "M", "betwixt": "betwixt", "base": "B", "large": "L", "huge": "H", "giant": "g",
@@ -43,6 +44,8 @@ USUAL_SIDES = ("224", "256", "518")
 def plain_name(name: str) -> str:
     if name in OURS:
         return OURS[name]
+    if name.startswith(OWN):
+        return name.removeprefix(OWN)
     if re.fullmatch(r"ViT-\w+/\d+", name):
         return f"{name} (random weights)"
     if name.endswith(".safetensors"):

@@ -16,7 +16,7 @@ from playground import borrowed
 from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
 from playground.names import plain_name, suits
-from playground.serving import hub, settings
+from playground.serving import hub, own_models, settings
 from playground.serving.cache import MB, Cache
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
@@ -42,6 +42,8 @@ def load(name: str):
     check_name(name)
 
     def load():
+        if own_models.is_own(name):
+            return _checked_patches(name, own_models.load(name, settings.now().device))
         _check_size(name)
         return zoo.load(name, device=settings.now().device, offline=settings.now().offline or is_here(name))
 
@@ -56,7 +58,7 @@ def fetch(name: str, report: type | None = None) -> None:
     if name in borrowed.GROUPS:
         return zoo.download(name, report, offline)
     check_name(name)
-    if name in OURS or re.fullmatch(PAPER, name):
+    if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
         return None
     if name not in _known():
         zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
@@ -71,6 +73,8 @@ def check_name(name: str) -> None:
         raise PlaygroundError(f"No model has a name of {len(name):,} characters.")
     if name.endswith(".safetensors"):
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
+    if own_models.is_own(name):
+        return own_models.check(name)
     if not settings.now().open and name not in (*OURS, *offers()):
         raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
 
@@ -83,17 +87,22 @@ def _check_size(name: str) -> None:
 
     with torch.device("meta"):
         vit = zoo.load(name, pretrained=False, device="meta")
-    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
-        raise PlaygroundError(
-            f"{name} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at most: "
-            "choose a model with larger patches."
-        )
+    _checked_patches(name, vit)
     megabytes = sum(p.numel() for p in vit.parameters()) * 4 / MB
     most = settings.now().model_mb
     if megabytes > most:
         raise PlaygroundError(
             f"{name} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
         )
+
+
+def _checked_patches(name: str, vit):
+    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+        raise PlaygroundError(
+            f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
+            "most: choose a model with larger patches."
+        )
+    return vit
 
 
 def cut(name: str) -> tuple[int, tuple[int, int]]:
@@ -155,8 +164,12 @@ def cards() -> list[Card]:
         )
         for name, fact in offers().items()
     ]  # fmt: skip
+    own = [
+        Card(name, plain_name(name), "of this server's own", "", round(file.stat().st_size / 1e6), "", True)
+        for name, file in own_models.files().items()
+    ]
     bundled = ours if default() == "bundled" else ours[1:]
-    return sorted([*offered, *bundled], key=lambda card: (not card.here, card.name == "untrained"))
+    return sorted([*own, *offered, *bundled], key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, most: int = 12) -> list[Card]:
@@ -203,6 +216,8 @@ def is_here(name: str) -> bool:
     """Whether it can be shown without fetching anything."""
     if name in OURS or re.fullmatch(PAPER, name) or name in _loaded():
         return True
+    if own_models.is_own(name):
+        return name in own_models.files()
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return True
     return borrowed.hub_weights(_known().get(name, {}).get("hub", f"timm/{name}")) is not None

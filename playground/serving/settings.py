@@ -1,6 +1,7 @@
 """What whoever runs the server can set, by environment variables; all have defaults that suit a laptop.
 
 PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
+PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names
 PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/borrowed.py reads it)
@@ -21,6 +22,7 @@ from playground.errors import PlaygroundError
 @dataclass(frozen=True)
 class Settings:
     models: tuple[str, ...] | None = None
+    models_dir: str | None = None
     open: bool = True
     offline: bool = False
     device: str | None = None
@@ -38,11 +40,13 @@ def now() -> Settings:
 
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """PlaygroundError names the variable that makes no sense: a server with a typing error should not start."""
-    text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in ("MODELS", "OPEN", "OFFLINE", "DEVICE")}
+    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE")
+    text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
     return Settings(
         models=tuple(text["MODELS"].split()) or None,
+        models_dir=text["MODELS_DIR"] or None,
         open=_yes("OPEN", text["OPEN"], True),
         offline=_yes("OFFLINE", text["OFFLINE"], False),
         device=text["DEVICE"] or None,

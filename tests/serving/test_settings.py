@@ -15,10 +15,11 @@ def test_without_any_variable_everything_has_its_default():
 
 def test_every_variable_is_read():
     given = {
-        "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_OPEN": "no", "PLAYGROUND_OFFLINE": "yes",
-        "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2", "PLAYGROUND_CACHE_MB": "1 2 3",
+        "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",
+        "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
+        "PLAYGROUND_CACHE_MB": "1 2 3",
     }  # fmt: skip
-    assert settings.read(given) == Settings(("vit_a", "vit_b"), False, True, "cpu", 2, 1, 2, 3)
+    assert settings.read(given) == Settings(("vit_a", "vit_b"), "/models", False, True, "cpu", 2, 1, 2, 3)
     assert all(name in settings.__doc__ for name in given)
 
 

@@ -1,0 +1,57 @@
+"""Model files of whoever runs the server: *.safetensors in the folder that PLAYGROUND_MODELS_DIR names.
+
+They are called own/NAME in an address, so that none can be taken for a model of timm. A path is no name: only what lies
+in that folder can be asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playground.errors import PlaygroundError
+from playground.names import OWN
+from playground.serving import settings
+from playground.serving.cache import MB
+
+READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # what an address may hold
+
+
+def files() -> dict[str, Path]:
+    """own/NAME -> file; read again each time, so that a file can be put there while the server runs."""
+    folder = settings.now().models_dir
+    if folder is None:
+        return {}
+    from playground import zoo
+
+    try:
+        found = zoo.own_models(folder)
+    except PlaygroundError:  # the folder is not there yet
+        return {}
+    return {OWN + name: file for name, file in found.items() if READABLE.fullmatch(name)}
+
+
+def is_own(name: str) -> bool:
+    return name.startswith(OWN)
+
+
+def check(name: str) -> None:
+    if name not in files():
+        raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")
+
+
+def load(name: str, device: str | None):
+    """The model in that file. PlaygroundError says what is wrong with it, by its name and never by its path."""
+    from playground import zoo
+
+    check(name)
+    file, title = files()[name], name.removeprefix(OWN)
+    megabytes, most = file.stat().st_size / MB, settings.now().model_mb
+    if megabytes > most:
+        raise PlaygroundError(
+            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
+        )
+    try:
+        return zoo.load(str(file), device=device)
+    except PlaygroundError as error:
+        raise PlaygroundError(str(error).replace(str(file), title)) from None
