@@ -13,18 +13,20 @@ sys.path.insert(0, str(ROOT))
 from playground.__main__ import main  # noqa: E402
 
 FOLDER = ROOT / "assets" / "readme" / "gallery"
-DPI = 96
+DPI = 72
 
+CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # a file's name -> what it shows, and the options that make it
-    "convolution.png": ("A convolution and attention", "meadow --layout convolution --patch 9,7"),
-    "head.png": ("One head", "portrait --patch 6,5 --theme dark"),
-    "heads.png": ("All heads of a layer", "still-life --layout heads --patch 7,6"),
-    "wall.png": ("All heads of all layers", "meadow --layout wall --patch 9,7 --theme dark"),
+    "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
+    "light.png": ("One head, as light", f"{CAT} --draw light --theme dark"),
+    "heads.png": ("All heads of a layer", f"{CAT} --layout heads"),
+    "wall.png": ("All heads of all layers", f"{CAT} --layout wall --theme dark"),
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale --patch 9,7"),
-    "compare.png": ("Two pictures", "meadow --layout compare --with-image one-colour --patch 9,7"),
+    "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
+    "drawing.png": ("A drawing, in the bundled model", "portrait --patch 6,5"),
     "atlas.png": ("What every head does on average", "meadow --layout atlas"),
     "curves.png": ("What the scale does to the softmax", "--layout curves"),
-    "layers.webp": ("A sweep through the layers", "meadow --patch 9,7 --sweep layers --dpi 64"),
+    "layers.webp": ("A sweep through the layers", f"{CAT} --sweep layers --dpi 64"),
     "patches.webp": (
         "A walk over the picture",
         "meadow --layout convolution --patch 9,7 --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
