@@ -11,6 +11,7 @@ from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.samples import samples
 from playground.serving import models, pictures, settings, traces
+from playground.serving.browser import MINE
 from playground.serving.session import Session
 from playground.ui import fetching, messages
 
@@ -73,12 +74,15 @@ def compare_chooser(here: Session, attempt: Callable) -> None:
     with st.popover("Compare", icon=":material/compare:", width="stretch", key="comparing", on_change="rerun"):
         if not state.get("comparing"):
             return
-        titles = {s.name: s.title for s in samples() if s.name != here.picture.name}
+        own = {MINE + mine.id: mine for mine in reversed(here.choice.mine) if mine.id != here.picture.id}
+        titles = {key: f"Yours: {mine.name}" for key, mine in own.items()}
+        titles |= {s.name: s.title for s in samples() if s.name != here.picture.name}
 
         def choose_picture() -> None:
-            name = state.other_picture
-            if name and attempt(here.compare, pictures.sample(name), here.wish.model):
-                state.comparing = False
+            if name := state.other_picture:
+                picture = own.get(name) or pictures.sample(name)
+                if attempt(here.compare, picture, here.wish.model):
+                    state.comparing = False
 
         st.selectbox(
             "with another picture", titles, index=None, key="other_picture", format_func=titles.get,

@@ -158,3 +158,17 @@ def test_where_nothing_was_fetched_one_line_offers_it_and_offline_nothing_does(a
     assert app.run().button(key="offered").label == "fetch it (104 MB)"
     monkeypatch.setattr(models, "may_fetch", lambda name: False)
     assert not [button for button in app.run().button if button.key == "offered"]
+
+
+def test_own_pictures_are_compared_with_each_other(app):
+    app.run()
+    for name in ("first.jpg", "second.jpg"):
+        app.session_state.opening = True
+        app.run().file_uploader(key="file").upload(name, jpeg()).run()
+    app.session_state.comparing = True
+    chooser = app.run().selectbox(key="other_picture")
+    assert chooser.options[0] == "Yours: first.jpg"
+    first = app.session_state.here.choice.mine[0]
+    header = shown(chooser.set_value(f"mine:{first.id}").run())
+    assert [image["title"] for image in header["images"]] == ["second.jpg", "first.jpg"]
+    assert header["view"]["beside"] == "compare"

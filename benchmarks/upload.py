@@ -1,0 +1,131 @@
+"""How long an own photograph takes from drop to a picture that can be hovered, for ours and for DINOv2 S, with the ways
+that were tried: python benchmarks/upload.py [--times 5]
+
+A photograph of 11 megapixels is dropped into a real Chromium before a real server; the server's own CPU time stands
+beside the wall's, for a machine that does other things too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.chromium import find, install  # noqa: E402
+from browser.own_picture import HAND_OVER  # noqa: E402
+from browser.server import Server, serving  # noqa: E402
+from browser.visitor import LAUNCH, Visitor  # noqa: E402
+
+from playground import borrowed  # noqa: E402
+from playground.samples import named, samples  # noqa: E402
+
+SIDES = (4032, 2688)
+NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
+BF16 = """
+run = traces._run
+def _run(picture, wish):
+    import torch
+    from playground.vit import QKV
+    with torch.autocast("cpu", torch.bfloat16, enabled=wish.first):
+        seen = run(picture, wish)
+    seen.record.update({i: QKV(*(t.float() for t in layer)) for i, layer in seen.record.items()})
+    return seen
+traces._run = _run"""
+WAYS = (  # what is measured, the model, what is changed in the server, how many pictures come one after the other
+    ("ours, 14 × 14", "bundled", "", 1),
+    ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
+     f"models.CUT[models.REAL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
+    ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
+    ("DINOv2 S, first 14 × 14, then 28 × 28", "dinov2-small", "traces.FIRST_LOOK = 14", 2),
+    ("DINOv2 S, first 20 × 20 in bf16, then 28 × 28", "dinov2-small", BF16, 2),
+    ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
+)  # fmt: skip
+
+# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted.
+WATCH = """() => {
+  const began = performance.now();
+  const grid = () => (theLens().read().painted ? theLens().read().grid.join("×") : "");
+  let last = grid();
+  window.seen = [];
+  const look = () => {
+    const now = grid();
+    if (now && now !== last) window.seen.push(performance.now() - began);
+    last = now || last;
+    if (window.seen.length < 2) requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def photograph(number: int) -> bytes:
+    """Upright and across by turns, so that the grid always changes; never the same twice."""
+    photographs = [sample for sample in samples() if sample.kind == "photograph"]
+    image = Image.open((photographs[0] if photographs else named("meadow")).path).convert("RGB")
+    image = image.resize(SIDES if number % 2 else SIDES[::-1])
+    image.putpixel((0, 0), (number * 40 % 256, 0, 0))
+    image.paste((number * 40 % 256, 0, 0), (0, 0, 64, 64))
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=92)
+    return out.getvalue()
+
+
+def cpu_seconds(server: Server) -> float:
+    user, system = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
+    """For each photograph: seconds to the first picture, to the last one, and of the server's CPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = "from playground.serving import models, traces\n" + change
+        Path(folder, "sitecustomize.py").write_text(lines if change else "")
+        here = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
+        with serving(**here) as server:
+            # A model that does not suit the sample counts as chosen, and stays for the photographs.
+            sample = samples()[0].name if model == "bundled" else "meadow"
+            visitor = Visitor(chromium, server.url).open(f"sample={sample}&model={model}")
+            found = []
+            for number in range(times + 1):
+                data = base64.b64encode(photograph(number)).decode()
+                visitor.rest()
+                before = cpu_seconds(server)
+                visitor.page.evaluate(WATCH)
+                visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
+                visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
+                seen = visitor.page.evaluate("window.seen")
+                visitor.rest()
+                found.append([seen[0] / 1e3, seen[pictures - 1] / 1e3, cpu_seconds(server) - before])
+            visitor.close()
+    return found[1:]  # the first one imports torch
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=int, default=5)
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
+    print("| way | drop → first picture, s | → final picture, s | server's CPU, s |\n|---|---|---|---|")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        for name, model, change, pictures in WAYS:
+            found = measure(chromium, model, change, pictures, options.times)
+            medians = [statistics.median(column) for column in zip(*found, strict=True)]
+            print(f"| {name} | " + " | ".join(f"{median:.2f}" for median in medians) + " |", flush=True)
+        chromium.close()
+    print(f"\nmedians of {options.times}; load {os.getloadavg()[0]:.1f} at the end")
+
+
+if __name__ == "__main__":
+    main()
