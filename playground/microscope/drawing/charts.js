@@ -3,33 +3,8 @@
 
 import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
+import { percent, shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./canvas.js";
-
-export const percent = (x) =>
-  x >= 0.0995
-    ? `${Math.round(100 * x)} %`
-    : x >= 0.00995
-      ? `${(100 * x).toFixed(1)} %`
-      : x >= 0.00005
-        ? `${(100 * x).toFixed(2)} %`
-        : x > 0
-          ? "< 0.01 %"
-          : "0 %";
-
-export const shortNumber = (x) => {
-  const size = Math.abs(x);
-  const text =
-    size === 0
-      ? "0"
-      : size >= 100
-        ? x.toFixed(0)
-        : size >= 10
-          ? x.toFixed(1)
-          : size >= 0.1
-            ? x.toFixed(2)
-            : x.toPrecision(1);
-  return text.replace("-", "\u2212");
-};
 
 // The colour bar with its numbers. `ramp`: the heat as 256 CSS colours.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours) {

@@ -3,8 +3,9 @@
 import { answerLayer, ownExposure, prepareColumns, sharedDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
+import { percent, shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
-import { drawColourBar, drawCurve, percent, shortNumber } from "../drawing/charts.js";
+import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";

@@ -2,8 +2,8 @@
 
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
+import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
-import { percent, shortNumber } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";

@@ -2,8 +2,8 @@
 // of reel.js.
 
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
+import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
-import { percent } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";

@@ -7,7 +7,7 @@
 import { colourIndex, sharedCeiling } from "../core/colours.js";
 import { softmaxInPlace } from "../core/core.js";
 import { MAGMA } from "../core/magma.js";
-import { percent, shortNumber } from "../drawing/charts.js";
+import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial

@@ -1,0 +1,128 @@
+// The one sentence above the pictures: what is seen, in plain words, with the two numbers that matter. It comes in five
+// parts, because the share is printed bold and the place in the colour of the key:
+//   before [share] between [place] after
+// No DOM in here.
+
+import { neighbourhood } from "./core.js";
+import { percent } from "./numbers.js";
+
+const WORTH_TELLING = 0.1; // what special tokens take is said from this share on
+
+const inParts = (before, share = "", between = "", place = "", after = "") => ({
+  before,
+  share,
+  between,
+  place,
+  after,
+});
+
+export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
+
+export const placeName = (patch, columns) => `row ${Math.floor(patch / columns)}, column ${patch % columns}`;
+
+// What the values of a picture's patches say, seen from patch `mark` (−1: a special token asks): how much lies outside
+// the k × k neighbourhood, which patch has the most, and where that is. `from`: where the patches begin in `values`.
+export function spread(values, from, rows, columns, mark, k) {
+  let total = 0,
+    best = 0;
+  for (let j = 0; j < rows * columns; j++) {
+    total += values[from + j];
+    if (values[from + j] > values[from + best]) best = j;
+  }
+  if (mark < 0) return { total, far: total, best, value: values[from + best], where: "far" };
+  const row = Math.floor(mark / columns);
+  const near = neighbourhood(rows, columns, row, mark % columns, k);
+  let inside = 0;
+  for (let r = near.top; r <= near.bottom; r++)
+    for (let c = near.left; c <= near.right; c++) inside += values[from + r * columns + c];
+  const bestRow = Math.floor(best / columns),
+    bestColumn = best % columns;
+  const isNear = bestRow >= near.top && bestRow <= near.bottom && bestColumn >= near.left && bestColumn <= near.right;
+  const where = best === mark ? "itself" : isNear ? "near" : "far";
+  return { total, far: Math.max(0, total - inside), best, value: values[from + best], where };
+}
+
+// facts: {
+//   what: "weight" | "value" | "score" | "similarity" | "rollout", direction: "row" | "column",
+//   name: "" for a patch, else the special token's, k,
+//   seen: what `spread` gives, or null while the numbers are still on their way,
+//   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
+//   special: {names: "CLS and registers", share}, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   heard: of a column, what this token receives, 1 on average }
+export function sentenceOf(facts) {
+  const { what, seen, scale, name } = facts;
+  const trained = what === "similarity" || what === "rollout" || !scale;
+  const opening = trained ? "" : `${scale}, `;
+  const capital = (words) => (trained ? words[0].toUpperCase() + words.slice(1) : words);
+  const subject = opening + capital(name ? name : "this patch");
+  if (!seen) return inParts(`${subject}: the numbers are on their way.`);
+  if (what === "similarity") return aboutSimilarity(facts);
+  if (what === "rollout") return aboutRollout(facts);
+  if (what === "score") return aboutScores(facts, subject);
+  if (facts.direction === "column") return aboutColumn(facts, subject);
+  if (what === "value") return aboutValues(facts, opening, capital);
+  if (facts.even)
+    return inParts(`${subject} listens to all ${facts.tokens} tokens alike: `, percent(1 / facts.tokens), " to each.");
+  const { between, place, after } = ofTheMost(facts, percent(seen.value));
+  const to = name ? " to the picture's patches" : ` to places outside its ${facts.k}×${facts.k} neighbourhood`;
+  return inParts(`${subject} gives `, percent(seen.far), ` of its attention${to}${between}`, place, after);
+}
+
+// ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
+function ofTheMost({ seen, place, special }, amount) {
+  const rest = special?.share >= WORTH_TELLING ? `; ${special.names} get ${percent(special.share)}.` : ".";
+  const after = ` (${amount})${rest}`;
+  if (seen.where === "itself") return { between: ", and the most to ", place: "itself", after };
+  if (seen.where === "near") return { between: ", but the most stays near, ", place, after };
+  return { between: ", most of all ", place, after };
+}
+
+function aboutColumn({ what, seen, place, heard, name }, subject) {
+  const times = `${heard.toFixed(heard < 9.95 ? 1 : 0)} times`;
+  const most =
+    what === "weight" && seen.where !== "itself" ? `, which gives it ${percent(seen.value)} of its own.` : ".";
+  const where = seen.where === "itself" && !name ? "itself" : place;
+  return inParts(`${subject} is heard `, times, " as much as the average token, the most from ", where, most);
+}
+
+function aboutValues({ seen, place, name, k }, opening, capital) {
+  const of = name ? `what ${name} mixes` : "what this patch mixes";
+  const outside = name ? "the picture's patches" : `outside its ${k}×${k} neighbourhood`;
+  return inParts(
+    `${opening}${capital(`counting how long the values are, `)}`,
+    percent(seen.far / seen.total),
+    ` of ${of} comes from ${outside}, the most from `,
+    seen.where === "itself" ? "itself" : place,
+    ` (${percent(seen.value / seen.total)}).`,
+  );
+}
+
+const aboutScores = ({ seen, place }, subject) =>
+  inParts(
+    `${subject} asks, and the best answer comes from `,
+    "",
+    "",
+    seen.where === "itself" ? "itself" : place,
+    `: a score of ${seen.value.toFixed(1)} before the softmax.`,
+  );
+
+const aboutSimilarity = ({ seen, place, name }) =>
+  inParts(
+    `What resembles ${name || "this patch"} most, in this layer's features, is `,
+    "",
+    "",
+    place,
+    `: a cosine of ${seen.value.toFixed(2)}.`,
+  );
+
+function aboutRollout({ seen, place, name, k }) {
+  const { far, total } = seen;
+  const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
+  return inParts(
+    "Through all layers together, ",
+    percent(far / total),
+    ` of what reaches ${name || "this patch"} from the picture comes from ${outside}, the most from `,
+    seen.where === "itself" ? "itself" : place,
+    ` (${percent(seen.value / total)}).`,
+  );
+}

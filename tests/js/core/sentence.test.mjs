@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { placeName, sentenceOf, spread, wholeSentence } from "../../../playground/microscope/core/sentence.js";
+
+const FAR = { total: 0.9, far: 0.41, best: 3, value: 0.09, where: "far" };
+const FACTS = {
+  what: "weight",
+  direction: "row",
+  name: "",
+  k: 3,
+  seen: FAR,
+  place: "here",
+  special: { names: "CLS", share: 0.02 },
+  scale: "",
+  even: false,
+  tokens: 197,
+  heard: 1.74,
+};
+const said = (facts) => wholeSentence(sentenceOf({ ...FACTS, ...facts }));
+
+test("the sentence says what a patch gives to places that a convolution does not reach", () => {
+  assert.deepEqual(sentenceOf(FACTS), {
+    before: "This patch gives ",
+    share: "41 %",
+    between: " of its attention to places outside its 3×3 neighbourhood, most of all ",
+    place: "here",
+    after: " (9.0 %).",
+  });
+});
+
+test("what lies outside the neighbourhood is counted, and where the most goes is found", () => {
+  const values = new Float32Array(26); // one special token, 5 × 5 patches
+  values[0] = 0.2; // the special token's share is no place
+  values[1 + 12] = 0.3; // the patch itself, in the middle
+  values[1 + 6] = 0.1; // its neighbour
+  values[1 + 24] = 0.4; // the far corner
+  const seen = spread(values, 1, 5, 5, 12, 3);
+  assert.ok(Math.abs(seen.far - 0.4) < 1e-6 && seen.best === 24 && seen.where === "far", JSON.stringify(seen));
+  assert.ok(Math.abs(spread(values, 1, 5, 5, 12, 5).far) < 1e-6, "5 × 5 reaches everything");
+  values[1 + 6] = 0.5;
+  assert.equal(spread(values, 1, 5, 5, 12, 3).where, "near");
+  values[1 + 12] = 0.6;
+  assert.equal(spread(values, 1, 5, 5, 12, 3).where, "itself");
+  assert.equal(spread(values, 1, 5, 5, 0, 3).where, "far", "at the corner the neighbourhood is cut");
+  assert.ok(Math.abs(spread(values, 1, 5, 5, -1, 3).far - 1.5) < 1e-6, "a special token has no neighbourhood");
+});
+
+test("most of all itself, or near, is said so", () => {
+  assert.match(said({ seen: { ...FAR, where: "itself" } }), /neighbourhood, and the most to itself \(9\.0 %\)\.$/);
+  assert.match(said({ seen: { ...FAR, where: "near" } }), /but the most stays near, here \(9\.0 %\)\.$/);
+});
+
+test("what special tokens take is said where it is much", () => {
+  assert.doesNotMatch(said({}), /CLS/);
+  assert.match(said({ special: { names: "CLS and registers", share: 0.35 } }), /; CLS and registers get 35 %\.$/);
+});
+
+test("a special token speaks of the picture, and not of a neighbourhood", () => {
+  assert.equal(
+    said({ name: "CLS", seen: { ...FAR, far: 0.88 } }),
+    "CLS gives 88 % of its attention to the picture's patches, most of all here (9.0 %).",
+  );
+  assert.match(said({ name: "register 0" }), /^Register 0 gives /);
+});
+
+test("every other view has a sentence of its own", () => {
+  const lines = {
+    even: said({ even: true }),
+    off: said({ scale: "Without 1/√64 in this layer" }),
+    whole: said({ scale: "Without 1/√64 in any layer", name: "CLS" }),
+    column: said({ direction: "column" }),
+    value: said({ what: "value", seen: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
+    score: said({ what: "score", seen: { ...FAR, value: 7.31 } }),
+    similarity: said({ what: "similarity", seen: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
+    rollout: said({ what: "rollout", seen: { ...FAR, total: 1 } }),
+    waiting: said({ seen: null }),
+  };
+  assert.deepEqual(lines, {
+    even: "This patch listens to all 197 tokens alike: 0.51 % to each.",
+    off:
+      "Without 1/√64 in this layer, this patch gives 41 % of its attention to places outside its 3×3 neighbourhood, " +
+      "most of all here (9.0 %).",
+    whole:
+      "Without 1/√64 in any layer, CLS gives 41 % of its attention to the picture's patches, most of all here (9.0 %).",
+    column:
+      "This patch is heard 1.7 times as much as the average token, the most from here, which gives it 9.0 % of its own.",
+    value:
+      "Counting how long the values are, 50 % of what this patch mixes comes from outside its 3×3 neighbourhood, " +
+      "the most from here (20 %).",
+    score: "This patch asks, and the best answer comes from here: a score of 7.3 before the softmax.",
+    similarity: "What resembles this patch most, in this layer's features, is row 2, column 7: a cosine of 0.87.",
+    rollout:
+      "Through all layers together, 41 % of what reaches this patch from the picture comes from outside its " +
+      "3×3 neighbourhood, the most from here (9.0 %).",
+    waiting: "This patch: the numbers are on their way.",
+  });
+});
+
+test("a place is named by row and column", () => {
+  assert.equal(placeName(14 * 8 + 5, 14), "row 8, column 5");
+});
