@@ -67,7 +67,7 @@ def test_a_click_locks_a_patch_and_escape_or_a_click_on_it_lets_go(visitor):
     visitor.aim((10, 10))
     visitor.leave()
     visitor.until("r => r.query === '3,4' && r.locked && !r.aim")
-    assert "locked at 3, 4" in visitor.part("lock").inner_text()
+    assert "locked at row 3, column 4" in visitor.part("lock").inner_text()
     visitor.page.keyboard.press("Escape")
     visitor.until("r => !r.locked")
     visitor.lock((3, 4))
@@ -134,13 +134,14 @@ def test_a_column_is_python_s_column(visitor):
     shown = visitor.hover((7, 5))
     shown = visitor.until("r => r.direction === 'column' && r.query === '7,5' && r.ready")
     assert_close(shown["row"], seen().column(shown["layer"], shown["head"], (7, 5)))
-    assert "Who listens to patch" in visitor.page.locator(".lens h2").inner_text()
+    assert "Who listens to" in visitor.page.locator(".lens h2").inner_text()
 
 
 def test_weight_times_value_and_raw_scores_are_python_s(visitor):
     truth = sent()
     shown = visitor.lock((7, 5))
     where = shown["layer"], shown["head"]
+    visitor.more()
     visitor.choice("what", "value").click()
     shown = visitor.until("r => r.what === 'value'")
     assert_close(shown["drawn"], truth.row(*where, (7, 5)) * truth.value_norms(where[0])[where[1]])
@@ -183,6 +184,6 @@ def test_screen_readers_hear_the_row_in_a_sentence(visitor):
     visitor.lock((7, 5))
     live = visitor.part("live")
     visitor.page.wait_for_function(
-        "e => /^patch 7, 5 in layer \\d+, head \\d+ gives .* % to .* and .* % to /.test(e.textContent)",
+        "e => /^row 7, column 5 in layer \\d+, head \\d+ gives .* % to .* and .* % to /.test(e.textContent)",
         arg=live.element_handle(),
     )

@@ -8,6 +8,7 @@ from browser.truth import CLOSE, apart, assert_close, entropy, seen, sent
 
 
 def map_of(visitor, what: str) -> dict:
+    visitor.more()
     visitor.choice("what", what).click()
     return visitor.until(f"r => r.what === '{what}' && r.map")
 

@@ -119,6 +119,12 @@ class Visitor:
     def part(self, name: str) -> Locator:
         return self.page.locator(f'.lens [data-ref="{name}"]')
 
+    def more(self) -> None:
+        """What most people do not need is behind a button."""
+        if self.part("more").get_attribute("aria-expanded") == "false":
+            self.part("more").click()
+        self.page.locator(".lens.more").wait_for()
+
     def choice(self, key: str, value: str) -> Locator:
         return self.page.locator(f'.lens [data-choice="{key}"] [data-value="{value}"]')
 

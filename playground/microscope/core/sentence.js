@@ -22,12 +22,13 @@ export const placeName = (patch, columns) => `row ${Math.floor(patch / columns)}
 
 // What the values of a picture's patches say, seen from patch `mark` (−1: a special token asks): how much lies outside
 // the k × k neighbourhood, which patch has the most, and where that is. `from`: where the patches begin in `values`.
-export function spread(values, from, rows, columns, mark, k) {
+// Of features, `others` asks for the best of the other patches: each resembles itself most.
+export function spread(values, from, rows, columns, mark, k, others = false) {
   let total = 0,
-    best = 0;
+    best = others && mark === 0 ? 1 : 0;
   for (let j = 0; j < rows * columns; j++) {
     total += values[from + j];
-    if (values[from + j] > values[from + best]) best = j;
+    if (values[from + j] > values[from + best] && !(others && j === mark)) best = j;
   }
   if (mark < 0) return { total, far: total, best, value: values[from + best], where: "far" };
   const row = Math.floor(mark / columns);

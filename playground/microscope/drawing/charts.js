@@ -3,7 +3,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { stepOf } from "../core/light.js";
-import { percent, shortNumber } from "../core/numbers.js";
+import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./canvas.js";
 
 // The colour bar with its numbers. `ramp`: the heat as 256 CSS colours.

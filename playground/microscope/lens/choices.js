@@ -13,6 +13,12 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
+// What the number under a head's thumbnail counts.
+const NUMBER_OF_HEAD = {
+  row: "The heads of this layer, and about how many tokens each listens to",
+  column: "The heads of this layer, and what this patch gets in each: 1 is the average",
+};
+
 // `from`: the control that is being moved, which is left as it is.
 export function showChoices(lens, from = "") {
   const { root, refs, view, main } = lens;
@@ -45,6 +51,11 @@ export function showChoices(lens, from = "") {
   show(refs.twinFoot, convolution);
   show(refs.nines, convolution);
   show(refs.otherFoot, !convolution);
+  root.classList.toggle("more", lens.more);
+  refs.more.setAttribute("aria-expanded", String(lens.more));
+  say(refs.more, lens.more ? "Less" : "More");
+  refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
+  say(refs.headsNote, NUMBER_OF_HEAD[view.direction]);
   show(refs.twin, view.beside !== "wall");
   show(refs.wall, view.beside === "wall");
   if (view.beside === "wall") {
@@ -65,7 +76,7 @@ export function buildHeads(lens) {
     button.dataset.head = String(head);
     const number = pack.headNumbers[head];
     button.setAttribute("aria-label", `head ${number}`);
-    button.title = `head ${number}; below: how many tokens it listens to`;
+    button.title = `head ${number}`;
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"),
       name = document.createElement("b"),

@@ -5,7 +5,8 @@ import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, openSums } from "./arithmetic.js";
-import { valueOfButton } from "./choices.js";
+import { showChoices, valueOfButton } from "./choices.js";
+import { refresh } from "./layout.js";
 import { holdsLine } from "./lockline.js";
 import { savePicture } from "./saving.js";
 import { copyLink, togglePresenting } from "./sharing.js";
@@ -157,6 +158,11 @@ export function bindButtons(lens) {
   refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));
   refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
   refs.link.addEventListener("click", () => copyLink(lens));
+  refs.more.addEventListener("click", () => {
+    lens.more = !lens.more;
+    showChoices(lens);
+    refresh(lens);
+  });
   refs.present.addEventListener("click", () => togglePresenting(lens));
   root.addEventListener("pointerdown", (event) => {
     if (!event.target.closest?.(".sheet, [aria-haspopup]")) closeSheets(lens);

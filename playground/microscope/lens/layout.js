@@ -19,53 +19,89 @@ function readTheme(lens) {
   lens.colours = {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
-    line: getComputedStyle(refs.stage.querySelector(".row")).borderTopColor,
+    line: getComputedStyle(refs.row).borderTopColor,
     accent: style.getPropertyValue("--accent").trim(),
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };
 }
 
-// The pictures get the height that texts and controls leave free.
+// Where controls and numbers stand, as lens.css has it: how wide a column they take beside the pictures, in em, and
+// which part is the lowest of those below the pictures.
+const WAYS = {
+  side: { panel: 21, lowest: "row" }, //      numbers beside the pictures, layer and heads beneath
+  beneath: { panel: 0, lowest: "below" }, //  all beneath: for wide pictures
+  column: { panel: 27, lowest: "stage" }, //  all beside: for tall pictures
+  present: { panel: 0, lowest: "scale" }, //  for a projector: only the switch, beneath
+};
+const CLEARLY = 1.06; // times as wide: or the former way stays
+const LEAST = 11; // em, of a picture's height
+
+// The pictures get as much of the window as texts and controls leave free. Beside wide pictures there is no room for
+// these, below tall ones there is none. So each way is tried, and the one with the largest pictures taken.
 function layOut(lens) {
-  const { root, refs, main } = lens;
-  const em = parseFloat(getComputedStyle(root).fontSize);
+  const { root, main } = lens;
   const style = getComputedStyle(root);
+  const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-  const vertical = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
-  const size = width >= 72.5 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  const size = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
   root.dataset.size = size;
+  root.classList.toggle("compact", width < 76 * em);
   const aspect = main.pack.header.size
     ? main.pack.header.size[1] / main.pack.header.size[0]
     : main.pack.columns / main.pack.rows;
-  const gap = 1.5 * em;
-  let pw;
-  if (size === "wide") {
-    const { height: wished } = lens.ui;
-    const height =
-      lens.presenting || wished === "window"
-        ? window.innerHeight
-        : wished > 0
-          ? wished
-          : Math.max(480, window.innerHeight + wished);
-    const row = refs.stage.querySelector(".row");
-    // Not the stage's own height, which the panel beside it may stretch.
-    const stage = row.offsetTop + row.offsetHeight - refs.stage.offsetTop;
-    const chrome = root.querySelector(".bar").offsetHeight + stage - refs.pictureBox.offsetHeight + vertical + 0.6 * em;
-    const room = (width - 23.5 * em - gap) / 2;
-    pw = Math.min(room, Math.max(11 * em, height - chrome) * aspect);
-  } else {
-    pw = Math.min(size === "middle" ? (width - gap) / 2 : width, 0.72 * Math.max(480, window.innerHeight) * aspect);
-  }
-  lens.pictureWidth = Math.floor(pw);
-  lens.pictureHeight = Math.round(lens.pictureWidth / aspect);
-  root.style.setProperty("--pw", `${lens.pictureWidth}px`);
-  root.style.setProperty("--ph", `${lens.pictureHeight}px`);
   root.style.setProperty("--aspect", String(aspect));
+  if (lens.presenting) tryWay(lens, "present", width, em, aspect);
+  else if (size === "wide") {
+    let best = tryWay(lens, "side", width, em, aspect);
+    for (const way of ["beneath", "column"]) {
+      const found = tryWay(lens, way, width, em, aspect);
+      if (found.width > CLEARLY * best.width) best = found;
+    }
+    root.dataset.way = best.way;
+    setPictures(lens, best.width, aspect);
+  } else {
+    root.dataset.way = size;
+    const height = (size === "narrow" ? 0.5 : 0.72) * Math.max(480, window.innerHeight);
+    setPictures(lens, Math.min(size === "middle" ? (width - 1.5 * em) / 2 : width, height * aspect), aspect);
+  }
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
   // Lines and letters on canvas grow with the type around them.
   lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
+}
+
+// Lays everything out this way, and sees how wide the pictures may become.
+function tryWay(lens, way, width, em, aspect) {
+  const { root, refs } = lens;
+  const { panel, lowest } = WAYS[way];
+  const pictures = lens.presenting && lens.single ? 1 : 2;
+  const room = (width - (panel && panel + 2) * em - (pictures - 1) * 1.5 * em) / pictures;
+  root.dataset.way = way;
+  setPictures(lens, room, aspect);
+  const part = refs[lowest];
+  const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+  const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
+  const found = { way, width: Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect) };
+  setPictures(lens, found.width, aspect);
+  return found;
+}
+
+// What the lens may fill. The page above it may be taller than it was said to be, where its toolbar has two lines.
+function heightOf(lens) {
+  const { height: wished } = lens.ui;
+  if (lens.presenting || wished === "window") return window.innerHeight;
+  if (wished > 0) return wished;
+  const above = lens.root.getBoundingClientRect().top + 10;
+  const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;
+  return Math.max(480, window.innerHeight - used);
+}
+
+function setPictures(lens, width, aspect) {
+  lens.pictureWidth = Math.floor(width);
+  lens.pictureHeight = Math.round(lens.pictureWidth / aspect);
+  lens.root.style.setProperty("--pw", `${lens.pictureWidth}px`);
+  lens.root.style.setProperty("--ph", `${lens.pictureHeight}px`);
 }
 
 // The stylesheet decides how large the small canvases are, layOut how large the pictures.

@@ -7,13 +7,16 @@ export const MARKUP = `
     <button data-value="weight">weight</button>
     <button data-value="value" data-ref="valueTab"
         title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
-    <button data-value="score" title="q·k times the scale, before the softmax">raw score</button>
     <button data-value="similarity" data-ask="features"
         title="cosine of this patch's features to every other patch's">similarity</button>
     <button data-value="components" data-ask="features"
         title="the first three principal components of this layer's features as red, green and blue">colours</button>
-    <button data-value="norm" data-ask="features" title="how long each token's feature vector is">length</button>
-    <button data-value="rollout" data-ask="rollout" title="attention multiplied through all layers">rollout</button>
+    <button data-value="score" class="extra"
+        title="q·k times the scale, before the softmax">raw score</button>
+    <button data-value="norm" class="extra" data-ask="features"
+        title="how long each token's feature vector is">length</button>
+    <button data-value="rollout" class="extra" data-ask="rollout"
+        title="attention multiplied through all layers">rollout</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -21,6 +24,8 @@ export const MARKUP = `
     <button data-value="column"
         title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
   </div>
+  <button class="quiet" data-ref="more" aria-expanded="false"
+      title="Raw scores, rollout, kernel sizes, entropy, special tokens">More</button>
   <span class="message" data-ref="message" role="status"></span>
   <div class="tools">
     <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
@@ -30,10 +35,15 @@ export const MARKUP = `
   </div>
 </header>
 
+<div class="title">
+  <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
+    data-ref="between"></span><b class="place" data-ref="place"></b><span data-ref="after"></span></h1>
+</div>
+
 <section class="stage" data-ref="stage">
   <figure class="seen">
     <figcaption>
-      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip">7, 5</b>
+      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
         <span data-ref="ask2">listen to?</span></h2>
       <div class="tabs small" role="group" aria-label="How weights are drawn" data-choice="draw">
         <button data-value="heat" title="Colours above the picture (key d)">heat</button>
@@ -69,10 +79,6 @@ export const MARKUP = `
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
       <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it"
           hidden></canvas>
-      <div class="nines" data-ref="nines">
-        <div><p>kernel, fixed</p><canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
-        <div><p>attention, here</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
-      </div>
       <div class="badge" data-ref="twinBadge" hidden></div>
     </div>
     <div class="foot" data-ref="twinFoot">
@@ -84,7 +90,8 @@ export const MARKUP = `
           <span data-ref="field"></span>
           <button data-step="follow" data-ref="depthFollow">follow the layer</button>
         </span></p>
-      <div class="tabs small kernel" role="group" aria-label="Kernel size" data-choice="k">
+      <div class="tabs small kernel extra" role="group" aria-label="Kernel size" data-choice="k"
+          data-ref="kernelSizes">
         <span>kernel</span>
         <button data-value="3" aria-label="3 by 3">3</button>
         <button data-value="5" aria-label="5 by 5">5</button>
@@ -92,9 +99,16 @@ export const MARKUP = `
       </div>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
+    <div class="nines extra" data-ref="nines">
+      <div><p>weights of the kernel, in %: fixed</p><canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
+      <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
+    </div>
   </figure>
 
-  <div class="row">
+</section>
+
+<div class="below" data-ref="below">
+  <div class="row" data-ref="row">
     <div class="where">
       <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
           data-ref="layerRange"></i>
@@ -102,20 +116,23 @@ export const MARKUP = `
         <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
       <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>
     </div>
-    <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
+    <div class="all">
+      <p class="soft" data-ref="headsNote"></p>
+      <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
+    </div>
   </div>
-</section>
 
 <aside class="panel">
-  <div class="scale">
+  <div class="scale" data-ref="scale">
     <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
         data-ref="switch">
       <span class="on">ON</span><span class="off">OFF</span><span class="knob"></span>
     </button>
-    <p class="formula"><span class="label">divide by √d<sub>k</sub></span><br>
+    <p class="formula"><span class="label">divide by <span class="root">√<i>d<sub>k</sub></i></span></span><br>
       softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
     <div class="dial">
-      <input type="range" min="0" max="1250" step="1" data-ref="dial" aria-label="Scale">
+      <input type="range" min="0" max="1250" step="1" data-ref="dial"
+          aria-label="Scale of the scores">
       <div class="ticks">
         <span>0<i>uniform</i></span>
         <span data-ref="dialMiddle">1/√64</span>
@@ -135,19 +152,20 @@ export const MARKUP = `
     <p class="label" data-ref="bigLabel">listens to about</p>
     <p class="big"><span data-ref="big">5.2</span> <small data-ref="bigOf">of 196 patches</small></p>
     <dl>
-      <div><dt data-ref="entropyLabel">entropy</dt>
-        <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
       <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
-      <div class="shares" data-ref="shares"></div>
+      <div class="extra"><dt data-ref="entropyLabel">entropy</dt>
+        <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
+      <div class="shares extra" data-ref="shares"></div>
     </dl>
   </div>
 
   <div class="curve">
     <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
-    <p class="soft"><span>sorted weights</span>
+    <p class="soft"><span>weights, largest first</span>
       <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
   </div>
 </aside>
+</div>
 
 <div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
   <div class="field"><span>Colours</span><div class="tabs" data-choice="colours">

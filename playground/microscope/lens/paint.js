@@ -14,6 +14,7 @@ import { paintSums } from "./arithmetic.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
 import { printBehind } from "./curtain.js";
 import { printComponents, waitingFor } from "./features.js";
+import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
 import { photoOf, printPatches, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
@@ -39,6 +40,7 @@ export function paintFrame(lens) {
   paintAim(lens);
   writeTitles(lens);
   writeNumbers(lens);
+  writeHeadline(lens);
 }
 
 // While a patch is locked, the cursor moves the line alone: the row is the same.

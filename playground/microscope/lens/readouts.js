@@ -3,13 +3,14 @@
 import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { queryOf, tokenOf } from "../core/view.js";
+import { placeName } from "../core/sentence.js";
+import { tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
-  token < pack.prefixCount ? prefixName(pack.prefix[token]) : queryOf(token, pack).replace(",", ", ");
+  token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
 
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
@@ -30,16 +31,8 @@ export function writeTitles(lens) {
   const { refs, view, shown, main } = lens;
   const { pack, token } = shown;
   const row = view.direction === "row";
-  const patch = token >= pack.prefixCount;
   const overlay = isMap(view.what);
-  say(
-    refs.ask1,
-    overlay
-      ? MAP_TITLES[view.what]
-      : row
-        ? `Whom does${patch ? " patch" : ""}`
-        : `Who listens to${patch ? " patch" : ""}`,
-  );
+  say(refs.ask1, overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to");
   say(refs.chip, tokenName(token, pack));
   say(refs.ask2, view.what === "components" || view.what === "norm" ? "" : overlay || !row ? "?" : "listen to?");
   refs.chip.className = row || overlay ? "chip query" : "chip key";
@@ -151,9 +144,6 @@ function writeConvolution(lens) {
     say(refs.field, depth === 1 ? "" : `reached ${field} of ${pack.patches}`);
   }
   say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
-  // The two sets of cells go to the corner that the convolution does not reach.
-  refs.nines.classList.toggle("above", mark >= 0 && Math.floor(mark / pack.columns) > pack.rows * 0.55);
-  refs.nines.classList.toggle("right", pack.columns > 1.3 * pack.rows && mark % pack.columns < pack.columns / 2);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
 }
 
@@ -267,7 +257,7 @@ export function writeOther(lens, entry, found) {
   const same = found.layer === lens.view.layer && found.head === lens.view.head && pack.rows === lens.main.pack.rows;
   const parts = same
     ? []
-    : [`patch ${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
+    : [`${tokenName(found.token, pack)}, layer ${found.layer}, head ${pack.headNumbers[found.head]}`];
   if (found.row && lens.view.direction === "row") {
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (found.row[j] > largest) largest = found.row[j];
@@ -285,7 +275,7 @@ export function writeOther(lens, entry, found) {
 
 const NAMED = 3; // tokens
 
-// "patch 7, 5 in layer 8, head 3 gives 31 % to patch 2, 9, 12 % to CLS and 8 % to itself"
+// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself"
 export function describe(lens) {
   const { view, shown } = lens;
   const { pack, answers, token } = shown;
@@ -294,15 +284,14 @@ export function describe(lens) {
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
     .slice(0, NAMED);
-  const name = (j) => (j === token ? "itself" : (j < pack.prefixCount ? "" : "patch ") + tokenName(j, pack));
+  const name = (j) => (j === token ? "itself" : tokenName(j, pack));
   const list = best.map(
     (j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
   );
-  const subject = (token < pack.prefixCount ? "" : "patch ") + tokenName(token, pack);
   const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  return `${subject} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  return `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
 }
 
 // The line under an exported picture: all that is needed to make it again.
@@ -312,7 +301,7 @@ export function captionOf(lens) {
     titleOf(lens, main) || main.pack.header.model,
     `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`,
   ];
-  words.push(`${shown.token < shown.pack.prefixCount ? "" : "patch "}${tokenName(shown.token, shown.pack)}`);
+  words.push(tokenName(shown.token, shown.pack));
   if (shown.altered)
     words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");

@@ -34,6 +34,8 @@ export function createState(root, refs, host) {
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
+    single: false, //                       and shows one picture there, not two
+    more: false, //                         what most people do not need is shown as well
 
     // ---- what follows from both, worked out at the beginning of every frame (see shown.js and paint.js)
     shown: Object.seal({
@@ -55,6 +57,7 @@ export function createState(root, refs, host) {
     // ---- sizes and colours, which the page around it decides (see layout.js)
     pictureWidth: 0, //                     of each of the two pictures, in CSS pixels
     pictureHeight: 0,
+    letters: 0, //                          of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
     colours: null, //                       {ink, soft, line, accent, font, convolution}

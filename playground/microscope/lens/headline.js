@@ -1,0 +1,67 @@
+// The sentence above the pictures, written anew with every move; it is the page's title as well. core/sentence.js has
+// the words.
+
+import { sumOf } from "../core/core.js";
+import { isEven } from "../core/light.js";
+import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
+import { say } from "../drawing/dom.js";
+import { divisorOf, prefixName, scaleText } from "./readouts.js";
+import { isMap, overlayNow } from "./shown.js";
+
+const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
+
+export function writeHeadline(lens) {
+  const { refs, root } = lens;
+  const parts = sentenceOf(factsOf(lens));
+  for (const [name, text] of Object.entries(parts)) say(refs[name], text);
+  refs.place.className = `place${parts.place === "here" ? ` here ${lens.view.direction === "row" ? "key" : "query"}` : ""}`;
+  const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
+  if (lens.letters === letters) return;
+  lens.letters = letters;
+  root.style.setProperty("--letters", String(letters));
+}
+
+function factsOf(lens) {
+  const { view, shown, picture } = lens;
+  const { pack, answers, mark, token } = shown;
+  const map = isMap(view.what);
+  const overlay = overlayNow(lens);
+  const at = view.head * pack.tokens;
+  const ready = map ? Boolean(overlay) : answers.ready[view.head] || view.what === "score";
+  const values = map ? overlay?.values : answers.drawn;
+  const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
+  const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, view.what === "similarity") : null;
+  return {
+    what: view.what,
+    direction: view.direction,
+    name: token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
+    k: view.k,
+    seen,
+    place: seen && picture.tag?.patch === seen.best ? "here" : seen ? placeName(seen.best, pack.columns) : "",
+    special: {
+      names: specialNames(pack),
+      share: ready && !map ? sumOf(answers.weights, at, at + pack.prefixCount) : 0,
+    },
+    scale: scaleOpening(lens),
+    even: ready && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
+    tokens: pack.tokens,
+    heard: answers.totals[view.head],
+  };
+}
+
+// "reg0" is what the model's code calls it; people call it register 0.
+const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}` : prefixName(name));
+
+function specialNames({ prefix }) {
+  const registers = prefix.some((name) => name.startsWith("reg"));
+  const others = prefix.filter((name) => !name.startsWith("reg")).map(prefixName);
+  return [...others, ...(registers ? ["the registers"] : [])].join(" and ");
+}
+
+function scaleOpening(lens) {
+  const { shown, main } = lens;
+  if (!shown.altered) return "";
+  const where = shown.wholeArrived ? "in all layers" : "in this layer";
+  if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${where}`;
+  return `With scores times ${scaleText(shown.scale)} ${where}`;
+}
