@@ -12,6 +12,7 @@ from playground.ui.streamlit_private import PARTS
 
 STYLE = """
 .block-container { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
+.block-container:has(.st-key-lens) { max-width: 150rem; }
 HEADER { background: none; height: 2.4rem; pointer-events: none; }
 HEADER * { pointer-events: auto; }
 CONTENT VERTICAL { gap: 0.5rem; }
@@ -49,7 +50,9 @@ SELECT_LIST:has([role="option"]:nth-child(6)) { /* models */
   .st-key-toolbar COLUMN:first-child { flex: 1 1 100%; }
 }
 @media (max-width: 640px) {
-  .st-key-toolbar COLUMN:not(:first-child) { flex: 1 1 40%; min-width: 40%; }
+  .st-key-toolbar HORIZONTAL { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }
+  .st-key-toolbar COLUMN:nth-child(n) { flex: 0 0 9.5rem; min-width: 9.5rem; }
+  .st-key-toolbar COLUMN:nth-child(2) { flex-basis: 13rem; }
 }
 """  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 

@@ -15,8 +15,8 @@ export function valueOfButton(button) {
 
 // What the number under a head's thumbnail counts.
 const NUMBER_OF_HEAD = {
-  row: "The heads of this layer, and about how many tokens each listens to",
-  column: "The heads of this layer, and what this patch gets in each: 1 is the average",
+  row: "heads, and how many tokens each listens to",
+  column: "heads, and what this patch gets in each (average 1)",
 };
 
 // `from`: the control that is being moved, which is left as it is.

@@ -19,7 +19,7 @@ function readTheme(lens) {
   lens.colours = {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
-    line: getComputedStyle(refs.row).borderTopColor,
+    line: getComputedStyle(root.querySelector(".bar")).borderBottomColor,
     accent: style.getPropertyValue("--accent").trim(),
     font: style.fontFamily,
     convolution: ROLES.convolution,
@@ -31,7 +31,7 @@ function readTheme(lens) {
 const WAYS = {
   side: { panel: 21, lowest: "row" }, //      numbers beside the pictures, layer and heads beneath
   beneath: { panel: 0, lowest: "below" }, //  all beneath: for wide pictures
-  column: { panel: 27, lowest: "stage" }, //  all beside: for tall pictures
+  column: { panel: 22, lowest: "stage" }, //  all beside: for tall pictures
   present: { panel: 0, lowest: "scale" }, //  for a projector: only the switch, beneath
 };
 const CLEARLY = 1.06; // times as wide: or the former way stays
