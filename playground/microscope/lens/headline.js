@@ -14,7 +14,8 @@ export function writeHeadline(lens) {
   const { refs, root } = lens;
   const parts = sentenceOf(factsOf(lens));
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
-  refs.place.className = `place${parts.place === "here" ? ` here ${lens.view.direction === "row" ? "key" : "query"}` : ""}`;
+  const role = lens.view.direction === "row" ? "key" : "query";
+  refs.place.className = parts.place === "here" ? `here ${role}` : "";
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
   if (lens.letters === letters) return;
   lens.letters = letters;

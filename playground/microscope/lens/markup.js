@@ -37,7 +37,7 @@ export const MARKUP = `
 
 <div class="title">
   <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
-    data-ref="between"></span><b class="place" data-ref="place"></b><span data-ref="after"></span></h1>
+    data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
 </div>
 
 <section class="stage" data-ref="stage">
