@@ -2,9 +2,9 @@
 // exponential and the share. It follows the cursor, and one of the d_k multiplications is written out.
 
 import { ROLES } from "../core/colours.js";
+import { percent, shortNumber } from "../core/numbers.js";
 import { pairOf } from "../core/pair.js";
 import { fitCanvas } from "../drawing/canvas.js";
-import { percent, shortNumber } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { chosenPair, grouped, productText } from "./aimed.js";
 import { tokenName } from "./readouts.js";

@@ -1,8 +1,9 @@
 // A lock that holds: while a patch is locked, a line runs from it to the patch under the cursor and says what the one
 // gives the other. A bar of the sorted weights that is pointed at lights its patch in the same way.
 
+import { percent, shortNumber } from "../core/numbers.js";
 import { rankOf } from "../core/pair.js";
-import { percent, rankAt, shortNumber } from "../drawing/charts.js";
+import { rankAt } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { aimedPair, grouped, productText } from "./aimed.js";
 import { openSums, sumsAreOpen } from "./arithmetic.js";

@@ -84,7 +84,8 @@ test("every other view has a sentence of its own", () => {
     whole:
       "Without 1/√64 in any layer, CLS gives 41 % of its attention to the picture's patches, most of all here (9.0 %).",
     column:
-      "This patch is heard 1.7 times as much as the average token, the most from here, which gives it 9.0 % of its own.",
+      "This patch is heard 1.7 times as much as the average token, the most from here, which gives it 9.0 % of " +
+      "its own.",
     value:
       "Counting how long the values are, 50 % of what this patch mixes comes from outside its 3×3 neighbourhood, " +
       "the most from here (20 %).",
