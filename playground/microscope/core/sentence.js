@@ -44,7 +44,7 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 }
 
 // facts: {
-//   what: "weight" | "value" | "score" | "similarity" | "rollout", direction: "row" | "column",
+//   what: "weight" | "value" | "score" | "similarity" | "components" | "norm" | "rollout", direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
 //   seen: what `spread` gives, or null while the numbers are still on their way,
 //   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
@@ -52,12 +52,21 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   heard: of a column, what this token receives, 1 on average }
 export function sentenceOf(facts) {
   const { what, seen, scale, name } = facts;
-  const trained = what === "similarity" || what === "rollout" || !scale;
+  const trained = !["weight", "value", "score"].includes(what) || !scale;
   const opening = trained ? "" : `${scale}, `;
   const capital = (words) => (trained ? words[0].toUpperCase() + words.slice(1) : words);
   const subject = opening + capital(name ? name : "this patch");
+  if (what === "components") return inParts("Patches of one colour have features of one kind, in this layer.");
   if (!seen) return inParts(`${subject}: the numbers are on their way.`);
   if (what === "similarity") return aboutSimilarity(facts);
+  if (what === "norm")
+    return inParts(
+      "This layer's longest feature vector stands ",
+      "",
+      "",
+      placed(facts),
+      `: its length is ${seen.value.toFixed(1)}.`,
+    );
   if (what === "rollout") return aboutRollout(facts);
   if (what === "score") return aboutScores(facts, subject);
   if (facts.direction === "column") return aboutColumn(facts, subject);
@@ -68,6 +77,9 @@ export function sentenceOf(facts) {
   const to = name ? " to the picture's patches" : ` to places outside its ${facts.k}×${facts.k} neighbourhood`;
   return inParts(`${subject} gives `, percent(seen.far), ` of its attention${to}${between}`, place, after);
 }
+
+// "stands here", "stands at row 2, column 7"
+const placed = ({ place }) => (place === "here" ? place : `at ${place}`);
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, place, special }, amount) {

@@ -28,7 +28,9 @@ function factsOf(lens) {
   const map = isMap(view.what);
   const overlay = overlayNow(lens);
   const at = view.head * pack.tokens;
-  const ready = map ? Boolean(overlay) : answers.ready[view.head] || view.what === "score";
+  const ready = map
+    ? overlay?.values.length >= pack.patches && view.what !== "components"
+    : answers.ready[view.head] || view.what === "score";
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
   const seen = ready ? spread(values, from, pack.rows, pack.columns, mark, view.k, view.what === "similarity") : null;

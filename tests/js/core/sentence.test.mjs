@@ -74,6 +74,8 @@ test("every other view has a sentence of its own", () => {
     score: said({ what: "score", seen: { ...FAR, value: 7.31 } }),
     similarity: said({ what: "similarity", seen: { ...FAR, value: 0.874 }, place: "row 2, column 7" }),
     rollout: said({ what: "rollout", seen: { ...FAR, total: 1 } }),
+    components: said({ what: "components", seen: null }),
+    norm: said({ what: "norm", seen: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
     waiting: said({ seen: null }),
   };
   assert.deepEqual(lines, {
@@ -94,6 +96,8 @@ test("every other view has a sentence of its own", () => {
     rollout:
       "Through all layers together, 41 % of what reaches this patch from the picture comes from outside its " +
       "3×3 neighbourhood, the most from here (9.0 %).",
+    components: "Patches of one colour have features of one kind, in this layer.",
+    norm: "This layer's longest feature vector stands at row 2, column 7: its length is 71.3.",
     waiting: "This patch: the numbers are on their way.",
   });
 });
