@@ -3,9 +3,10 @@
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, largestIndex } from "../core/core.js";
+import { shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
-import { drawCells, shortNumber } from "../drawing/charts.js";
+import { drawCells } from "../drawing/charts.js";
 import { say } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
