@@ -21,7 +21,7 @@ from playground.lessons.teaching_layer import TeachingAttention
 from playground.vit import Attention, Block, Config, VisionTransformer, attention_by_hand
 
 MOST_NUMBERS = 8_000_000  # in one tensor
-MOST_SIDE = 24  # patches along a picture's side, or about: 577 tokens' scores can be held at once
+MOST_SIDE = 28  # patches along a picture's side, or about: 785 tokens' scores can be held at once
 
 
 @dataclass(frozen=True)

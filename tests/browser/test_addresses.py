@@ -99,7 +99,7 @@ def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
     assert "model=bundled" in visitor.page.url
     visitor = visit("sample=flock")
     box = visitor.unfold("our small ViT").locator("input")
-    box.fill("vit_small_patch3")
+    box.fill("resnet50")
     box.press("Enter")
     visitor.page.get_by_text("No model that loads is called so").wait_for()
     shown = visitor.hover((4, 4))

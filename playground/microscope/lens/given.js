@@ -55,7 +55,8 @@ export function takeImages(lens, images) {
   lens.images = images.map((given) => {
     const known = given.id && lens.decoded.get(given.id); // perhaps still being decoded
     if (known) return known;
-    const image = { title: given.title ?? "", start: given.start, bitmap: given.bitmap ?? null, pending: false };
+    const { title = "", credit = "", start, bitmap = null } = given;
+    const image = { title, credit, start, bitmap, pending: false };
     if (given.bytes) {
       if (given.id) lens.decoded.set(given.id, image);
       for (const id of lens.decoded.keys()) if (lens.decoded.size > KEPT_IMAGES) lens.decoded.delete(id);

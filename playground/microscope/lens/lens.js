@@ -7,7 +7,8 @@
 //                                             // is to compare with; one whose header has a forward_scale is a whole
 //                                             // pass with another scale. An id that was given before may come without
 //                                             // bytes; more layers of an id are merged.
-//     images:  [{bytes, mime, title, id, start} | {bitmap, title}], // start: [y, x] of the patch asked first, 0 to 1
+//     images:  [{bytes, mime, title, id, start, credit} | {bitmap, title}], // start: [y, x] of the patch asked first,
+//                                             // 0 to 1; credit: who made it, and its licence
 //     view:    {…},                           // see core/view.js for keys and defaults
 //     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
 //               uploaded,                     // true for a person's own picture

@@ -56,6 +56,7 @@ export const MARKUP = `
       <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
           aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>
       <div class="pin" data-ref="lock"></div>
+      <small class="credit" data-ref="credit"></small>
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
     </div>

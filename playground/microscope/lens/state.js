@@ -19,7 +19,7 @@ export function createState(root, refs, host) {
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
-    images: [], //                          {title, start, bitmap, pending}; entries name them by index
+    images: [], //                          {title, credit, start, bitmap, pending}; entries name them by index
     decoded: new Map(), //                  id → image, those of former pictures too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
     flows: new Map(), //                    id → the rollout of every token, as float16

@@ -1,0 +1,86 @@
+"""What a person meets where DINOv2 and the photographs are on the machine: both fetched once, and said where not."""
+
+import numpy as np
+import pytest
+
+from browser.server import serving
+from browser.visitor import Visitor
+from playground import borrowed
+from playground.samples import named
+from playground.serving.prepared import prepare
+
+
+@pytest.fixture(scope="module")
+def server(really_here):
+    really_here("dinov2-small")
+    really_here("photographs")
+    prepare()
+    with serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as running:
+        yield running
+
+
+@pytest.fixture
+def first(arrive, server):
+    """Somebody who has typed nothing but the address of the app."""
+    visitor = arrive(Visitor, server.url)
+    visitor.page.goto(server.url)
+    visitor.until()
+    return visitor
+
+
+def on_the_eyes(shown: dict) -> tuple[float, float]:
+    """How much of the row lies on the cat's left eye, and on its right one."""
+    rows, columns = shown["grid"]
+    row = np.asarray(shown["row"][-rows * columns :]).reshape(rows, columns)
+    return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()
+
+
+def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first, server):
+    shown, look = first.read(), named("chelsea").look
+    assert (shown["layer"], shown["head"], shown["grid"]) == (look.layer, look.head, list(look.grid))
+    left, right = on_the_eyes(shown)
+    print(f"left eye {left:.0%}, right eye {right:.0%}")
+    assert left > 0.4
+    assert left + right > 0.7
+    assert "answer model=dinov2-small picture=sample" in server.log
+    assert "trace model=dinov2-small" not in server.log
+    assert "CC0" in first.part("credit").inner_text()
+    assert first.page.get_by_test_id("stPopoverButton").filter(has_text="DINOv2 S/14").count() == 1
+
+
+def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
+    for layer in (0, 11):
+        shown = first.layer(layer)
+        assert abs(sum(shown["row"]) - 1) < 1e-3
+
+
+def test_one_click_goes_to_our_model_and_one_click_back(first):
+    first.unfold("DINOv2 S/14").get_by_role("button").filter(has_text="our small ViT learned").click()
+    first.until("r => r.grid[0] === 11")
+    first.page.get_by_text("This small model knows drawings.").wait_for()
+    first.page.get_by_role("button", name="See it with DINOv2 S/14").click()
+    shown = first.until("r => r.grid[0] === 23")
+    assert (shown["layer"], shown["head"]) == (6, 5)
+
+
+def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first):
+    first.pick("flock")
+    first.page.wait_for_url("**model=bundled**sample=flock**")
+    first.pick("coffee")
+    first.page.wait_for_url("**model=dinov2-small**sample=coffee**")
+    look = named("coffee").look
+    shown = first.until(f"r => r.layer === {look.layer}")
+    assert (shown["head"], shown["grid"]) == (look.head, list(look.grid))
+
+
+def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
+    shown = arrive(Visitor, server.url).open("sample=rocket").read()
+    look = named("rocket").look
+    assert (shown["layer"], shown["head"], shown["grid"]) == (look.layer, look.head, list(look.grid))
+
+
+def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
+    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea")
+    assert visitor.read()["grid"] == [23, 34]
+    visitor.says("MAE B/16 is not on this machine yet")
+    visitor.page.wait_for_url("**model=dinov2-small**")
