@@ -97,11 +97,13 @@ class Session:
             self._look(look, before)
 
     def _look(self, look: dict[str, str], before: tuple[Picture, Wish]) -> None:
-        """Goes to this layer and head, or to those that the microscope begins with. A patch stays where it is, if it is
-        locked or the picture is the same."""
-        kept = {key: value for key, value in self.view.items() if key not in ("layer", "head", "query")}
-        if "query" in self.view and (self.view.get("locked") == "true" or before[0] is self.picture):
-            kept["query"] = _moved(self.view["query"], traces.grid(*before), traces.grid(self.picture, self.wish))
+        """Goes to this layer and head, or to those that the microscope begins with. The patch stays where it is on the
+        same picture."""
+        kept = {key: value for key, value in self.view.items() if key not in ("layer", "head")}
+        if before[0] is not self.picture:
+            kept = {key: value for key, value in kept.items() if key not in ("locked", "query")}
+        elif "query" in kept:
+            kept["query"] = _moved(kept["query"], traces.grid(*before), traces.grid(self.picture, self.wish))
         self.tell_view(kept | look)
 
     def refine(self, detail: int) -> None:

@@ -20,7 +20,8 @@ state = st.session_state
 def toolbar(*more: Callable[[], None]) -> None:
     """Each of `more` draws one chooser in a column of its own."""
     here = state.here
-    with st.container(key="toolbar"):
+    bar = st.container(key="toolbar")
+    with bar:
         widths = [1.45, 4.6, 1.05, 1.6, *[1.3] * len(more)]
         pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
     with (
@@ -42,7 +43,8 @@ def toolbar(*more: Callable[[], None]) -> None:
     for column, draw in zip(others, more, strict=True):
         with column:
             draw()
-    fetching.draw_offer(here)
+    with bar:  # inside it, for what comes and goes between elements of a page makes those below it begin anew
+        fetching.draw_offer(here)
     tour.draw()
 
 

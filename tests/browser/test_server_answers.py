@@ -118,9 +118,9 @@ def test_another_picture_stands_beside_under_the_same_cursor(visit):
 def test_another_model_stands_beside_on_the_same_picture(visit):
     visitor = visit()
     visitor.unfold("Compare").locator("input").nth(1).click()
-    visitor.page.get_by_role("option", name="untrained ViT").click()
-    visitor.part("twinBadge").filter(has_text="meadow · untrained ViT").wait_for()
-    assert "meadow · bundled ViT" in visitor.part("badge").inner_text()
+    visitor.page.get_by_role("option", name="our small ViT (random weights)").click()
+    visitor.part("twinBadge").filter(has_text="meadow · our small ViT (random weights)").wait_for()
+    assert "meadow · our small ViT" in visitor.part("badge").inner_text()
 
 
 def test_layers_of_a_large_trace_come_when_they_are_chosen(visit):

@@ -135,7 +135,12 @@ function update(lens, { packs, images, view, ui, overlay, matrix }) {
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
   if (matrix) takeMatrix(lens, matrix);
-  if (!lens.main) return;
+  if (!lens.main) {
+    lens.viewToCome = view ?? lens.viewToCome;
+    return;
+  }
+  view ??= lens.viewToCome;
+  lens.viewToCome = null;
   const another = before && lens.images[lens.main.image] !== picture; // what was locked was a patch of the former one
   if (another) lens.view = { ...lens.view, locked: false };
   if (lens.main !== before) {

@@ -28,6 +28,7 @@ export function createState(root, refs, host) {
 
     // ---- what a person has chosen, and where the cursor is
     view: { ...DEFAULT_VIEW },
+    viewToCome: null, //                    given before the first pack was here
     hover: -1, //                           the token under the cursor, −1: none
     aim: -1, //                             the token that the line leads to (see lockline.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
