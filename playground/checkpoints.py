@@ -1,4 +1,4 @@
-"""Weights under other people's names, put under ours (which are timm's): timm's Eva models, Hugging Face's ViTs."""
+"""Renames the weights of Hugging Face's ViTs and of timm's Eva models to our names, which are those of timm's ViTs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.vit import Config
 
-HUGGING_FACE = (  # what a layer's parts are called there, and here
+HUGGING_FACE = (  # the parts of a layer: (their name, our name)
     (r"attention\.output\.dense", "attn.proj"),
     (r"(layernorm_before|norm1)", "norm1"),
     (r"(layernorm_after|norm2)", "norm2"),
@@ -39,7 +39,7 @@ OUTSIDE_LAYERS = {
     "distillation_classifier.weight": "head_dist.weight",
     "distillation_classifier.bias": "head_dist.bias",
 }
-UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # no part of the way to the classes
+UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # play no part in the forward pass
 
 
 def is_hugging_face(names: Iterable[str]) -> bool:
@@ -47,8 +47,8 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 
 
 def from_hugging_face(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """ViT, DeiT and DINOv2 as `transformers` saves them. A name that is none of theirs stays as it is, so that
-    whoever fills a model with the result can say which one it was."""
+    """Renames ViT, DeiT and DINOv2 as `transformers` saves them. Unknown names stay as they are, so that zoo.fill can
+    name them in its error."""
     ours, parts = {}, {}
     for key, value in state.items():
         name = re.sub(r"^(vit|deit|dinov2|dinov2_with_registers|backbone)\.", "", key)
@@ -72,7 +72,7 @@ def from_hugging_face(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _class_token_placed(ours: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Models with registers: timm keeps the class token's position inside the class token itself."""
+    """For models with registers: timm adds the class token's position to the class token itself."""
     if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():
         ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
         ours["pos_embed"] = ours["pos_embed"][:, 1:]
@@ -84,8 +84,8 @@ ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "ge
 
 
 def hugging_face_config(state: dict[str, Tensor], path: Path) -> tuple[Config, dict[str, Tensor]]:
-    """The architecture of such weights, once they are under our names; and the weights that it uses. Most of it stands
-    in the shapes; the rest in config.json and preprocessor_config.json, which `transformers` writes beside them."""
+    """The architecture of such weights, already renamed, and those of them that it uses. Most of it follows from the
+    shapes; the rest is in config.json and preprocessor_config.json, which `transformers` writes beside the weights."""
     said, pixels = _json_beside(path, "config.json"), _json_beside(path, "preprocessor_config.json")
     width, _, patch, _ = state["patch_embed.proj.weight"].shape
     dinov2, distilled = "blocks.0.ls1.gamma" in state, "dist_token" in state
@@ -98,7 +98,7 @@ def hugging_face_config(state: dict[str, Tensor], path: Path) -> tuple[Config, d
             f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
             "beside the file"
         )
-    # DINOv2's own classifier reads two vectors at once, and DeiT's needs its second half: without them, no predictions
+    # Our classifier reads one vector. DINOv2's reads two, and DeiT's averages two heads: these models predict nothing
     both = not distilled or "head_dist.weight" in state
     classes = state["head.weight"].shape[0] if "head.weight" in state and both else 0
     if classes == 0 or state["head.weight"].shape[1] != width:
@@ -142,15 +142,15 @@ def _three(said: dict, name: str, default: tuple[float, ...]) -> tuple[float, fl
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """DINOv3's names and splits in timm to ours; other state dicts pass through as they are."""
+    """timm's Eva state dicts (DINOv3), which hold some tensors in two parts, to our names; others pass unchanged."""
     ours = {}
     for key, value in state.items():
         if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
-            continue  # taken together with its partner
+            continue  # joined when its partner comes
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             ours[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
-        elif ".mlp.fc1_g." in key:  # the gate first, then what it gates
+        elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
             ours[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
             ours[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value

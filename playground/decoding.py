@@ -1,6 +1,6 @@
-"""What stands between a stranger's file and a decoder: only eight formats are recognised, sizes are checked from the
-header before anything is decoded, and what could keep a decoder busy for minutes is refused first. Each of those checks
-answers a file of a few kilobytes that really does so.
+"""Checks an untrusted picture file before it is decoded: only eight formats are accepted, sizes are checked in the
+header, and files that would keep a decoder busy for minutes are refused. For each of these checks, tests/hostile.py
+has a small file that really does harm without it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MAX_BYTES = 32 * 2**20
 MAX_PIXELS = 64_000_000
 MIN_SIDE, MAX_SIDE = 8, 20_000
 
-MAX_READS = 250_000  # a large picture in tiny parts needs some 100,000
-MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # a progressive JPEG is walked through once per scan
-MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes run-length BMP in Python
+MAX_READS = 250_000  # a large, finely divided but honest picture needs some 100,000
+MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
+MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes these in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
-MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif looks through all earlier items for each item
-MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif decodes also what sticks out beyond the picture
+MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif takes quadratic time in the number of items
+MAX_TILES_PIXELS = 2 * MAX_PIXELS  # of a HEIC: libheif also decodes tiles outside the picture
 HIDDEN_EXIF = b"exif\0\0"
 
 ACCEPTED = "JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF or HEIC"
-FORMATS = (  # the classes themselves: no registry that another library could add a decoder to
+FORMATS = (  # not Pillow's registry: any imported library could add a decoder there
     (rb"\xff\xd8\xff", JpegImagePlugin.JpegImageFile),
     (rb"\x89PNG\r\n\x1a\n", PngImagePlugin.PngImageFile),
     (rb"RIFF....WEBP", WebPImagePlugin.WebPImageFile),
@@ -51,7 +51,7 @@ FORMATS = (  # the classes themselves: no registry that another library could ad
     (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", HeifImageFile),
     (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
 )
-STRANGERS = (  # what people try, so that they are told what they have in hand
+STRANGERS = (  # common files of other formats, by their first bytes: the error names what was given
     (rb"....ftyp", "a film"),
     (rb"%PDF", "a PDF document"),
     (rb"%!PS", "a PostScript drawing"),
@@ -62,7 +62,7 @@ STRANGERS = (  # what people try, so that they are told what they have in hand
     (rb"\xff\x0a|\0\0\0\x0cJXL ", "a JPEG XL picture"),
     (rb"\0\0\0\x0cjP", "a JPEG 2000 picture"),
 )
-# What describes the pixels of a TIFF, and nothing else: other tags may hold millions of numbers or whole directories.
+# The only TIFF tags that are read: others may hold millions of numbers or whole directories.
 TIFF_TAGS = {*range(256, 260), 262, 266, 273, 274, 277, 278, 279, 284, 292, 293, 317, 320, *range(322, 326), 338, 339}
 TIFF_TAGS |= {347, *range(529, 533), 34675}
 TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
@@ -104,13 +104,13 @@ def _read_path(path: str | os.PathLike) -> bytes:
 
 
 def _read_stream(file: BinaryIO) -> bytes:
-    with contextlib.suppress(Exception):  # a pipe can't be rewound, and need not be
+    with contextlib.suppress(Exception):  # a pipe can't be rewound and is read from where it is
         file.seek(0)
     pieces, size = [], 0
     try:
         while size <= MAX_BYTES and (piece := file.read(MAX_BYTES + 1 - size)):
             pieces.append(piece)
-            size += memoryview(piece).nbytes  # and no text
+            size += memoryview(piece).nbytes  # raises TypeError for text
         data = b"".join(pieces)
     except Exception as error:
         complaint = f"The file can't be read ({str(error) or type(error).__name__}): give an open file in binary mode."
@@ -134,7 +134,7 @@ def _check_bytes(size: int, known: bool = True) -> None:
 
 
 class _CountedReads(io.BytesIO):
-    """A file of millions of tiny parts keeps Pillow's loops busy for minutes; a picture needs some hundred reads."""
+    """Counts reads and raises after too many: a file of millions of tiny parts keeps Pillow busy for minutes."""
 
     reads = 0
 
@@ -159,18 +159,19 @@ def read_header(data: bytes) -> Image.Image:
 
 
 def _defuse_png(data: bytes) -> bytes:
-    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may unpack to a megabyte
+    if data.count(b"iCCP") > 8 or data.count(b"zTXt") + data.count(b"iTXt") > 100:  # each may expand to a megabyte
         raise PlaygroundError("The PNG file holds far more packed text or profiles than a picture: save it again.")
     return data
 
 
 def _defuse_jpeg(data: bytes) -> bytes:
-    """The same file with its EXIF hidden from Pillow, which would join the blocks in quadratic time and parse all."""
+    """The same file with its EXIF hidden from Pillow, which joins the blocks in quadratic time and parses
+    everything."""
     return data.replace(b"Exif\0\0", HIDDEN_EXIF)
 
 
 def _defuse_tiff(data: bytes) -> bytes:
-    """The same file with the first page only, and of that only the tags that describe its pixels."""
+    """The same file reduced to its first page and the tags that describe its pixels."""
     order, big = "<>"[data.startswith(b"MM")], b"+" in data[2:4]
     count, entry, offset = (order + layout for layout in (("Q", "HHQ8s", "Q") if big else ("H", "HHI4s", "I")))
     (start,) = struct.unpack_from(offset, data, 8 if big else 4)
@@ -199,8 +200,8 @@ def _defuse_tiff(data: bytes) -> bytes:
 
 
 def _defuse_heif(data: bytes) -> bytes:
-    """The same file without its EXIF and XMP: neither turns the picture (`irot` and `imir` do), and Pillow would parse
-    them number by number."""
+    """The same file without EXIF and XMP, which Pillow would parse number by number. They aren't needed: the boxes
+    `irot` and `imir` say which way is up."""
     safe, at, header = bytearray(data), 0, 0
     while at + 8 <= len(data):
         size, name = struct.unpack_from(">I4s", data, at)
@@ -217,12 +218,11 @@ def _defuse_heif(data: bytes) -> bytes:
 
 
 def _defuse_heic(data: bytes) -> bytes:
-    """A picture may be put together from tiles, but not from pictures that are put together themselves: a few bytes
-    could ask for the same tile a thousand times a thousand times."""
+    """Refuses a grid whose tiles are grids themselves: a few bytes could ask for the same tile a million times."""
     made, parts = set(), set()
-    for found in re.finditer(rb"dimg", data):  # which picture is made of which others
+    for found in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[found.start() - 4 : found.start()])
-        for number in "HI":  # pictures have numbers of two bytes, or of four
+        for number in "HI":  # item numbers have two bytes, or four
             with contextlib.suppress(struct.error):
                 whole, count = struct.unpack_from(f">{number}H", data, found.end())
                 layout = f">{number}H{count}{number}"
@@ -248,7 +248,7 @@ def check_size(width: int, height: int) -> None:
 
 
 def check_effort(picture: Image.Image) -> None:
-    """What a header of the right size can still ask for."""
+    """Refuses pictures of an allowed size that would still take far too long or too much memory to decode."""
     pixels = picture.width * picture.height
     if picture.format == "BMP" and picture.info["compression"] in (1, 2) and pixels > MAX_RUN_LENGTH_PIXELS:
         raise PlaygroundError(
@@ -267,7 +267,7 @@ def check_effort(picture: Image.Image) -> None:
 
 
 def _check_scans(file: io.BytesIO, pixels: int) -> None:
-    """Pillow has read up to the first scan. What follows the end of the picture is cut off, and so never decoded."""
+    """Counts the scans of a JPEG, of which Pillow has read the header, and cuts off what follows the end marker."""
     scans, first, complete = 1, file.tell(), False
     for marker in re.finditer(rb"\xff[\xd9\xda]", file.getvalue()[first:]):
         if complete := marker[0] == b"\xff\xd9":
@@ -275,6 +275,6 @@ def _check_scans(file: io.BytesIO, pixels: int) -> None:
             break
         scans += 1
     if scans > 1 and not complete:
-        raise ValueError("cut short")  # before libjpeg takes 400 MB for the coefficients of all scans
+        raise ValueError("cut short")  # else libjpeg allocates 400 MB for the coefficients of all scans
     if scans > MAX_SCANS or scans * pixels > MAX_SCANNED_PIXELS:
         raise PlaygroundError(f"The JPEG file draws its picture {scans:,} times over: save it again, not progressive.")

@@ -1,9 +1,9 @@
-"""Bytes from anywhere become an upright, safe RGB picture, and that picture becomes the model's input.
+"""Opens a picture from an untrusted file as upright RGB, and turns it into the model's input.
 
-Every file is taken for hostile. Only eight formats are recognised, sizes are checked from the header before anything
-is decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file in
-tests/hostile.py that really does so. Nothing global is touched, so threads can't get in each other's way.
-"""
+Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
+decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file in
+tests/hostile.py that really does so. No global setting of Pillow is changed, so several threads can open pictures at
+once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from playground.errors import PlaygroundError
 if TYPE_CHECKING:
     import torch
 
-KEPT_PIXELS = 2**24  # a larger picture is shrunk by a whole factor: no model looks at more, every session pays for it
+KEPT_PIXELS = 2**24  # larger pictures are shrunk: no model needs more, and every session keeps its own
 BAND_PIXELS = 2**20
 
-UPRIGHT = {  # EXIF's orientation: what turns such a picture upright
+UPRIGHT = {  # EXIF orientation -> the transposition that makes the picture upright
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -37,7 +37,7 @@ UPRIGHT = {  # EXIF's orientation: what turns such a picture upright
     8: Image.Transpose.ROTATE_90,
 }
 
-_one_costly_picture = threading.Lock()  # WebP, AVIF and HEIC take up to 1 GB for 64 megapixels: never several at once
+_one_costly_picture = threading.Lock()  # WebP, AVIF and HEIC need up to 1 GB for 64 megapixels: one at a time
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image
 
 
@@ -56,12 +56,12 @@ def open_image(source: Source) -> Image.Image:
         complaint = (
             f"A picture may have at most {MAX_PIXELS // 10**6} megapixels, and this one has more: save it smaller."
         )
-    except Exception:  # whatever a decoder throws at a broken file: Pillow's list is long and grows
+    except Exception:  # Pillow documents no complete list of what its decoders raise
         complaint = (
             "The picture is damaged, cut short or not what it says it is. "
             "Open it in an image editor, save it again as PNG or JPEG, and take that file."
         )
-    raise PlaygroundError(complaint)  # out here, so that the error doesn't keep the half-decoded picture alive
+    raise PlaygroundError(complaint)  # outside `except`: else the traceback keeps the half-decoded picture in memory
 
 
 def _open(source: Source) -> Image.Image:
@@ -82,7 +82,7 @@ def _open(source: Source) -> Image.Image:
         return _upright_rgb(picture)
 
 
-# Any mode becomes RGB, a band of rows at a time, so that a picture of 64 megapixels is never held twice
+# Converts any mode to RGB in bands of rows, so that there are never two full copies of a 64-megapixel picture
 
 
 def _upright_rgb(picture: Image.Image) -> Image.Image:
@@ -107,7 +107,8 @@ def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image
 
 
 def _flat(band: Image.Image, scale: tuple[float, float] | None) -> Image.Image:
-    """Without transparency and at eight bits: RGB, or a mode that a colour profile may know better how to convert."""
+    """Without transparency, eight bits a channel: RGB, or a mode (such as CMYK) that `_colours` converts by the
+    picture's colour profile."""
     if scale:
         return _shallow(band, *scale)
     if band.has_transparency_data:
@@ -119,7 +120,7 @@ def _flat(band: Image.Image, scale: tuple[float, float] | None) -> Image.Image:
 
 
 def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
-    """What is black and what is white: the mode's own range, or the values' range where the mode has none."""
+    """(black, white): the range of the mode, or of the picture's values if the mode has no fixed range."""
     if picture.mode.startswith("I;16"):
         return 0, 65535
     if picture.mode not in ("I", "F"):
@@ -129,7 +130,7 @@ def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
     finite = (values[np.isfinite(values)] for values in (np.asarray(band) for _, band in _bands(picture)))
     ranges = [(float(values.min()), float(values.max())) for values in finite if values.size]
     if not ranges:
-        raise PlaygroundError("The picture holds no number at all, only NaN or infinity: save it as PNG.")
+        raise PlaygroundError("Every pixel of the picture is NaN or infinite: save it as PNG.")
     low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
     usual = (1,) if picture.mode == "F" else (255, 65535)
     return next(((0, white) for white in usual if low >= 0 and high <= white), (low, high))
@@ -146,9 +147,9 @@ def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
 
 
 def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.Image]:
-    """How this mode becomes sRGB: by the picture's own profile where it has a usable one for its mode."""
+    """The conversion of this mode to sRGB: by the picture's colour profile if that is usable."""
     if profile or mode == "LAB":
-        with contextlib.suppress(Exception):  # a broken profile is no reason to refuse a picture
+        with contextlib.suppress(Exception):  # with a broken profile the picture opens without it
             from PIL import ImageCms
 
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile) if profile else ImageCms.createProfile("LAB"))
@@ -160,7 +161,7 @@ def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.
 
 
 def _orientation(exif: bytes | None) -> int:
-    """Read by hand, because Pillow would read all of EXIF for it, warn, and trust its counts."""
+    """Parsed by hand: Pillow would parse all of EXIF for this one number, warn, and trust the sizes it claims."""
     tiff = exif.removeprefix(b"Exif\0\0").removeprefix(HIDDEN_EXIF) if isinstance(exif, bytes) else b""
     order = "<" if tiff.startswith(b"II") else ">"
     with contextlib.suppress(struct.error):
@@ -179,9 +180,8 @@ RESAMPLING = {method.name.lower(): method for method in Image.Resampling}  # the
 
 
 def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tuple[int, int]:
-    """The input size (H, W) for a picture of (width, height): its aspect, in whole patches, as many as the model's own.
-
-    Never more patches than the native size has, and at least one along each side.
+    """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
+    patches as the native size has, never more, and at least one along each side.
     """
     width, height = image_size
     patches = max(1, native[0] // patch) * max(1, native[1] // patch)
@@ -194,7 +194,7 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
     grids = [(r, c) for r in near(rows) for c in {*near(columns), patches // r}]
     grids += [(patches // c, c) for c in near(columns)]
 
-    def misfit(grid: tuple[int, int]) -> float:  # a distorted picture is worse than a coarser one
+    def misfit(grid: tuple[int, int]) -> float:  # distortion costs more than fewer patches
         r, c = grid
         return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / patches))
 
@@ -203,7 +203,7 @@ def fit(image_size: tuple[int, int], patch: int, native: tuple[int, int]) -> tup
 
 
 def displayed(image: Image.Image, size: tuple[int, int], interpolation: str = "bicubic") -> Image.Image:
-    """Exactly what the model sees: the whole picture, nothing cropped, resized to (H, W)."""
+    """The whole picture resized to (H, W), without cropping: what the model sees."""
     if interpolation not in RESAMPLING:
         raise PlaygroundError(f"There is no interpolation {interpolation!r}: choose one of {', '.join(RESAMPLING)}.")
     height, width = size
@@ -218,7 +218,7 @@ def model_input(
     std: Sequence[float],
     interpolation: str = "bicubic",
 ) -> torch.Tensor:
-    """What is displayed, as the model's input: (1, 3, H, W) in float32, less `mean`, over `std`."""
+    """The displayed picture as the model's input, normalised by `mean` and `std`: (1, 3, H, W) float32."""
     import numpy as np
     import torch
 

@@ -1,4 +1,4 @@
-"""What a model is called where people read it: "DINOv2 S/14", never "vit_small_patch14_dinov2.lvd142m"."""
+"""Readable names of models: "DINOv2 S/14" for "vit_small_patch14_dinov2.lvd142m"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = {
     "giantopt": "g", "gigantic": "G", "so150m": "So150M", "so150m2": "So150M", "so400m": "So400M", "7b": "7B",
     "xlarge": "XL", "intern300m": "300M", "dlittle": "little", "dpwee": "wee", "1b": "1B", "3b": "3B", "5b": "5B",
 }  # fmt: skip
-FAMILIES = (  # the first that is found in the name says whose it is
+FAMILIES = (  # the first pattern that is found in the name gives the family
     ("dinov3", "DINOv3"),
     ("dinov2", "DINOv2"),
     (r"\.dino$", "DINO"),
@@ -67,5 +67,5 @@ def plain_name(name: str) -> str:
 
 
 def suits(name: str) -> str:
-    """What a model has learned to look at: "drawings" or "photographs"."""
+    """The kind of picture that a model was trained on: "drawings" or "photographs"."""
     return "drawings" if name in ("bundled", "untrained") else "photographs"

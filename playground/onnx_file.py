@@ -1,5 +1,5 @@
-"""The weights out of an ONNX file, with nothing but numpy: the few fields of its protobuf that hold them are read by
-hand. Nothing in the file is run, and a damaged one raises ValueError."""
+"""Reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold them. Nothing in the
+file is run; a damaged file raises ValueError."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-# The numbers of the fields, from onnx.proto
+# Field numbers, from onnx.proto
 GRAPH = 7  # of the model
 NODE, WEIGHT = 1, 5  # of the graph
 INPUT, OUTPUT, KIND = 1, 2, 4  # of a node
@@ -17,8 +17,8 @@ FLOAT32 = 1  # the one type that is read
 
 
 def read_onnx(path: Path) -> dict[str, np.ndarray]:
-    """Name -> float32 array. Exporters leave the matrices of linear layers transposed and without a name. But each
-    layer's bias keeps its name and is added to the product, so a matrix gets its name from the bias."""
+    """Name -> float32 array. Exporters store the matrices of linear layers transposed and without a name; each gets its
+    name from the bias that is added to its product."""
     try:
         return _named(memoryview(path.read_bytes()))
     except (IndexError, StopIteration, KeyError, ValueError, TypeError) as error:
@@ -69,7 +69,7 @@ def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    """A number in groups of seven bits, the lowest first; and where the next thing starts."""
+    """Decodes a protobuf varint (groups of seven bits, lowest first) at `at`: (number, the position after it)."""
     number = 0
     for shift in range(0, 70, 7):
         byte = data[at]

@@ -1,10 +1,9 @@
-"""Numbers as bytes, for the browser and the standalone figure: a JSON header, then arrays one behind the other.
+"""Arrays as bytes, for the browser and the standalone figure: a JSON header, then the arrays one after another.
 
     u32 little-endian n | n bytes of UTF-8 JSON, padded with spaces | array | array | …
 
-Everything starts at a multiple of 16 bytes, so that a typed array can be laid over it without a copy. The header's
-"sections" names each array with its offset (from the end of the header), dtype and shape.
-"""
+Everything starts at a multiple of 16 bytes, so that JavaScript can make a typed array of it without copying. The
+header's "sections" names each array with its offset (from the end of the header), dtype and shape."""
 
 from __future__ import annotations
 

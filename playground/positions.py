@@ -1,7 +1,8 @@
-"""How a token is told where its patch lies. Tokens are a set: attention by itself can't tell left from right.
+"""Position encodings: how a token knows where its patch lies. Attention treats tokens as a set; without positions it
+can't tell left from right.
 
-Fixed waves, angles, or a learned vector for each place, which is stretched where the grid is another one. N tokens, D
-width, d the width of one head.
+Three kinds: fixed sines, rotations of queries and keys, or a learned vector for each place, which is interpolated for
+another grid. N tokens, D width, d the width of one head.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def sinusoidal(tokens: int, width: int) -> Tensor:
 
 
 def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
-    """Positions as angles, DINOv3's way: a patch's queries and keys are turned by where it lies in the image."""
+    """Rotary positions as in DINOv3: a patch's queries and keys are rotated by angles that depend on its place."""
     rows, columns = ((torch.arange(n) + 0.5) / n * 2 - 1 for n in grid)  # centres of the patches, from -1 to 1
     place = torch.cartesian_prod(rows, columns)  # (patches, 2)
     periods = 100 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
@@ -31,15 +32,16 @@ def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
 
 
 def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """Turns the patches' vectors (the last tokens); prefix tokens have no place and stay as they are."""
+    """Rotates the vectors of the patches, which are the last tokens; prefix tokens have no place and stay as they
+    are."""
     prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
     first, second = patches.chunk(2, dim=-1)
     return torch.cat([prefix, patches * cos + torch.cat([-second, first], dim=-1) * sin], dim=2)
 
 
 def stretched(learned: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Tensor:
-    """Learned positions (1, N, D) of one grid for another: stretched like a picture. Those of the prefix tokens, which
-    stand in front, stay as they are."""
+    """Interpolates learned positions (1, N, D) from one grid to another, like an image. Those of the prefix tokens,
+    which come first, stay as they are."""
     prefix, patches = learned.tensor_split([learned.shape[1] - old[0] * old[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old)  # (1, D, rows, columns)
     picture = F.interpolate(picture, size=new, mode="bicubic", antialias=True, align_corners=False)

@@ -1,7 +1,7 @@
-"""The pictures that the playground opens with: their names, what to look for in them, where they lie.
+"""The sample pictures: their names, what to look for in them, and their files.
 
-Photographs are borrowed (playground/borrowed.py) and there once they have been fetched; the drawings come with the
-playground. `python -m playground.samples` draws those again, from playground/scenes/compositions.py.
+Photographs are downloaded (playground/borrowed.py); drawings are part of the repository. `python -m playground.samples`
+draws those again from playground/scenes/compositions.py.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ QUALITY = 90
 
 @dataclass(frozen=True)
 class Look:
-    """How a photograph is looked at first: chosen by eye, where its attention shows most (benchmarks/eyes.py)."""
+    """The view in which a photograph opens, chosen by eye among those of benchmarks/eyes.py."""
 
     model: str
     grid: tuple[int, int]  # patches
@@ -29,7 +29,7 @@ class Look:
 class Sample:
     name: str
     title: str
-    start: tuple[float, float]  # which patch is asked first: where it lies, as parts of height and width
+    start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
     look: Look | None = None  # None: the bundled model, as it is
     loan: borrowed.Borrowed | None = None  # None: drawn by the playground
@@ -74,7 +74,7 @@ def _photograph(
     return Sample(Path(file).stem, title, start, hint, Look("dinov2-small", grid, layer, head), thing)
 
 
-PHOTOGRAPHS = (  # about 28 × 28 patches: crisp enough, and three times as fast as the 37 × 37 of DINOv2's training
+PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 of DINOv2's training
     _photograph(
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",
@@ -142,23 +142,24 @@ SAMPLES = (  # the drawings, which are always there
 
 
 def samples() -> tuple[Sample, ...]:
-    """What there is on this machine: photographs first, then the drawings."""
+    """The samples that are on this machine: photographs first, then the drawings."""
     return (*(sample for sample in PHOTOGRAPHS if sample.is_here), *SAMPLES)
 
 
 def named(name: str) -> Sample | None:
-    """Also a photograph that was not fetched yet: its path says how to."""
+    """A sample by its name. May be a photograph that is not on this machine: its `path` raises and says how to get
+    it."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
-    """Which patch of a picture is asked first: of one that is no sample, the middle."""
+    """The first query of a picture; the middle patch if it is not a sample."""
     sample = named(name)
     return tuple(int(part * side) for part, side in zip(sample.start if sample else (0.5, 0.5), grid, strict=True))
 
 
 def draw_sample(name: str, height: int = HEIGHT):
-    """The scene behind a sample, with its masks and labels (playground.scenes.drawing.Scene)."""
+    """The scene that a sample shows, with its masks and labels (playground.scenes.drawing.Scene)."""
     from playground.scenes.compositions import COMPOSITIONS
     from playground.scenes.drawing import draw
 

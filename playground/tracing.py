@@ -1,12 +1,12 @@
-"""A Trace: one forward pass remembered, and every question one can ask of its attention.
+"""A Trace: the record of one forward pass, from which every attention weight can be computed.
 
-It keeps queries, keys and values, whose size grows with the number of tokens, and never the (tokens, tokens) weights,
-whose size grows with its square. Any row of them is one small product away: softmax(q_i · Kᵀ · scale).
+It stores queries, keys and values, whose size grows linearly with the number of tokens, but not the (tokens, tokens)
+weights, whose size grows with its square. A row of weights is computed when needed: softmax(q_i · Kᵀ · scale).
 
 Layers, heads, rows and columns count from 0. A `query` is a patch (row, column), the name of a prefix token ("cls",
-"dist", "reg0", …) or a token index. No `scale` given means the one that the pass ran with, here and everywhere: 1/√d_k,
-unless `trace` was asked for another. "on" is 1/√d_k, "off" is 1, and a number is itself. Answers are float32 tensors
-on the CPU.
+"dist", "reg0", …) or a token index. Without `scale`, the scale of the pass is used, here and everywhere: 1/√d_k,
+unless `trace` was given another. "on" is 1/√d_k, "off" is 1, and a number is used as it is. All results are float32
+tensors on the CPU.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from playground.pack import pack, unpack
 from playground.vit import QKV, Config, VisionTransformer
 
 MOST_TOKENS = 16_384
-BLOCK = 2**22  # scores that exist at one time where whole matrices are asked for: 16 MB
+BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
 FORMAT = "attention-playground/1"
 
 Query = tuple[int, int] | str | int
@@ -38,7 +38,7 @@ def trace(
     vit: VisionTransformer, image: Image.Image, *, size: tuple[int, int] | None = None, scale: Scale = None
 ) -> Trace:
     """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
-    model was trained on, with the picture's aspect. `scale` runs the whole network with another one than 1/√d_k."""
+    model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer."""
     c = vit.config
     size = images.fit(image.size, c.patch_size, c.image_size) if size is None else _checked_size(size, c.patch_size)
     device = vit.patch_embed.proj.weight.device
@@ -103,7 +103,7 @@ class Trace:
         return upper_layer(self.layers)
 
     def scale_number(self, scale: Scale) -> float:
-        """What `scale` means here. None is the one that the pass ran with, here as everywhere."""
+        """`scale` as a number; None is the scale of the pass."""
         return self.scale if scale is None else scale_number(scale, self.native_scale)
 
     @property
@@ -124,14 +124,14 @@ class Trace:
         return self.weights(layer, [query], scale)[:, 0]
 
     def weights(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
-        """(heads, queries, tokens): the rows of several queries, or of every token. Of a fine grid ask some at a time:
-        all rows of 4,096 tokens in twelve heads are 800 MB."""
+        """(heads, queries, tokens): the rows of several queries, or of every token. On a fine grid, ask for some
+        queries at a time: all rows of 4,096 tokens in twelve heads take 800 MB."""
         q, k, _ = self._layer(layer)
         asked = q if queries is None else q[:, [self.token(query) for query in queries]]
         return _answer(softmax_rows(asked, k, self.scale_number(scale)))
 
     def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
-        """(heads, queries): the entropy of these rows in bits, see `entropy`."""
+        """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
         return entropy(self.weights(layer, queries, scale))
 
     def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
@@ -172,8 +172,8 @@ class Trace:
     # What a weight carries --------------------------------------------------------------------------------------------
 
     def value_norms(self, layer: int) -> Tensor:
-        """(heads, tokens): how long the vector is that each token would add to the query's, for a weight of 1:
-        ‖W_O v‖, with the layer's gain where the model has one. weight × this is what actually arrives."""
+        """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds to the query at a weight of 1; with
+        the layer's gain if the model has one. weight × value norm is what the token really contributes."""
         v = self._layer(layer).v
         if v is None:
             return self.stored_norms[layer]
@@ -186,10 +186,10 @@ class Trace:
         return _answer(((v @ gram) * v).sum(-1).clamp(min=0).sqrt())
 
     def features(self, layer: int | None = None) -> Tensor:
-        """(tokens, width): every token as it leaves a layer (the last one). Features are not remembered: this runs the
-        network again up to there."""
+        """(tokens, width): every token after a layer, by default the last. Features are not stored: the network runs
+        again up to that layer."""
         layer = self.layers - 1 if layer is None else layer
-        self._layer(layer)  # says which layers there are
+        self._layer(layer)  # raises if there is no such layer
         vit = self._need_vit()
         with torch.no_grad():
             pixels = self._need_input().to(vit.patch_embed.proj.weight.device)
@@ -201,8 +201,8 @@ class Trace:
         return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
 
     def rollout(self, query: Query | None = None) -> Tensor:
-        """Attention followed through all layers (Abnar & Zuidema, 2020): heads averaged, half of every step stays
-        where it is (the residual). (tokens,) for one query, (tokens, tokens) for None."""
+        """Attention rollout (Abnar & Zuidema, 2020): the product of (A + I)/2 over all layers, A averaged over heads; I
+        is the residual connection. (tokens,) for one query, (tokens, tokens) for None."""
         start = list(range(self.tokens)) if query is None else [self.token(query)]
         reached = torch.zeros(len(start), self.tokens, device=self._any.q.device)
         reached[range(len(start)), start] = 1
@@ -218,8 +218,8 @@ class Trace:
     # As bytes ---------------------------------------------------------------------------------------------------------
 
     def to_bytes(self, layers: list[int] | None = None, heads: list[int] | None = None) -> bytes:
-        """q and k in float16 and the value norms of these layers and heads (all), in the form that `playground/pack.py`
-        describes. What else the header says can be read below. Read again, a choice of heads counts from 0."""
+        """q and k in float16 and the value norms of some layers and heads, by default all, in the format of
+        `playground/pack.py`. `from_bytes` numbers the chosen heads from 0."""
         held = list(range(self.layers)) if layers is None else list(layers)
         some = slice(None) if heads is None else [self._checked_head(head) for head in heads]
         header = {
@@ -252,7 +252,7 @@ class Trace:
 
     @staticmethod
     def from_bytes(data: bytes) -> Trace:
-        """What `to_bytes` wrote: attention and value norms in full, but no network to run again."""
+        """Reads what `to_bytes` wrote. The result has attention and value norms, but no network to run again."""
         header, arrays = unpack(data)
         if header.get("format") != FORMAT:
             raise PlaygroundError(f"This pack is of the format {header.get('format')!r}, not {FORMAT!r}.")
@@ -280,10 +280,10 @@ class Trace:
         except (KeyError, ValueError, TypeError) as error:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
-    # Finding one's way ------------------------------------------------------------------------------------------------
+    # Tokens, layers and heads -----------------------------------------------------------------------------------------
 
     def token(self, query: Query) -> int:
-        """The index of the token that a query means."""
+        """The token index of a query."""
         rows, columns = self.grid
         if isinstance(query, str):
             if query not in self.prefix:
@@ -307,7 +307,8 @@ class Trace:
         return len(self.prefix) + row * columns + column
 
     def some_patches(self, most: int) -> list[int]:
-        """The token indices of at most so many patches, evenly spread: what is asked where all would be too many."""
+        """The token indices of at most `most` patches, evenly spread, for measurements where all would take too
+        long."""
         patches = range(len(self.prefix), self.tokens)
         return list(patches[:: math.ceil(len(patches) / most)])
 
@@ -331,12 +332,12 @@ class Trace:
         return head
 
     def _blocks(self, head: QKV, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
-        """The rows of the weights, some at a time: (slice, (rows, tokens))."""
+        """The weights in blocks of rows, to bound memory: (slice, (rows, tokens))."""
         for block in self._some_queries():
             yield block, softmax_rows(head.q[block], head.k, self.scale_number(scale))
 
     def _some_queries(self) -> Iterator[slice]:
-        """All queries, as many at a time as whole rows of weights have room for."""
+        """All queries, in slices so short that the rows of one stay below BLOCK scores."""
         step = max(1, BLOCK // self.tokens)
         return (slice(start, min(start + step, self.tokens)) for start in range(0, self.tokens, step))
 
@@ -352,8 +353,8 @@ class Trace:
 
 
 def upper_layer(layers: int) -> int:
-    """The layer to show where nobody has chosen one: two thirds of the way up, where heads look at objects. The browser
-    has the same rule in microscope/core/view.js."""
+    """The layer that is shown by default: two thirds of the way up, where heads tend to look at objects. The same rule
+    stands in microscope/core/view.js."""
     return 2 * layers // 3
 
 
@@ -363,13 +364,13 @@ def softmax_rows(q: Tensor, k: Tensor, scale: float) -> Tensor:
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """(…, tokens) -> (…): bits, from 0 where one token gets all to log₂ of the tokens where all get the same. 2 to that
-    power is how many tokens the row listens to, as if to each alike."""
+    """(…, tokens) -> (…): entropy in bits, from 0 (one token gets all) to log₂ N (all N tokens get the same). 2^entropy
+    is the effective number of tokens that the row listens to."""
     return torch.special.entr(weights).sum(-1) / math.log(2)
 
 
 def scale_number(scale: float | str, native: float) -> float:
-    """ "on", "off" or a number as a number; `native` is the model's own, 1/√d_k."""
+    """ "on", "off" or a number -> the number; `native` is the model's 1/√d_k."""
     if scale == "on":
         return native
     if scale == "off":

@@ -1,7 +1,7 @@
-"""Where a model comes from: bundled, untrained, borrowed, one of the paper's, any plain ViT of timm, or a file.
+"""Loads a model by its name: bundled, untrained, DINOv2, one of the paper's, any plain ViT of timm, or a file.
 
-timm says how each of its models is built and where the weights lie; from that this file makes our own
-VisionTransformer. timm's import takes seconds, so it happens only when one of its names is asked for.
+For timm's models, the architecture and the address of the weights come from timm, but the model that is built is our
+own VisionTransformer. Importing timm takes seconds, so it happens only when one of its names is loaded.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
-DINOV2_SMALL = Config(  # as timm's vit_small_patch14_dinov2.lvd142m, without waiting for timm's import
+DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but needs no import of timm
     image_size=(518, 518), patch_size=14, depth=12, width=384, mlp_width=1536, heads=6, classes=0, layer_scale=True,
     mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225),
 )  # fmt: skip
 DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"
 
-WEIGHTS = "model.safetensors"  # what the file is called on the hub
+WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
-CURATED = {  # what each is good for
+CURATED = {  # the models that are offered first, and what each is good for
     "dinov2-small": "eyes find eyes: the clearest parts",
     "vit_small_patch14_reg4_dinov2.lvd142m": "clean maps: registers absorb the noise",
     "vit_base_patch14_reg4_dinov2.lvd142m": "the same, larger and sharper",
@@ -103,7 +103,8 @@ def best_device() -> str:
 
 
 def _dinov2_small(pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
-    """From the borrowed file or the hub's own, whichever is on this machine; with neither, the borrowed one comes."""
+    """Weights from the borrowed file or the hub's, whichever is on this machine; if neither is, fetches the borrowed
+    file."""
     if not pretrained:
         return VisionTransformer(DINOV2_SMALL, seed)
     with torch.device("meta"):
@@ -128,17 +129,18 @@ def _paper_config(name: str, size: str, patch: int) -> Config:
 
 
 def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtype = torch.float16) -> None:
-    """One safetensors file that `load` reads by itself: the architecture travels in its metadata."""
+    """Writes one safetensors file. Its metadata holds the architecture, so `load` needs nothing else."""
     from safetensors.torch import save_file
 
     tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
     config = json.dumps(dataclasses.asdict(vit.config))
     save_file(tensors, path, metadata={"format": "attention-playground", "name": vit.name, "config": config})
-    os.chmod(path, 0o644)  # the library leaves it to its owner alone, and an image's user is another
+    os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """A state dict from a safetensors file. Nothing else is read: other formats can run code as they load."""
+    """A state dict from a safetensors file. Other formats are refused: pickled ones can run code when they are
+    loaded."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -182,7 +184,8 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
 
 
 def _from_hugging_face_file(path: Path) -> VisionTransformer:
-    """Weights as `transformers` saves them; the config.json beside them says what the weights don't."""
+    """A file as `transformers` saves it; what its shapes don't tell (such as the heads) is in the config.json beside
+    it."""
     state = from_hugging_face(read_weights(path))
     try:
         config, state = hugging_face_config(state, path)
@@ -196,8 +199,8 @@ def _from_hugging_face_file(path: Path) -> VisionTransformer:
 
 
 def own_models(folder: str | os.PathLike[str]) -> dict[str, Path]:
-    """Name -> file of the weights that lie in a folder, or one folder deeper, where `transformers` saves each model as
-    model.safetensors in a folder of its own."""
+    """Name -> file, of all weights in a folder and its direct subfolders: `transformers` saves each model as
+    model.safetensors in a subfolder."""
     top = Path(folder).expanduser()
     if not top.is_dir():
         raise PlaygroundError(f"There is no folder {folder} to take models from.")
@@ -206,7 +209,8 @@ def own_models(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 
 def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
-    """Puts weights in, or says which don't fit. Without a copy: the tensors become the model's own."""
+    """Loads a state dict into the model; PlaygroundError names the weights that don't fit. The tensors are not
+    copied."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
@@ -236,7 +240,7 @@ def _from_timm(name: str, pretrained: bool, seed: int, offline: bool) -> VisionT
 
 
 def timm_config(name: str) -> Config:
-    """How timm builds the model of this name, as our Config; PlaygroundError says why, where it can't be."""
+    """Our Config for one of timm's models; PlaygroundError says why if our VisionTransformer can't be built like it."""
     if name == "dinov2-small":
         return DINOV2_SMALL
     import timm
@@ -350,8 +354,8 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 
 
 def download(name: str, report: type | None = None, offline: bool = False) -> None:
-    """Brings the weights to this machine, if they are not there yet. `report` is a class like tqdm's; `offline=True`
-    only looks whether they are there."""
+    """Downloads the weights unless they are on this machine. `report` is a class like tqdm, for the progress bar;
+    `offline=True` downloads nothing and raises if they are missing."""
     if name in borrowed.GROUPS:
         from tqdm.auto import tqdm
 
@@ -361,7 +365,7 @@ def download(name: str, report: type | None = None, offline: bool = False) -> No
     if source := _on_hub(name):
         _hub_file(name, source, offline, report)
     elif offline:
-        raise _not_offline(name)  # otherwise timm fetches them as it loads
+        raise _not_offline(name)  # online, timm downloads such weights when it loads them
 
 
 def _on_hub(name: str) -> str | None:
@@ -379,17 +383,17 @@ def _hub_file(name: str, repository: str, offline: bool, report: type | None = N
 
     try:
         return hf_hub_download(repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline)
-    except Exception as error:  # the hub, its cache and its transport each have exceptions of their own
+    except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise _unreachable(name, error) from error
 
 
 def _not_offline(name: str) -> PlaygroundError:
-    return PlaygroundError(f"The weights of {name} are not on the hub, and nothing else is asked offline.")
+    return PlaygroundError(f"The weights of {name} are not on the hub, and offline no other source is tried.")
 
 
 def _patient(report: type | None) -> type:
-    """A bar that gives up. Where a connection breaks off again and again at the same place, the hub's library begins
-    anew for ever."""
+    """A progress bar that raises once twice the file's size has come: the hub's library retries for ever if a
+    connection always breaks off at the same place."""
     from tqdm.auto import tqdm
 
     came: float = 0
@@ -414,7 +418,7 @@ def _unreachable(name: str, error: Exception) -> PlaygroundError:
 
 
 def _fetch(name: str, offline: bool) -> dict[str, Tensor]:
-    """The published weights, by timm's own loader, from this machine's cache or the network."""
+    """The published weights, read by timm's own loader from the cache or the network."""
     import timm
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
@@ -426,7 +430,7 @@ def _fetch(name: str, offline: bool) -> dict[str, Tensor]:
         here = {"file": _hub_file(name, source, offline), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
-    except Exception as error:  # as above
+    except Exception as error:  # any of those in _hub_file
         raise _unreachable(name, error) from error
 
 
@@ -440,7 +444,8 @@ def _nearest_that_loads(name: str) -> str:
 
 @cache
 def loads(name: str) -> bool:
-    """Asked of many names for each one that is wrong: building a timm model takes tens of milliseconds."""
+    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, tens of milliseconds
+    each."""
     import timm
 
     if name in ("bundled", "untrained"):
@@ -456,13 +461,13 @@ def loads(name: str) -> bool:
 class Card:
     name: str
     config: Config
-    megabytes: float  # of the weights, as they come down
+    megabytes: float  # to download
     licence: str
     good_for: str
 
 
 def card(name: str) -> Card | None:
-    """What to know of a model before fetching it; None where it can't load."""
+    """What a person wants to know about a model before downloading it; None if it can't be loaded."""
     if name == "dinov2-small":
         return Card(name, DINOV2_SMALL, borrowed.DINOV2.megabytes, borrowed.DINOV2.licence, CURATED[name])
     import timm
@@ -477,7 +482,7 @@ def card(name: str) -> Card | None:
 
 
 def matching(pattern: str) -> list[str]:
-    """timm's names with published weights that hold the pattern: a part of a name, or one with * and ?."""
+    """timm's names with published weights that match: part of a name, or a pattern with * and ?."""
     import timm
 
     wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"

@@ -1,1 +1,1 @@
-"""What heads do, what a weight carries, what the scale does and what attention costs."""
+"""Measurements of attention: habits of heads, contributions, the effect of the scale, ablation and cost."""

@@ -1,7 +1,7 @@
-"""Heads switched off, and what that costs: the prediction, and the tokens as they leave every later layer.
+"""Ablation: switches heads off and measures what changes, in the prediction and in the tokens after every layer.
 
-`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with nothing coming from head 0 of layer 3 and head
-1 of layer 4, which is the same as zeros in their columns of W_O.
+`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and head 1 in
+layer 4 set to zero, which is the same as zeros in their columns of W_O.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SMALLEST = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token as it leaves each layer
+    change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
-    turned: float  # 1 − the cosine between what is read out of the image before and after: 0 nothing changed
+    turned: float  # 1 − cosine between the pooled features before and after: 0 means no change
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
-        """(label, before, after) of the likeliest classes, before or after, the likeliest of before first."""
+        """(label, before, after) of the likeliest classes of both passes, sorted by their probability before."""
         if self.before is None or not labels:
             return []
         names, top = list(labels), min(top, len(labels))
@@ -39,14 +39,15 @@ class Loss:
 
 
 def without(seen: Trace, off: Off) -> Loss:
-    """The same picture through the same network, these heads silent. What a layer below them does is not run twice."""
+    """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
+    again."""
     if seen.vit is None or seen.input is None:
         raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
     vit, by_layer = seen.vit, _by_layer(seen, off)
-    first = min(by_layer, default=seen.layers)  # below it nothing changes
+    first = min(by_layer, default=seen.layers)  # layers below it give the same
     with torch.no_grad():
         start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))  # (1, N, D)
-        whole = [x for x, _ in vit.layers(start, rotation, seen.scale)]  # as they leave each layer
+        whole = [x for x, _ in vit.layers(start, rotation, seen.scale)]  # tokens after each layer
         entering = whole[first - 1] if first else start
         changed = [x for x, _ in muted(vit, by_layer).layers(entering, rotation, seen.scale, first)]
         silent = whole[:first] + changed
@@ -59,8 +60,8 @@ def without(seen: Trace, off: Off) -> Loss:
 
 
 def muted(vit: VisionTransformer, heads: dict[int, list[int]]) -> VisionTransformer:
-    """The same network with the same weights, in which these heads of these layers add nothing. The original stays as
-    it is, for others may be using it at this moment."""
+    """A network that shares the weights, in which these heads of these layers output zero. The original is not changed:
+    other threads may be using it."""
     silent, blocks = copy.copy(vit), list(vit.blocks)
     for layer, some in heads.items():
         blocks[layer] = _muted_block(blocks[layer], some)

@@ -1,4 +1,4 @@
-"""Where the colours of weights end, so that pictures of all heads, layers, queries and scales can be compared."""
+"""The weight at which the colours end: one for all heads, layers, queries and scales, so that maps can be compared."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 
 def shared_ceiling(tokens: int) -> float:
-    """Twenty times what an even row would give each token, made round. The browser has the same rule in
-    microscope/core/colours.js, and tests on both sides ask for the same numbers."""
+    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. The same rule stands in
+    microscope/core/colours.js; tests on both sides check the same numbers."""
     return min(1.0, nice_number(20 / tokens))
 
 

@@ -1,6 +1,6 @@
-"""What a weight is not: the most-weighted patch need not be the one that contributes most.
+"""Attention weight versus contribution: the patch with the largest weight need not contribute most.
 
-A token adds weight × value to the one that listens. A long value counts for more than a short one of the same weight.
+A token adds weight × value to the query's output, so at equal weights a longer value contributes more.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from torch import Tensor
 
 from playground.tracing import Trace, entropy
 
-ALL = 1024  # patches: of a larger grid MOST_QUERIES are asked, evenly spread
+ALL = 1024  # patches; of a larger grid, MOST_QUERIES evenly spread patches are the queries
 MOST_QUERIES = 400
 
 
 @dataclass(frozen=True)
 class Differing:
-    """How often another patch contributes most than the one that has the largest weight."""
+    """How often the patch that contributes most is not the one with the largest weight."""
 
     share: Tensor  # (layers, heads)
-    queries: int  # patches that were asked in each head
-    breadth: float  # 2^entropy, averaged over all these rows: as if so many tokens were listened to, each alike
+    queries: int  # per head
+    breadth: float  # 2^entropy, averaged over these rows: the effective number of tokens
 
     @property
     def overall(self) -> float:

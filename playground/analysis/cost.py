@@ -1,4 +1,4 @@
-"""What attention costs beside a convolution: tokens, score entries, FLOPs and bytes, in whole numbers.
+"""The cost of attention compared with a convolution: tokens, score entries, FLOPs and bytes, as exact integers.
 
 N tokens of width D. One layer of attention multiplies every token with four D × D matrices (queries, keys, values and
 the output) and every token with every other, twice (scores and mixing):
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def rest(self) -> int:
-        """Pixels at the edge that make no whole patch."""
+        """Pixels along a side that are left over beside whole patches."""
         return self.image % self.patch
 
     @property
@@ -57,7 +57,7 @@ class Case:
 
     @property
     def entries(self) -> int:
-        """Of one head's score matrix: every token with every token."""
+        """Entries of one head's score matrix, N²."""
         return self.tokens**2
 
     @property
@@ -66,7 +66,7 @@ class Case:
 
     @property
     def attention_flops(self) -> int:
-        """Of all layers, as the following."""
+        """Of all layers, like the following numbers."""
         return self.layers * attention_flops(self.tokens, self.width)
 
     @property
@@ -75,12 +75,12 @@ class Case:
 
     @property
     def matrices_bytes(self) -> int:
-        """Every head's N × N weights."""
+        """The N × N weights of every head in every layer."""
         return FLOAT * self.all_entries
 
     @property
     def kept_bytes(self) -> int:
-        """Queries and keys, from which any row can be had again."""
+        """Queries and keys of every layer, from which any row of weights can be computed."""
         return FLOAT * 2 * self.tokens * self.width * self.layers
 
 
@@ -104,7 +104,7 @@ def projection_flops(tokens: int, width: int) -> int:
 
 
 def pair_flops(tokens: int, width: int) -> int:
-    """Every token with every other, for the scores and for the mixing: grows with their square."""
+    """QKᵀ and A·V: grows with the square of the tokens."""
     return 4 * tokens**2 * width
 
 
@@ -119,13 +119,13 @@ def crossing(width: int, kernel: int) -> int:
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:
-    """All that a layer takes in and makes, as training has to keep it: its input, queries, keys, values, the weights,
-    the mixed values and the output."""
+    """The activations of a layer that training has to keep: its input, queries, keys, values, the weights, the mixed
+    values and the output."""
     return fused_bytes(tokens, width) + FLOAT * heads * tokens**2
 
 
 def fused_bytes(tokens: int, width: int) -> int:
-    """The same without the weights, which a fused kernel makes and forgets block by block."""
+    """The same without the weights: a fused kernel computes them in blocks and never stores them."""
     return FLOAT * 6 * tokens * width
 
 

@@ -1,4 +1,4 @@
-"""Short fingerprints of a model's weights and of a picture: whether two files were made from the same."""
+"""Short hashes of a model's weights and of a picture, to tell whether two figures were made from the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _weights: WeakKeyDictionary = WeakKeyDictionary()  # a model is hashed once
 
 
 def of_weights(vit) -> str:
-    """Of the parameters as they are computed with: one file in float16 and one in float32 can agree."""
+    """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
     if vit not in _weights:
         digest = sha256()
         for name, tensor in sorted(vit.state_dict().items()):
@@ -23,5 +23,5 @@ def of_weights(vit) -> str:
 
 
 def of_image(image: Image.Image) -> str:
-    """Of the upright RGB pixels, not of the file: a picture that was pasted has none."""
+    """Hash of the upright RGB pixels, not of the file: a pasted picture has no file."""
     return sha256(f"{image.width}x{image.height}".encode() + image.convert("RGB").tobytes()).hexdigest()[:16]

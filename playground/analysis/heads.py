@@ -1,7 +1,7 @@
-"""What a head does on average: over all patches of an image, and over several images.
+"""Measures what a head does on average over the patches of an image, and over several images.
 
-`look(seen)` takes the numbers of one trace, `average` those of several images, `kind` gives a head's habit a name where
-the numbers support one. Everything is about the rows of patches (whom they listen to), not of the prefix tokens.
+`look(seen)` measures the heads of one trace, `average` averages over several images, `kind` names a head's habit if the
+numbers support one. Only the rows of patches are measured, not those of prefix tokens.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from torch import Tensor
 
 from playground.tracing import Trace, entropy
 
-REACH = 3  # patches: how far away a fixed offset is looked for
-MOST_QUERIES = 400  # of a larger grid, so many patches are asked, evenly spread
+REACH = 3  # patches: offsets up to this distance are searched
+MOST_QUERIES = 400  # a larger grid is sampled evenly
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Habit:
 
     label: str
     short: str  # for a small cell
-    colour: str  # none is a role's (queries, keys, values, convolution)
-    symbol: str  # plotly's name of the mark, which tells habits apart for those who don't see the colours
+    colour: str  # different from the colours of queries, keys, values and convolution
+    symbol: str  # plotly's name of the marker, for people who can't tell the colours apart
 
 
 CONTENT = Habit("same object or colour", "alike", "#E69F00", "star")
-FIXED = Habit("fixed offset", "", "#CC79A7", "triangle-left")  # in a cell stands where to
+FIXED = Habit("fixed offset", "", "#CC79A7", "triangle-left")  # in a small cell the direction is shown instead
 LOCAL = Habit("local", "local", "#6A51A3", "circle")
 ITSELF = Habit("looks at itself", "itself", "#B5A000", "square")
 PREFIX = Habit("class token or registers", "CLS, reg", "#882255", "diamond")
@@ -44,24 +44,24 @@ HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, MIXED, EVERYWHERE, IDLE)  # in 
 
 @dataclass(frozen=True)
 class Head:
-    """One head's numbers. A share is of all that a patch's row gives away."""
+    """One head's numbers. Shares are parts of a row, which sums to 1."""
 
     entropy: float  # bits, from 0 (one token gets all) to log₂ of the number of tokens (all get the same)
-    breadth: float  # 2^entropy as a share of all tokens: as if it listened to so many of them, to each alike
+    breadth: float  # 2^entropy / tokens: the effective share of tokens it listens to
     distance: float  # patches, between the query and what it listens to
     to_self: float  # share
     to_class: float  # share, the distillation token's included
     to_registers: float  # share
     near: float  # share of the eight neighbours
-    offset: tuple[int, int]  # (down, right): the one place, seen from the query, that gets most
+    offset: tuple[int, int]  # (down, right) from the query to the relative place that gets most
     offset_share: float  # share of that place
-    content: float  # 0: its average pattern of offsets says it all; 1: nothing of it, the image alone does
-    colour: float  # how much closer in colour its choice is than that pattern's: 1 of the very colour, 0 blind to it
-    effect: float  # how much it adds to the tokens: 1 is the average head of its layer
+    content: float  # 0: rows equal its average pattern of offsets; 1: they depend on the image alone
+    colour: float  # 1 − colour distance to its targets / to the pattern's: 1 same colour, 0 blind to it
+    effect: float  # length of what it adds to the tokens, relative to the average head of its layer
 
 
 def kind(head: Head, own_object: float = 0.0) -> str:
-    """The habit of a head, in words: of a fixed offset also where to."""
+    """The name of a head's habit; for a fixed offset, with its direction."""
     found = habit(head, own_object)
     return f"{found.label}: {direction(head.offset)}" if found is FIXED else found.label
 
@@ -71,7 +71,7 @@ def short(head: Head, found: Habit) -> str:
 
 
 def habit(head: Head, own_object: float = 0.0) -> Habit:
-    """The habit of a head. Where objects are known, the share on the query's own one counts as well."""
+    """The habit of a head. `own_object` is the share on the query's own object, known for drawn scenes only."""
     elsewhere = 1 - head.to_self - head.to_class - head.to_registers
     if head.effect < 0.2:
         return IDLE
@@ -82,7 +82,7 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
     if head.offset_share > 0.3:
         return FIXED
     alike = head.colour > 0.2 or own_object > 0.7
-    if head.content > 0.35 and alike:  # before nearness, for what is alike is often near
+    if head.content > 0.35 and alike:  # before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
         return LOCAL
@@ -110,7 +110,7 @@ class Habits:
     content: np.ndarray
     colour: np.ndarray  # nan where the trace has no image
     effect: np.ndarray  # nan where it has no values
-    offsets: np.ndarray  # (layers, heads, 7, 7): the share of each place around the query, which is in the middle
+    offsets: np.ndarray  # (layers, heads, 7, 7): the mean share of each offset, the query in the middle
 
     def head(self, layer: int, head: int) -> Head:
         numbers = {f.name: float(getattr(self, f.name)[layer, head]) for f in fields(self) if f.name != "offsets"}
@@ -124,7 +124,7 @@ class Habits:
         return (int(down) - REACH, int(right) - REACH), float(shares.max())
 
     def kinds(self, own_object: np.ndarray | None = None) -> list[list[str]]:
-        """The name of every head's habit: [layer][head]. `own_object` (layers, heads) is known of drawn scenes only."""
+        """The name of every head's habit: [layer][head]. `own_object` (layers, heads): see `habit`."""
         return self._of_every_head(kind, own_object)
 
     def habits(self, own_object: np.ndarray | None = None) -> list[list[Habit]]:
@@ -138,7 +138,7 @@ class Habits:
 
 
 def average(many: Sequence[Habits]) -> Habits:
-    """Over images. Their grids may differ, their models may not."""
+    """The mean over images of one model; their grids may differ."""
     return _each(many, np.mean)
 
 
@@ -152,7 +152,8 @@ def _each(many: Sequence[Habits], statistic) -> Habits:
 
 
 def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
-    """The numbers of every head on one image. Each layer is worked at inside a `turn()`, so that others have theirs."""
+    """Measures every head on one image. Each layer takes its own `turn()` of the queue, so that others needn't wait for
+    all layers."""
     grid, layers = Grid.of(seen), []
     for layer in range(seen.layers):
         with turn():
@@ -161,19 +162,19 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
 
 
 def even_distance(rows: int, columns: int) -> float:
-    """The mean distance, in patches, of a head that listens to all patches alike."""
+    """The mean distance, in patches, of a head with uniform attention."""
     down, right = (torch.arange(n)[:, None] - torch.arange(n) for n in (rows, columns))
     return (down[:, :, None, None] ** 2 + right**2).sqrt().mean().item()
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Where queries and keys lie to each other: S queries, P patches."""
+    """Relative positions and colours of S queries and P patches (keys)."""
 
     queries: Tensor  # (S,) patch numbers
     down: Tensor  # (S, P) patches from the query to the key
     right: Tensor  # (S, P)
-    colour: Tensor | None  # (S, P) how far apart the mean colours are
+    colour: Tensor | None  # (S, P) distance of the mean colours
 
     @staticmethod
     def of(seen: Trace) -> Grid:
@@ -189,7 +190,7 @@ class Grid:
 
 
 def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
-    """Each number of the layer's heads, (heads,) each, by its name in Habits."""
+    """The numbers of one layer's heads by their names in Habits, (heads,) each."""
     front = len(seen.prefix)
     weights = seen.weights(layer, (front + grid.queries).tolist())  # (heads, S, tokens)
     bits = entropy(weights)  # (heads, S)
@@ -214,8 +215,8 @@ def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 
 
 def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """What each head gives to each offset, averaged over the queries that have a patch there: laid out as its own rows
-    would be if it looked at nothing else, (heads, S, P), and the part around the query, (heads, 7, 7)."""
+    """The mean weight of each head at each offset, over the queries that have a patch there. Twice: as rows, what the
+    head would do if only offsets mattered (heads, S, P); and the part around the query (heads, 7, 7)."""
     heads, top, left = len(patches), int(grid.down.min()), int(grid.right.min())
     wide = int(grid.right.max()) - left + 1
     place = (grid.down - top) * wide + grid.right - left  # (S, P): a number for each offset
@@ -226,13 +227,13 @@ def _pattern(patches: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
     for down in range(max(-REACH, top), min(REACH, -top) + 1):
         for right in range(max(-REACH, left), min(REACH, -left) + 1):
             there = (down - top) * wide + right - left
-            if 2 * asked[there] >= len(grid.queries):  # an offset that few queries have says little
+            if 2 * asked[there] >= len(grid.queries):  # a mean over fewer queries would be noise
                 around[:, down + REACH, right + REACH] = mean[:, there]
     return mean[:, place], around
 
 
 def _others(rows: Tensor, own: Tensor) -> Tensor:
-    """Without the query itself, summing to one again."""
+    """Rows without the query's own patch, renormalised to sum to 1."""
     rows = rows.masked_fill(own, 0)
     return rows / rows.sum(-1, keepdim=True).clamp(min=1e-9)
 
@@ -245,7 +246,7 @@ def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of what each head adds to a patch, as a multiple of the layer's average."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average."""
     v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)

@@ -1,10 +1,10 @@
-"""What the scale does to a softmax row.
+"""What 1/√d_k does to a softmax row.
 
-A score q·k is a sum of d_k products. With random q and k of unit variance its standard deviation is √d_k, so the wider
-q and k are, the further the scores lie apart, and the softmax turns far apart into all or nothing. `experiment` draws
-such rows at many widths; the functions below say what becomes of a row; `sharpness` asks the same of a real model.
+A score q·k is a sum of d_k products. With random q and k of unit variance its standard deviation is √d_k, so it grows
+with the width, and a softmax of widely spread scores puts nearly all weight on one key. `experiment` draws such rows at
+many widths; the functions below measure a row; `sharpness` measures those of a real model.
 
-Arrays are numpy's, so that a page that shows random rows does not wait for torch. The last axis is a row's keys.
+All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
 KEYS = 64  # in a row
 ROWS = 200
-BAND = (0.1, 0.9)  # the quantiles between which eight of ten rows lie
-MOST_QUERIES = 200  # of a larger grid, so many patches are asked, evenly spread
+BAND = (0.1, 0.9)  # quantiles: eight of ten rows lie between them
+MOST_QUERIES = 200  # a larger grid is sampled evenly
 
 # One row --------------------------------------------------------------------------------------------------------------
 
@@ -40,13 +40,12 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 
 def deviation(scores: np.ndarray) -> np.ndarray:
-    """How far apart the scores of a row lie: their standard deviation."""
+    """The standard deviation of a row's scores."""
     return scores.std(-1)
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:
-    """Bits: 0 where one key gets all, log₂ of the number of keys where all get the same. As tracing.entropy, without
-    torch."""
+    """Bits: 0 if one key gets all, log₂ of the number of keys if all get the same. tracing.entropy without torch."""
     return -(weights * np.log2(np.maximum(weights, 1e-30))).sum(-1)
 
 
@@ -56,13 +55,13 @@ def peak(weights: np.ndarray) -> np.ndarray:
 
 
 def gradient(weights: np.ndarray) -> np.ndarray:
-    """How much of a change in the scores comes through the softmax: the Frobenius norm of its derivative
-    ∂a_i/∂s_j = a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². Zero where one key has it all."""
+    """How strongly the weights react to the scores: the Frobenius norm of ∂a_i/∂s_j = a_i (δ_ij − a_j), whose square is
+    Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then nothing is learned through this row."""
     squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
     return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
 
 
-QUANTITIES = {  # what is measured of a row of scaled scores
+QUANTITIES = {  # measurements of a row of scaled scores
     "deviation": deviation,
     "entropy": lambda scores: entropy(softmax(scores)),
     "peak": lambda scores: peak(softmax(scores)),
@@ -74,8 +73,8 @@ QUANTITIES = {  # what is measured of a row of scaled scores
 
 @lru_cache(maxsize=2)
 def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
-    """(rows, widths, keys): q·k of a random q and 64 random k. A row's wider vectors begin with its narrower ones, as
-    if the dial added coordinates."""
+    """(rows, widths, keys): q·k of a random q and 64 random k. In a row, each width extends the vectors
+    of the width before by more coordinates."""
     random = np.random.default_rng(seed)
     scores = np.empty((rows, len(WIDTHS), KEYS))
     for row in scores:
@@ -83,18 +82,18 @@ def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
         k = random.standard_normal((KEYS, WIDTHS[-1]), np.float32)
         added = [k[:, a:b] @ q[a:b] for a, b in pairwise((0, *WIDTHS))]
         row[:] = np.cumsum(added, axis=0)
-    scores.flags.writeable = False  # everybody is given the same array
+    scores.flags.writeable = False  # the cache gives all callers the same array
     return scores
 
 
 def scaled(scores: np.ndarray, power: float) -> np.ndarray:
-    """(…, widths, keys): every width with its own scale."""
+    """(…, widths, keys): scores times the scale of their width."""
     return scores * np.array([scale_of(width, power) for width in WIDTHS])[:, None]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One number of a row at every width, over many random rows; each (widths,)."""
+    """The distribution of one quantity over many random rows, at every width; each (widths,)."""
 
     median: np.ndarray
     low: np.ndarray
@@ -108,7 +107,7 @@ def curve(quantity: str, power: float, scores: np.ndarray | None = None) -> Curv
 
 
 def theory(power: float) -> np.ndarray:
-    """(widths,): the scores' standard deviation, √d_k · scale. The other three have no such formula."""
+    """(widths,): the expected standard deviation of the scores, √d_k · scale. The other quantities have no formula."""
     return np.array([math.sqrt(width) * scale_of(width, power) for width in WIDTHS])
 
 
@@ -116,8 +115,8 @@ def theory(power: float) -> np.ndarray:
 
 
 def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """(entropy, largest weight), each (layers, heads), the mean over the patches' rows: every layer by itself, with the
-    queries and keys that it had in this pass."""
+    """(entropy, largest weight), each (layers, heads), averaged over the patches' rows. The scale is changed in
+    each layer by itself: queries and keys are those of this pass."""
     asked = seen.some_patches(MOST_QUERIES)
     bits, peaks = np.empty((seen.layers, seen.heads)), np.empty((seen.layers, seen.heads))
     for layer in range(seen.layers):
@@ -128,7 +127,7 @@ def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One label, and what the network gives it with the scale and without."""
+    """One label and its probability with the scale and without."""
 
     label: str
     on: float
@@ -136,7 +135,7 @@ class Verdict:
 
 
 def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
-    """The likeliest labels of either pass, as the trained network ranks them; none for a model without a classifier."""
+    """The likeliest labels of both passes, sorted by the pass with the scale; empty without a classifier."""
     if on.logits is None:
         return []
     both = [_probabilities(seen) for seen in (on, off)]
