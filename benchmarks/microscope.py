@@ -183,12 +183,47 @@ def hovering(chromium: Browser, url: str, moves: int) -> None:
     for what, side, held, beside, bar in (
         ("hover, 197 tokens × 12 heads", 14, whole, "convolution", "≤ 4 ms"),
         ("hover with the wall, 12 layers × 12 heads × 197 tokens", 14, whole, "wall", "≤ 16 ms"),
+        ("hover with the wall, 12 layers × 6 heads × 785 tokens", 28, whole, "wall", "≤ 16 ms"),
         ("hover, 4,097 tokens × 12 heads", 64, one, "convolution", "≤ 16 ms"),
     ):
-        with lens_page(random_pack(12, 12, side, held), beside) as page:
+        with lens_page(random_pack(12, 6 if "6 heads" in what else 12, side, held), beside) as page:
             visitor = Visitor(chromium, page).open()
             line(what, hover(visitor, moves), bar)
             visitor.close()
+
+
+PREPARE = """async ([what, width]) => {
+  const lens = window.theLens(), { grid } = lens.read();
+  const tokens = 1 + grid[0] * grid[1], values = new Uint16Array(tokens * width);
+  for (let i = 0; i < values.length; i++) values[i] = 0x3000 + Math.random() * 0x0c00 + (Math.random() < 0.5 ? 0x8000 : 0);
+  lens.update({ view: { what, layer: 8 }, matrix: { what: "features", pack: "#0", layer: 8, values } });
+  await new Promise(requestAnimationFrame);
+}"""  # noqa: E501
+
+
+def features_under_the_cursor(chromium: Browser, moves: int) -> None:
+    """Similarity and the colours of components (384 numbers a token), and the line of a locked patch."""
+    for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
+        tokens = 1 + side * side
+        with lens_page(random_pack(12, 6, side, [8]), "convolution") as page:
+            visitor = Visitor(chromium, page).open()
+            for what, words in (("similarity", "similarity"), ("components", "colours of components")):
+                visitor.page.evaluate(PREPARE, [what, 384])
+                line(f"{words}, {tokens} tokens × 384", hover(visitor, moves), bar)
+            visitor.page.evaluate("theLens().update({view: {layer: 8}})")
+            visitor.lock((2, 2))
+            line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
+            visitor.close()
+
+
+def hover_locked(visitor: Visitor, moves: int) -> list[float]:
+    rows, columns = visitor.read()["grid"]
+    visitor.page.evaluate("theLens().clearTimings()")
+    for i in range(1, moves + 1):
+        place = (i * 7) % (rows * columns)
+        visitor.page.mouse.move(*corner(visitor, place // columns, place % columns))
+        visitor.page.evaluate("new Promise(requestAnimationFrame)")
+    return visitor.page.evaluate("theLens().timings()")
 
 
 def main() -> None:
@@ -202,6 +237,7 @@ def main() -> None:
         with running() as url:
             first_picture(chromium, url)  # the server's own first time is the last line's business
             hovering(chromium, url, 20 if few else 400)
+            features_under_the_cursor(chromium, 20 if few else 400)
             totals, waits, sizes = layer_by_layer(chromium, url, [1] if few else [1, 4, 11])
             size = f"{statistics.median(sizes) / 1e6:.1f} MB"
             line(f"a layer of 3,137 tokens × 6 heads chosen → its picture ({size})", totals, "")

@@ -3,9 +3,11 @@
 import { holds } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
 import { missingMatrix } from "./features.js";
+import { missingLayers } from "./film.js";
 import { canAsk, isMap, overlayNow, passScale } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
+const AT_ONCE = 3; // layers that the host sends for one question
 const LOST = 20000; // ms: after these the same question is asked again
 
 export function ask(lens, request) {
@@ -35,8 +37,8 @@ export function askForMissing(lens, pointed) {
   }, REST);
 }
 
-// First the layers that are to be shown, then the neighbours of the layer shown, ahead of time. One question at a time:
-// the next one follows when the answer has been painted.
+// First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
+// the film have yet to show. One question at a time: the next one follows when the answer has been painted.
 function askForLayers(lens) {
   const { view, shown, main, whole, other } = lens;
   const wanted = [[main, view.layer]];
@@ -44,5 +46,7 @@ function askForLayers(lens) {
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   wanted.push([main, view.layer + 1], [main, view.layer - 1]);
   const found = wanted.find(([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holds(entry.pack, layer));
-  if (found) ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
+  if (found) return ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
+  const layers = missingLayers(lens).slice(0, AT_ONCE);
+  if (layers.length) ask(lens, { what: "layers", layers, pack: (shown.wholeArrived ? whole : main).id });
 }

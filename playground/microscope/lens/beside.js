@@ -11,12 +11,14 @@ import { say } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
+import { waySign } from "./film.js";
 import { otherSize } from "./layout.js";
 import { photoOf, printPatches } from "./prints.js";
 import { tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, layersAtHand } from "./shown.js";
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
+const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
 const NOT_READY = 0xff171212; // a thumbnail of the wall that waits for its sums
 
 // ------------------------------------------------------------------------------------------- the convolution
@@ -112,6 +114,7 @@ export function paintWall(lens) {
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
+  say(refs.otherFoot, [WALL_TEXT, waySign(lens)].filter(Boolean).join(" · "));
   lens.wallCells = wallCells(
     canvas.width,
     canvas.height,

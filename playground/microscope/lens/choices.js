@@ -58,10 +58,8 @@ export function showChoices(lens, from = "") {
   say(refs.headsNote, NUMBER_OF_HEAD[view.direction]);
   show(refs.twin, view.beside !== "wall");
   show(refs.wall, view.beside === "wall");
-  if (view.beside === "wall") {
-    show(refs.twinBadge, false);
-    say(refs.otherFoot, "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.");
-  } else if (view.beside === "compare" && !lens.other)
+  if (view.beside === "wall") show(refs.twinBadge, false);
+  else if (view.beside === "compare" && !lens.other)
     say(refs.otherFoot, "Choose a second image or model to compare with.");
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   say(refs.curveCount, String(view.k * view.k));

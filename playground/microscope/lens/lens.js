@@ -37,6 +37,7 @@ import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
 import { takeMatrix } from "./features.js";
+import { bindFilm } from "./film.js";
 import { takeImages, takePacks } from "./given.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
@@ -66,6 +67,7 @@ export function createLens(parent, options = {}) {
   bindButtons(lens);
   bindSums(lens);
   bindLine(lens);
+  bindFilm(lens);
   const stopFollowing = followThePage(lens);
 
   const face = {
@@ -260,6 +262,7 @@ function read(lens) {
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
     map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
+    layersHeld: [...pack.stored.keys()].sort((a, b) => a - b),
     aim: lens.aim < 0 ? null : { at: queryOf(lens.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],

@@ -110,7 +110,7 @@ const NOTES = {
   value: "weight × ‖value‖: a short value vector carries little",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
-  components: "three principal components of the features: red, green, blue",
+  components: "features: 3 principal components as colours",
   norm: "length of each token's features after this layer",
   rollout: "attention multiplied through all layers, mean over heads",
 };

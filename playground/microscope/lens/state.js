@@ -91,6 +91,7 @@ export function createState(root, refs, host) {
 
     // ---- what a locked patch gives another one
     line: null, //                          the line and its label, see lockline.js
+    film: null, //                          the strip of all layers, see film.js
     sums: null, //                          the arithmetic of one weight, see arithmetic.js
 
     // ---- frames

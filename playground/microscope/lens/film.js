@@ -1,0 +1,159 @@
+// Depth as a film: the same patch through all layers, as a strip under the picture. A click goes to a layer, dragging
+// along the strip plays them.
+
+import { answerCell, ownExposure } from "../core/answers.js";
+import { entropyBits, holds } from "../core/core.js";
+import { fitCanvas, makeHeat } from "../drawing/canvas.js";
+import { say, show } from "../drawing/dom.js";
+import { heatInto, makePhoto } from "../drawing/light.js";
+import { layersAtHand } from "./shown.js";
+
+const FILM = `
+  <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
+  <p class="tabs small"><span>through the layers:</span>
+    <button data-film="head"></button>
+    <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
+    <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
+    <i></i></p>`;
+
+export function bindFilm(lens) {
+  const box = document.createElement("div");
+  box.className = "film";
+  box.innerHTML = FILM;
+  lens.refs.pictureBox.after(box);
+  const canvas = box.querySelector("canvas");
+  lens.film = {
+    box,
+    canvas,
+    buttons: [...box.querySelectorAll("button")],
+    sign: box.querySelector("i"),
+    of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
+    wanted: false, // somebody has looked at it: layers that are not here are fetched
+    heat: null, // one pixel a patch, layers side by side
+    values: null,
+    mean: null,
+  };
+  const goTo = (event) => {
+    const layers = layersAtHand(lens);
+    const rect = canvas.getBoundingClientRect();
+    const place = Math.floor(((event.clientX - rect.left) / rect.width) * layers.length);
+    const layer = layers[Math.min(layers.length - 1, Math.max(0, place))];
+    if (layer !== lens.view.layer) lens.choose({ layer });
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    goTo(event);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (canvas.hasPointerCapture(event.pointerId)) goTo(event);
+  });
+  box.addEventListener("pointerenter", () => {
+    if (lens.film.wanted) return;
+    lens.film.wanted = true;
+    lens.schedule();
+  });
+  for (const button of lens.film.buttons) {
+    button.addEventListener("click", () => {
+      lens.film.of = button.dataset.film;
+      lens.schedule();
+    });
+  }
+}
+
+// The layers that the film or the wall would show and that are not here, nearest first.
+export function missingLayers(lens) {
+  const { view, shown, film } = lens;
+  if (view.beside !== "wall" && !film.wanted) return [];
+  return layersAtHand(lens)
+    .filter((layer) => !holds(shown.pack, layer))
+    .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
+}
+
+// "3 of 12 layers are on their way", or nothing.
+export function waySign(lens) {
+  const missing = missingLayers(lens).length;
+  return missing ? `${missing} of ${lens.main.pack.layers} layers are on their way` : "";
+}
+
+export function paintFilm(lens) {
+  const { film, view, shown } = lens;
+  const { pack } = shown;
+  const layers = layersAtHand(lens);
+  show(film.box, layers.length > 1);
+  if (layers.length < 2) return;
+  for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === film.of));
+  say(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
+  say(film.sign, waySign(lens));
+  const { rows, columns } = pack;
+  const width = layers.length * columns;
+  if (film.heat?.canvas.width !== width || film.heat.canvas.height !== rows) film.heat = makeHeat(rows, width);
+  lens.patchTones ??= makePhoto(lens.photo.image, columns, rows).tones;
+  film.heat.pixels.fill(0);
+  for (const [place, layer] of layers.entries()) {
+    const values = rowOf(lens, layer);
+    if (!values) continue;
+    const own = view.colours === "own" || shown.what === "score";
+    const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+    heatInto(
+      film.heat.pixels,
+      place * columns,
+      width,
+      values,
+      pack.prefixCount,
+      rows,
+      columns,
+      lens.patchTones,
+      domain,
+    );
+  }
+  film.heat.context.putImageData(film.heat.data, 0, 0);
+  drawFilm(lens, layers);
+}
+
+// (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
+function rowOf(lens, layer) {
+  const { film, view, shown } = lens;
+  const { answers, token, scale, what, pack } = shown;
+  const of = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
+  if (film.of === "head") return of(view.head);
+  if (film.values?.length !== pack.tokens) {
+    film.values = new Float32Array(pack.tokens);
+  }
+  const kept = film.values.fill(0);
+  let least = Infinity;
+  for (let head = 0; head < pack.heads; head++) {
+    const row = of(head);
+    if (!row) return null;
+    if (film.of === "mean") for (let j = 0; j < row.length; j++) kept[j] += row[j] / pack.heads;
+    else {
+      const bits = entropyBits(row, 0, pack.tokens);
+      if (bits < least) kept.set(row);
+      least = Math.min(least, bits);
+    }
+  }
+  return kept;
+}
+
+function drawFilm(lens, layers) {
+  const { film, shown, view, colours, unit, ratio } = lens;
+  const { canvas } = film;
+  const { rows, columns } = shown.pack;
+  fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
+  const context = canvas.getContext("2d");
+  const { width, height } = canvas;
+  context.clearRect(0, 0, width, height);
+  const step = width / layers.length,
+    gap = 2 * unit;
+  const fit = Math.min((step - gap) / columns, (height - 2 * gap) / rows);
+  const w = fit * columns,
+    h = fit * rows;
+  context.imageSmoothingEnabled = fit < 1;
+  for (const [place, layer] of layers.entries()) {
+    const x = place * step + (step - w) / 2,
+      y = (height - h) / 2;
+    context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
+    context.strokeStyle = layer === view.layer ? colours.accent : colours.line;
+    context.lineWidth = layer === view.layer ? 2.5 * unit : unit;
+    if (layer === view.layer || !holds(shown.pack, layer)) context.strokeRect(x, y, w, h);
+  }
+}

@@ -1,0 +1,44 @@
+"""The wall fills itself, and the film under the picture shows one patch through all layers."""
+
+from browser.truth import assert_close, seen
+
+LARGE = {"model": "ViT-S/16", "detail": 2, "sample": "meadow"}  # sent layer by layer
+
+
+def test_the_wall_fetches_the_layers_that_are_missing_and_says_so_meanwhile(visit):
+    visitor, truth = visit(LARGE), seen(name="ViT-S/16", detail=2)
+    assert len(visitor.read()["layersHeld"]) < truth.layers
+    visitor.part("wallTab").click()
+    visitor.until(f"r => r.layersHeld.length === {truth.layers}")
+    visitor.page.wait_for_function(
+        "(foot) => !/on their way/.test(foot.textContent)", arg=visitor.part("otherFoot").element_handle()
+    )
+    visitor.layer(0)
+    shown = visitor.hover((20, 20))
+    assert_close(shown["row"], truth.row(0, shown["head"], (20, 20)))
+
+
+def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(visit):
+    visitor, truth = visit("sample=meadow&model=bundled&detail=1"), seen()
+    film = visitor.page.locator(".lens .film canvas")
+    box = film.bounding_box()
+
+    def place(layer: int) -> tuple[float, float]:
+        return box["x"] + (layer + 0.5) * box["width"] / truth.layers, box["y"] + box["height"] / 2
+
+    visitor.page.mouse.click(*place(1))
+    visitor.until("r => r.layer === 1")
+    visitor.page.mouse.move(*place(0))
+    visitor.page.mouse.down()
+    for layer in range(truth.layers):
+        visitor.page.mouse.move(*place(layer))
+        visitor.until(f"r => r.layer === {layer}")
+    visitor.page.mouse.up()
+    pixels = "c => Array.from(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).join()"
+    pictures = set()
+    for of in ("head", "sharpest", "mean"):
+        visitor.page.locator(f'.lens [data-film="{of}"][aria-pressed]').click()
+        visitor.page.locator(f'.lens [data-film="{of}"][aria-pressed="true"]').wait_for()
+        visitor.until()
+        pictures.add(film.evaluate(pixels))
+    assert len(pictures) == 3
