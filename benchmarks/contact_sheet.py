@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import playground  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
 from playground.figures import light  # noqa: E402
-from playground.samples import SAMPLES  # noqa: E402
+from playground.samples import samples  # noqa: E402
 
 OUT = ROOT / "build" / "contact-sheet.png"
 PATCHES = 28 * 28
@@ -66,8 +66,8 @@ def cases(files: list[str]):
     except PlaygroundError as error:
         print(f"without DINOv2: {error}", file=sys.stderr)
         real = ours
-    for file in files or [sample.path for sample in SAMPLES]:
-        drawing = any(sample.path == file and sample.kind == "drawing" for sample in SAMPLES)
+    for file in files or [sample.path for sample in samples()]:
+        drawing = any(sample.path == file and sample.kind == "drawing" for sample in samples())
         vit = ours if drawing else real
         picture = playground.open_image(file)
         depth = vit.config.depth
