@@ -33,23 +33,12 @@ from playground.samples import named, samples  # noqa: E402
 
 SIDES = (4032, 2688)
 NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
-BF16 = """
-run = traces._run
-def _run(picture, wish):
-    import torch
-    from playground.vit import QKV
-    with torch.autocast("cpu", torch.bfloat16, enabled=wish.first):
-        seen = run(picture, wish)
-    seen.record.update({i: QKV(*(t.float() for t in layer)) for i, layer in seen.record.items()})
-    return seen
-traces._run = _run"""
 WAYS = (  # what is measured, the model, what is changed in the server, how many pictures come one after the other
     ("ours, 14 × 14", "bundled", "", 1),
     ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
      f"models.CUT[models.REAL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
     ("DINOv2 S, first 14 × 14, then 28 × 28", "dinov2-small", "traces.FIRST_LOOK = 14", 2),
-    ("DINOv2 S, first 20 × 20 in bf16, then 28 × 28", "dinov2-small", BF16, 2),
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
 

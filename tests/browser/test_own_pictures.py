@@ -159,3 +159,25 @@ def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit)
     assert_shows(visitor, data, "dropped.jpg")
     visitor.hover((2, 4))
     assert visitor.part("message").inner_text() == ""
+
+
+def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the_cursor(visit):
+    visitor = visit({"sample": "portrait", "model": "ViT-S/16", "detail": 2})  # random weights, nothing to fetch
+    visitor.page.evaluate(
+        """() => {
+          window.grids = [];
+          const look = () => {
+            const grid = theLens().read().grid.join(" × ");
+            if (grid !== window.grids.at(-1)) window.grids.push(grid);
+            requestAnimationFrame(look);
+          };
+          look();
+        }"""
+    )
+    hand_over(visitor, "drop", picture(400, 400))
+    visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
+    visitor.until("r => window.grids.length > 1")
+    box = visitor.part("picture").bounding_box()
+    visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
+    visitor.until(f"r => r.grid[0] === 28 && r.query === '{int(0.72 * 28)},{int(0.31 * 28)}'")
+    assert visitor.page.evaluate("window.grids")[-2:] == ["20 × 20", "28 × 28"]
