@@ -1,7 +1,7 @@
 """Training a classifier on a folder of labelled pictures: CIFAR-10, or any folder of class folders.
 
-The model is of the same kind as the bundled one, but nobody asks its patches for anything: all it ever hears is which
-class the picture is of. What its heads then look at, they found by themselves.
+The architecture is like the bundled model's, but the only label is the class of the whole picture: what its heads look
+at is not supervised.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from playground.vit import Config, VisionTransformer
 EPOCHS = 30
 FEWEST_STEPS = 1000
 SHIFT = 1 / 8  # of the side, at most, in every direction
-SMOOTHING = 0.1  # of labels: being all too sure is not rewarded
+SMOOTHING = 0.1  # of labels
 
 
 def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> Recipe:
-    """Sizes that suit the pictures, and thirty times through all of them."""
+    """An architecture that suits the size of the pictures, and thirty epochs."""
     side, patch, batch = (32, 4, 128) if pictures.tiny else (112, 8, 64)
     config = Config(
         image_size=(side, side), patch_size=patch, depth=6, width=192, mlp_width=768, heads=6, registers=4,
@@ -40,7 +40,7 @@ def recipe_for(pictures: Labelled, seed: int = 0, steps: int | None = None) -> R
 
 
 class Pool:
-    """Decoded pictures of one size in a file, which any number of processes read without copying it."""
+    """Decoded pictures of one size in a memory-mapped file, which several processes can read without copies."""
 
     def __init__(self, file: Path, labels: np.ndarray, damaged: list[str]):
         self.file, self.labels, self.damaged = file, labels, damaged
@@ -48,7 +48,7 @@ class Pool:
 
     @staticmethod
     def fill(places: Sequence[Place], side: int, file: Path) -> Pool:
-        """Pictures that can't be opened are left out, and told in `damaged`."""
+        """Decodes pictures into `file`. Those that can't be opened are left out; their errors are in `damaged`."""
         labels, damaged = [], []
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -82,12 +82,12 @@ class Pool:
 
 
 def square(image: Image.Image, side: int) -> Image.Image:
-    """The middle of the picture."""
+    """The picture's central square, resized."""
     return image if image.size == (side, side) else ImageOps.fit(image, (side, side), Image.Resampling.BICUBIC)
 
 
 class Flipped(Dataset):
-    """Pictures of a pool, each time flipped or not and shifted a little. Number i follows from the seed."""
+    """Pictures of a pool, randomly flipped and shifted. Item i depends on the seed only."""
 
     def __init__(self, pool: Pool, recipe: Recipe):
         self.pool, self.recipe = pool, recipe
@@ -106,7 +106,7 @@ class Flipped(Dataset):
 
 
 def varied(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(side, side, 3) flipped half of the time, and shifted; what comes in from outside mirrors the edge."""
+    """(side, side, 3): randomly flipped and shifted; pixels beyond the edge are mirrored."""
     side = len(image)
     most = round(SHIFT * side)
     down, right = rng.integers(0, 2 * most + 1, 2)
@@ -116,7 +116,7 @@ def varied(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 class Classifier(nn.Module):
-    """The one teacher: which class is it? It has nothing of its own to learn."""
+    """The loss of a classifier, as a module like losses.Teachers but without parameters."""
 
     def __init__(self, recipe: Recipe):
         super().__init__()
@@ -128,13 +128,13 @@ class Classifier(nn.Module):
 
 @torch.no_grad()
 def said(vit: VisionTransformer, images: np.ndarray, batch: int = 256) -> np.ndarray:
-    """Which class the model takes each picture for: (pictures, side, side, 3) -> (pictures,)."""
+    """The predicted class of each picture: (pictures, side, side, 3) -> (pictures,)."""
     device = vit.patch_embed.proj.weight.device
     parts = (torch.from_numpy(np.array(images[at : at + batch])) for at in range(0, len(images), batch))
     return np.concatenate([vit(pixels(part.to(device), vit.config)).argmax(-1).cpu().numpy() for part in parts])
 
 
 def accuracy(vit: VisionTransformer, pool: Pool, at_most: int | None = None) -> float:
-    """The share of pictures of which the model says the class; of `at_most` so many, evenly spread."""
+    """The share of pictures that are classified correctly, over about `at_most` evenly spread ones."""
     step = -(-len(pool) // at_most) if at_most else 1
     return float((said(vit, pool.images[::step]) == pool.labels[::step]).mean())

@@ -1,7 +1,7 @@
 """Folders of labelled pictures: CIFAR-10's own binary files, or one folder of pictures per class.
 
-Where a folder says itself which pictures are for measuring (test_batch.bin; val/ or test/ beside train/), those are;
-elsewhere a tenth is, drawn by the seed.
+The validation pictures are those that the folder sets apart (test_batch.bin; val/ or test/ beside train/), otherwise a
+tenth of all, drawn by the seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HELD_OUT_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Place:
-    """Where one picture lies: a file, or a record of one of CIFAR's."""
+    """The location of one picture: a file, or a record in one of CIFAR's files."""
 
     file: Path
     label: int
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Labelled:
-    """The pictures of a folder. Positions count the training pictures first."""
+    """The labelled pictures of a folder. `places` has the training pictures first."""
 
     name: str
     labels: tuple[str, ...]
@@ -65,7 +65,7 @@ class Labelled:
 
 
 def browse(folder: str | Path, index: int) -> tuple[Image.Image, str]:
-    """Picture number `index` of a folder, and what it shows. In the files' own order."""
+    """Picture number `index` of a folder in the order of its files, and its label."""
     found = _browsable(Path(folder))
     if not 0 <= index < len(found.places):
         raise PlaygroundError(f"There is no picture {index}; they count from 0 to {len(found.places) - 1}.")
@@ -84,7 +84,7 @@ def _browsable(folder: Path) -> Labelled:
 
 
 def read(folder: str | Path, seed: int = 0, held_out: float = HELD_OUT_SHARE) -> Labelled:
-    """What a folder holds. Nothing is decoded yet."""
+    """Lists the labelled pictures of a folder, without decoding them."""
     folder = Path(folder)
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
@@ -152,7 +152,7 @@ def _pictures(folder: Path) -> list[Path]:
 
 
 def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-    """(training, validation), each in its old order."""
+    """(training, validation), each in the order of `places`."""
     fewest = 1 if share and len(places) > 1 else 0
     chosen = np.random.default_rng(seed).permutation(len(places))[: max(fewest, round(share * len(places)))]
     apart = set(chosen.tolist())

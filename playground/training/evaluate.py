@@ -1,8 +1,8 @@
-"""How well a model's attention finds things, measured on scenes whose objects are known.
+"""Measures how well a model's attention finds objects, on drawn scenes with known masks.
 
-A row's *mass* is the share of it that falls on the query's own object, the query itself left out; only patches of
-objects are asked. Heads, and the settings of the simple rows they are compared with, are chosen on other scenes than
-those they are measured on.
+A row's *mass* is its share on the query's own object, the query itself excluded; only patches of objects are queries.
+The best head, and the parameters of the baselines (area, Gaussian, mean colour), are chosen on other scenes than those
+that are measured.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from playground.vit import VisionTransformer
 
 SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
-SET = 0.6  # the fewest patches that hold so much of a row are what it "marks"
+SET = 0.6  # a row "marks" the fewest patches that together hold this share of it
 LAST = 2  # layers in which the class token is looked at
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The patches of a scene that are asked, S of P, and what would be right for them."""
+    """The query patches of a scene, S of P, and the masks that their rows are compared with."""
 
     queries: Tensor  # (S,) patch numbers
     same: Tensor  # (S, P) bool: on the query's object, the query itself not
@@ -61,7 +61,8 @@ class Asked:
 
 
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Scene]) -> dict:
-    """Every number of the model card that comes from scenes. What has to be chosen is chosen on `others`."""
+    """The numbers of the model card that are measured on `scenes`; head and baseline parameters are chosen on
+    `others`."""
     here, there = Sums(vit, scenes), Sums(vit, others)
     best = _best(there.mass)
     far_best, set_best = _best(there.far), _best(there.overlap)
@@ -97,7 +98,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
 
 
 class Sums:
-    """One pass over scenes. Tables are (layers, heads): the mean over all patches asked."""
+    """The results of one pass over scenes. Tables are (layers, heads), the mean over all queries."""
 
     def __init__(self, vit: VisionTransformer, scenes: Sequence[Scene]):
         patch = vit.config.patch_size
@@ -128,13 +129,13 @@ class Sums:
 
 
 def _rows(seen: Trace, asked: Asked) -> Tensor:
-    """(layers, heads, S, tokens) of the patches asked."""
+    """(layers, heads, S, tokens): the rows of the queries."""
     queries = (len(seen.prefix) + asked.queries).tolist()
     return torch.stack([seen.weights(layer, queries) for layer in range(seen.layers)])
 
 
 def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:
-    """What needs no network: everywhere alike, nearness alone, colour alone. (settings, S, P) each."""
+    """The baselines, which need no network: uniform, Gaussian by distance, mean colour. (settings, S, P) each."""
     rows, columns = (side // patch for side in scene.objects.shape)
     plain = (
         [area_rows(rows * columns)],
@@ -156,7 +157,7 @@ def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor]
 
 
 def _far(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
-    """The same without the eight neighbours, for the patches whose object goes on beyond them."""
+    """The mass without the eight neighbours, for queries whose object extends beyond them."""
     beyond = (asked.same & ~asked.near).any(-1)
     near, same = asked.near[beyond], asked.same[beyond]
     masses = []

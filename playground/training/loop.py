@@ -1,11 +1,11 @@
-"""Training from nothing: the recipe, and the run that follows it.
+"""The training loop.
 
-Everything follows from the seed and the step: the same command gives the same weights on the same machine, and a run
-that was stopped goes on where it was. Its folder holds
-  recipe.json               what it follows
+All randomness depends on the seed and the step only: the same command gives the same weights on the same machine, and a
+run that was stopped continues where it was. Its folder holds
+  recipe.json               the settings
   snapshot-000531.safetensors   the model at about a dozen moments, spaced by their logarithm
-  checkpoint.pt             everything that is needed to go on
-  model.safetensors         the model as far as it has come, for playground.load
+  checkpoint.pt             everything that is needed to continue
+  model.safetensors         the latest model, for playground.load
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def train(
     tell: Tell | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> VisionTransformer:
-    """Runs to the end, or on from where `folder` stopped, or until `stopped` says so; what it has is kept there.
+    """Starts or continues the run in `folder`, until its end or until `stopped` returns True; its state is saved there.
 
     Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
-    batch and the step into losses by name. `tell` hears the step, the losses and the averaged model every twenty steps.
-    """
+    batch and the step into losses by name. `tell` is called with the step, the losses and the averaged model every
+    twenty steps."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
     moments = {*snapshot_steps(recipe.steps), recipe.total}
@@ -63,7 +63,7 @@ def train(
                 run.snapshot()
             if run.step % KEEP_EVERY == 0:
                 run.keep()
-    finally:  # whatever happens, what was learned is kept
+    finally:  # also after an error or Ctrl-C, what was learned is saved
         run.keep()
     run.mean.name = recipe.name
     zoo.save(run.mean, folder / "model.safetensors")
@@ -71,7 +71,7 @@ def train(
 
 
 class Run:
-    """What changes from step to step, and the folder in which it is kept."""
+    """The state of a run, and the folder in which it is saved."""
 
     def __init__(
         self,
@@ -83,12 +83,12 @@ class Run:
         self.recipe, self.folder = recipe, folder
         self.device = checked_device(device)
         _agree(recipe, folder)
-        with torch.random.fork_rng(devices=[]):  # the server's other threads keep their random numbers
+        with torch.random.fork_rng(devices=[]):  # does not change the global random state, which other threads use
             torch.manual_seed(recipe.seed)
             self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
             self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
-        if self.device == "cpu":  # there the fused kernel's way back is three times slower than the formula written out
+        if self.device == "cpu":  # there, the fused kernel's backward pass is three times slower than the formula's
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
@@ -100,7 +100,7 @@ class Run:
             self.snapshot()
 
     def learn(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-        """One step. The losses are those before it."""
+        """One training step; returns the losses before the update."""
         rates = {"muon": self.recipe.matrix_rate, "adamw": self.recipe.rate}
         for name, optimiser in self.optimisers.items():
             for group in optimiser.param_groups:
@@ -144,12 +144,12 @@ class Run:
 
 
 def steps_done(folder: Path) -> int:
-    """How far the run in a folder has come."""
+    """The number of steps that the run in a folder has done."""
     return read_checkpoint(folder)["step"] if (folder / "checkpoint.pt").exists() else 0
 
 
 def read_checkpoint(folder: Path, device: str = "cpu") -> dict:
-    """Tensors and plain numbers only: nothing that could run as it loads."""
+    """Loads tensors and plain numbers only (weights_only), so a checkpoint can't run code."""
     try:
         return torch.load(folder / "checkpoint.pt", map_location=device, weights_only=True)
     except Exception as error:  # a damaged file fails in many ways
@@ -168,10 +168,10 @@ def checked_device(device: str | None) -> str:
 
 
 def _agree(recipe: Recipe, folder: Path) -> None:
-    """A folder belongs to one recipe: to go on by another would give a model that no command gives."""
+    """Raises if the folder belongs to another recipe: to continue it would give a model that can't be reproduced."""
     wanted = dataclasses.asdict(recipe)
     del wanted["workers"]
-    wanted = json.loads(json.dumps(wanted))  # as it looks when it comes back from a file
+    wanted = json.loads(json.dumps(wanted))  # tuples become lists, as in the file
     written = folder / "recipe.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -192,13 +192,13 @@ def _another(folder: Path) -> PlaygroundError:
 
 
 def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader:
-    """The batches from this step on."""
+    """The batches, beginning with this step."""
     left = range(step * recipe.batch, recipe.total * recipe.batch)
     workers = recipe.workers if left else 0
     return DataLoader(
         data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
         persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
-        generator=torch.Generator(),  # without one it draws from everybody's
+        generator=torch.Generator(),  # else DataLoader draws from torch's global generator
     )  # fmt: skip
 
 
@@ -209,8 +209,8 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
 
 
 def _optimisers(vit: nn.Module, teachers: nn.Module, recipe: Recipe) -> dict[str, torch.optim.Optimizer]:
-    """Muon for the layers' matrices, of which a step taught more than one and a half of AdamW's. AdamW for the rest:
-    matrices decay there as well; gains, biases, tokens and positions don't."""
+    """Muon for the matrices of the layers, of which one step achieves as much as over 1.5 of AdamW's. AdamW for the
+    rest, with weight decay for matrices but not for gains, biases, tokens and positions."""
     inner = [p for p in vit.blocks.parameters() if p.dim() == 2]
     named = [*vit.named_parameters(), *teachers.named_parameters()]
     rest = [(name, p) for name, p in named if not any(p is m for m in inner)]

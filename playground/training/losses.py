@@ -1,15 +1,15 @@
-"""What the bundled model learns from: scenes with everything that is known about them, and who asks for it.
+"""The training data and the losses of the bundled model. Drawn scenes are labelled completely, so each patch can be
+supervised. In brackets, the names in LOSSES. Only the class head is kept after training.
 
-Six teachers, most with a small head of their own that is thrown away afterwards (the first one's is kept):
-  class      the class token says what the picture shows: families of shapes and materials, the kind of backdrop
-  dense      every patch says what it is a part of, and where the sides of its object lie
-  affinity   patches of one object should be alike, those of others unlike (contrastive); this one is asked of a
-             middle layer as well
-  gathering  from the first whole scenes on, one head in each of the last three layers is asked to turn that likeness
-             into attention: the weights themselves should stay on the object, and later lie on it evenly
-  looking    in the polish at the end, the class token is asked to look at objects
-  places     at the same time one early head is asked for the neighbour on the left and one for the eight around: what
-             a convolution does
+  [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
+  [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are
+  [alike, alike early]            contrastive loss on the features of patches, after the last and after a middle layer
+  [gathered]                      one head in each of the last three layers should attend within the query's object,
+                                  from the first whole scenes on
+  [uneven]                        … and later with equal weights on all of the object's patches
+  [placed]                        from the same step on, one early head should attend to the left neighbour and one to
+                                  all eight neighbours, as a convolution does
+  [looked]                        during the polish at the end, the class token should attend to objects
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ LOSSES = (
     "placed",
     "looked",
 )
-LAST = 2  # layers whose class token is asked to look at objects
-NOT_ASKED = -100  # what cross entropy leaves out
+LAST = 2  # layers in which the class token is trained to look at objects
+NOT_ASKED = -100  # the label that F.cross_entropy ignores
 
 
 class Scenes(Dataset):
-    """Scene number i of this seed, with its targets."""
+    """Training examples: item i is scene number i of the recipe's seed, with its labels."""
 
     def __init__(self, recipe: Recipe):
         self.recipe = recipe
@@ -82,13 +82,13 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
 
 
 def pixels(images: Tensor, config: Config) -> Tensor:
-    """(B, H, W, 3) bytes -> (B, 3, H, W), as the model wants them."""
+    """(B, H, W, 3) bytes -> (B, 3, H, W), normalised as the model's input."""
     mean, std = (torch.tensor(t, device=images.device) for t in (config.mean, config.std))
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
 class Teachers(nn.Module):
-    """Small heads on the patches; only the training knows them."""
+    """All losses, and the small heads on the patches that they need. The heads are not part of the saved model."""
 
     def __init__(self, recipe: Recipe):
         super().__init__()
@@ -109,7 +109,7 @@ class Teachers(nn.Module):
         zero, places, polish = torch.zeros((), device=x.device), {}, step >= r.steps
         if taught:
             grid = tuple(side // vit.config.patch_size for side in image.shape[2:])
-            x = torch.cat([x[:, :first], x[:, first:] + unstretched(vit, grid, step)], dim=1)
+            x = torch.cat([x[:, :first], x[:, first:] + cropped_positions(vit, grid, step)], dim=1)
             places = dict(zip((r.beside, r.around), neighbours(grid), strict=True))
         gathered, spread, placed, looked = [], [], [], []
         for i, (x, (q, k, _)) in enumerate(vit.layers(x, rotation)):  # noqa: B020, the layers begin with this x
@@ -117,16 +117,16 @@ class Teachers(nn.Module):
                 middle = x[:, first:]
             for head in (head for layer, head in taught if layer == i):
                 scores = q[:, head, first:] @ k[:, head, first:].mT * vit.config.scale  # (B, patches, patches)
-                gathered.append(scattered(scores.float(), segment))
+                gathered.append(off_segment_loss(scores.float(), segment))
                 if step >= r.even_from * r.steps:
                     much = r.evenness_there if polish and (i, head) == r.even else r.evenness
-                    spread.append(much * uneven(scores.float(), segment))
+                    spread.append(much * unevenness_loss(scores.float(), segment))
             for (_, head), wanted in ((at, wanted) for at, wanted in places.items() if at[0] == i):
                 scores = q[:, head, first:] @ k[:, head].mT * vit.config.scale  # (B, patches, N)
-                placed.append(misplaced(scores.float(), wanted.to(x.device)))
+                placed.append(neighbour_loss(scores.float(), wanted.to(x.device)))
             if polish and i >= len(vit.blocks) - LAST:
                 rows = (q[:, :, :1] @ k.mT * vit.config.scale).float().softmax(-1)[:, :, 0, first:]
-                looked.append(astray(rows.mean(1), segment))
+                looked.append(off_object_loss(rows.mean(1), segment))
         last = vit.norm(x)[:, first:]  # (B, patches, D)
         inside = batch["box"].abs().sum(-1) > 0  # (B, patches)
         says = {name: head(last).float() for name, head in self.says.items()}
@@ -136,8 +136,8 @@ class Teachers(nn.Module):
             "material": F.cross_entropy(says["material"].flatten(0, 1), batch["material"].flatten()) / 2,
             "ground": F.cross_entropy(says["ground"].flatten(0, 1), batch["ground"].flatten()) / 2,
             "box": F.smooth_l1_loss(says["box"][inside], batch["box"][inside], beta=0.1),
-            "alike": affinity(self.alike[0](last), segment, r.temperature),
-            "alike early": affinity(self.alike[1](middle), segment, r.temperature) / 2,
+            "alike": contrastive_loss(self.alike[0](last), segment, r.temperature),
+            "alike early": contrastive_loss(self.alike[1](middle), segment, r.temperature) / 2,
             "gathered": torch.stack(gathered).mean() if gathered else zero,
             "uneven": torch.stack(spread).mean() if spread else zero,
             "placed": torch.stack(placed).mean() / 5 if placed else zero,
@@ -145,49 +145,49 @@ class Teachers(nn.Module):
         }
 
 
-def affinity(z: Tensor, segment: Tensor, temperature: float) -> Tensor:
-    """How little alike the patches of one segment are, by their features (B, patches, width)."""
+def contrastive_loss(z: Tensor, segment: Tensor, temperature: float) -> Tensor:
+    """−log of the softmax share of patches of the same segment, by the cosine of their features (B, patches, width)."""
     z = F.normalize(z.float(), dim=-1)
-    return scattered(z @ z.mT / temperature, segment)
+    return off_segment_loss(z @ z.mT / temperature, segment)
 
 
-def scattered(scores: Tensor, segment: Tensor) -> Tensor:
-    """−log of how much of each patch's softmax row falls on its own segment, the patch itself left out:
-    scores (B, patches, patches), segment (B, patches)."""
+def off_segment_loss(scores: Tensor, segment: Tensor) -> Tensor:
+    """−log of the share of each patch's softmax row that falls on its own segment, the patch itself excluded. scores
+    (B, patches, patches), segment (B, patches)."""
     same, others = _segment_mates(segment)
     whole = scores.masked_fill(_itself(segment), -math.inf).logsumexp(-1)  # (B, patches)
     own = scores.masked_fill(~same, -math.inf).logsumexp(-1)
     return _mean_over_segments(whole - own, others)
 
 
-def uneven(scores: Tensor, segment: Tensor) -> Tensor:
-    """How far from evenly each row lies on its own segment, whatever it gives to others: Kullback and Leibler's
-    distance from even, 0 where all of the segment gets the same."""
+def unevenness_loss(scores: Tensor, segment: Tensor) -> Tensor:
+    """KL divergence of each row, restricted to its own segment, from the uniform distribution: 0 if all patches of the
+    segment get the same. What the row gives to other segments doesn't matter."""
     same, others = _segment_mates(segment)
     log_own = scores.masked_fill(~same, -math.inf).logsumexp(-1)  # (B, patches)
     mean = scores.masked_fill(~same, 0).sum(-1) / others.clamp(min=1)
     return _mean_over_segments(log_own - mean - others.clamp(min=1).log(), others)
 
 
-def misplaced(scores: Tensor, wanted: Tensor) -> Tensor:
-    """How far each patch's softmax row, scores (B, patches, N), is from the places that it is asked for, wanted
-    (patches, patches): their cross entropy. Patches that have no such place are left out."""
+def neighbour_loss(scores: Tensor, wanted: Tensor) -> Tensor:
+    """Cross entropy between each patch's softmax row, scores (B, patches, N), and the row it should have, wanted
+    (patches, patches). Patches without a wanted neighbour, at the edge, are left out."""
     log_row = scores.log_softmax(-1)[..., -wanted.shape[1] :]  # (B, patches, patches)
     return -(log_row * wanted).sum((-2, -1)).mean() / wanted.sum()
 
 
-def astray(rows: Tensor, segment: Tensor) -> Tensor:
-    """−log of how much of the class token's look at the patches, rows (B, patches), falls on objects. Pictures
-    without objects are left out."""
+def off_object_loss(rows: Tensor, segment: Tensor) -> Tensor:
+    """−log of the share of the class token's row, rows (B, patches), that falls on objects. Pictures without objects
+    are left out."""
     objects = segment > 0  # (B, patches)
     share = (rows * objects).sum(-1) / rows.sum(-1)  # (B,)
     counted = objects.any(-1)
     return -share[counted].log().sum() / counted.sum().clamp(min=1)
 
 
-def unstretched(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
-    """What to add to a small picture's patches so that they lie somewhere in the native grid instead of having it
-    stretched over them: neighbours are then as far apart as they are at full size. (1, patches, D)"""
+def cropped_positions(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Tensor:
+    """(1, patches, D): a crop of the learned positions minus the interpolated ones. Added to a small picture's patches,
+    it places them at a random spot of the native grid, so neighbours are as far apart as at full size."""
     front = vit.pos_embed.shape[1] - math.prod(vit.native_grid)
     native = vit.pos_embed[:, front:].unflatten(1, vit.native_grid)  # (1, rows, columns, D)
     y, x = (
@@ -200,7 +200,8 @@ def unstretched(vit: VisionTransformer, grid: tuple[int, int], step: int) -> Ten
 
 @cache
 def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """The neighbour on the left, and the up to eight around, as even rows: (patches, patches) each."""
+    """Target rows for `neighbour_loss`: all weight on the left neighbour; equal weight on the up to eight around.
+    (patches, patches) each."""
     y, x = (n.flatten() for n in torch.meshgrid(*(torch.arange(n) for n in grid), indexing="ij"))
     down, right = y - y[:, None], x - x[:, None]  # (patches, patches)
     left = ((down == 0) & (right == -1)).float()
@@ -209,7 +210,7 @@ def neighbours(grid: tuple[int, int]) -> tuple[Tensor, Tensor]:
 
 
 def _segment_mates(segment: Tensor) -> tuple[Tensor, Tensor]:
-    """Which patches belong to the same segment, not counting itself (B, patches, patches), and how many they are."""
+    """Which other patches belong to the same segment (B, patches, patches), and how many (B, patches)."""
     same = (segment[:, :, None] == segment[:, None]) & ~_itself(segment)
     return same, same.sum(-1)
 
@@ -219,7 +220,8 @@ def _itself(segment: Tensor) -> Tensor:
 
 
 def _mean_over_segments(values: Tensor, others: Tensor) -> Tensor:
-    """Segments of three patches or more are asked, and small ones count almost as much as large ones."""
+    """Weighted mean over patches in segments of at least three. The weight size^−¾ lets small segments count almost as
+    much as large ones."""
     counted = others > 1
     weight = counted / (others + 1) ** 0.75
     return (values.masked_fill(~counted, 0) * weight).sum() / weight.sum()

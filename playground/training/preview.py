@@ -1,4 +1,4 @@
-"""Pictures of a model that is learning: what one patch, or the class token, listens to at the moment."""
+"""Pictures of a model during training: the attention of one patch, or of the class token."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MAP, GAP = 84, 4  # pixels
 
 
 def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
-    """The picture with the query outlined; beside it what the query listens to, a line for each layer, a map for each
-    head, all on one scale."""
+    """The picture with the query outlined, and beside it the query's attention: one row of maps for each layer, one map
+    for each head, all on one scale."""
     seen = trace(vit, image)
     rows = torch.stack([seen.rows(layer, query) for layer in range(seen.layers)])  # (layers, heads, tokens)
     maps = _magma(seen.on_grid(rows) / shared_ceiling(seen.tokens))  # (layers, heads, rows, columns, 3)
@@ -61,15 +61,15 @@ def _outlined(image: Image.Image, seen: Trace, query: Query, height: int) -> Ima
 
 
 def write(picture: Image.Image, file: Path) -> None:
-    """At once or not at all, for someone may be looking at the file."""
+    """Replaces the file atomically: an image viewer may be reading it."""
     new = file.with_name(f"{file.stem}.new{file.suffix}")
     picture.save(new)
     new.replace(file)
 
 
 def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
-    """(pictures, side, side, 3): each picture, and below it what the class token takes from where in the last layer,
-    its heads averaged. Every map has its own scale: from nothing to its largest weight."""
+    """Each of the pictures (pictures, side, side, 3), and below it the attention of the class token in the last layer,
+    averaged over heads. Every map has its own scale, from 0 to its largest weight."""
     figure = Figure(figsize=(1.3 * len(images) + 0.3, 3.3), layout="constrained")
     for axes, image, title in zip(figure.subplots(2, len(images), squeeze=False).T, images, titles, strict=True):
         seen = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])

@@ -1,7 +1,7 @@
-"""A really small model, trained from nothing while somebody watches: about a minute on two slow cores.
+"""Trains a very small model from scratch for the lesson about training: about a minute on two slow cores.
 
-The same scenes, teachers and run as the bundled model's, but one or two things seen from near, and three layers of
-three heads. What its attention does is looked at again and again, so that a time-lapse grows as it learns.
+The losses and the loop are the bundled model's, but the scenes are close-ups of one or two things, and the model has
+three layers of three heads. Its attention is measured every twenty steps, which gives a time-lapse while it learns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALL = Recipe(
     ),
 )  # fmt: skip
 MOST_SECONDS = 180  # on a machine that is busy with other things
-SCENES = 4  # held out, for the numbers of the heads
+SCENES = 4  # held out, to measure the heads on
 
 
 def train_now(
@@ -44,7 +44,7 @@ def train_now(
     stopped: Callable[[], bool] = lambda: False,
     recipe: Recipe = SMALL,
 ) -> Timelapse:
-    """`tell` hears what there is to see, again and again; nothing stays on the disk."""
+    """Calls `tell` with the time-lapse so far, every twenty steps; nothing is left on the disk."""
     until = time.monotonic() + MOST_SECONDS
     held_out = [generate.close_up(generate.HELD_OUT + i, recipe.near_side) for i in range(SCENES)]
     moments: list[Moment] = []
@@ -68,12 +68,12 @@ def train_now(
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """This thread's products on one core: small ones are slower on two, and other people's work finds a core free.
+    """Runs this thread's matrix products on one core: small ones are slower on two, and a core stays free for others.
 
-    torch.set_num_threads would also count for threads that are started meanwhile. OpenMP's own number belongs to one
-    thread alone. Where torch was built without OpenMP, nothing is changed.
+    torch.set_num_threads would also affect threads that start meanwhile; OpenMP's own setting is per thread. Does
+    nothing if torch was built without OpenMP.
     """
-    before = torch.get_num_threads()  # the first call in a thread sets the thread's number; then it can be changed
+    before = torch.get_num_threads()  # first, because torch's first call in a thread resets the thread's number
     set_threads = getattr(ctypes.CDLL(torch._C.__file__), "omp_set_num_threads", lambda number: None)
     set_threads(1)
     try:
@@ -83,10 +83,10 @@ def one_core() -> Iterator[None]:
 
 
 def planned(recipe: Recipe = SMALL) -> int:
-    """How many moments there will be."""
+    """The number of moments in the finished time-lapse."""
     return 1 + recipe.steps // TELL_EVERY
 
 
 def weights(recipe: Recipe = SMALL) -> int:
-    """How many numbers it learns."""
+    """The number of parameters."""
     return sum(p.numel() for p in VisionTransformer(recipe.config, recipe.seed).parameters())

@@ -1,4 +1,4 @@
-"""The recipe of a training run: everything that decides what comes out of it."""
+"""The settings of a training run, which together with the machine determine its result."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ BUNDLED = Config(
 
 @dataclass(frozen=True)
 class Recipe:
-    steps: int = 10_800  # of the course; the polish comes after it
+    steps: int = 10_800  # without the polish, which comes after them
     batch: int = 32
-    rate: float = 1e-3  # of learning, at its highest
-    matrix_rate: float = 3e-3  # the same for the layers' matrices, which Muon teaches
+    rate: float = 1e-3  # highest learning rate of AdamW
+    matrix_rate: float = 3e-3  # highest learning rate of Muon, for the matrices of the layers
     warm_up: int = 400  # steps, at most a tenth of all
     decay: float = 0.05  # of weights
-    average: float = 0.998  # of the running mean of the weights, which is what is kept
+    average: float = 0.998  # decay of the moving average of the weights; the average is what is saved
     seed: int = 0
-    temperature: float = 0.1  # of the affinity
-    middle: int = 2  # the layer whose patches the affinity also teaches
-    near_until: float = 0.45  # of the run: close-ups of one or two things, which teach what things are called
-    small_until: float = 0.8  # of the run: then whole scenes drawn small; at full size from here on
+    temperature: float = 0.1  # of the contrastive loss
+    middle: int = 2  # the layer for "alike early"
+    near_until: float = 0.45  # share of the run with close-ups of one or two things, to learn their names
+    small_until: float = 0.8  # share of the run until which whole scenes are small; after it, full size
     near_side: int = 56  # pixels of the close-ups
-    small_side: int = 80  # pixels of the small ones
-    naming: float = 3.0  # how much the shape counts, against the other losses
-    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head): whose weights are taught
-    gathering_from: float = 0.45  # of the run, as all that is asked of weights
-    even_from: float = 0.65  # of the run: from then on they should also lie on the object evenly
-    evenness: float = 0.25  # how much that counts
-    polish: float = 0.15  # so much of the course again, on whole scenes at full size
-    polish_pace: float = 0.3  # of the highest rates, where it begins
-    even: tuple[int, int] = (4, 0)  # (layer, head): the one of `gathering` that the polish makes even
+    small_side: int = 80  # pixels of the small scenes
+    naming: float = 3.0  # weight of the loss "shape"
+    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head): for "gathered" and "uneven"
+    gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
+    even_from: float = 0.65  # share of the run after which "uneven" begins
+    evenness: float = 0.25  # weight of the loss "uneven"
+    polish: float = 0.15  # extra steps at the end, as a share of `steps`, on whole scenes at full size
+    polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
+    even: tuple[int, int] = (4, 0)  # (layer, head): the one with another weight of "uneven" in the polish
     evenness_there: float = 1.5
-    looking: float = 0.2  # how much it counts in the polish that the class token looks at objects
-    beside: tuple[int, int] = (0, 5)  # (layer, head): asked for the neighbour on the left
-    around: tuple[int, int] = (1, 5)  # (layer, head): asked for the eight neighbours
-    workers: int = 1  # processes that draw; they change nothing in the result
+    looking: float = 0.2  # weight of the loss "looked", in the polish
+    beside: tuple[int, int] = (0, 5)  # (layer, head): should attend to the left neighbour
+    around: tuple[int, int] = (1, 5)  # (layer, head): should attend to the eight neighbours
+    workers: int = 1  # processes that draw scenes; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
 
@@ -53,7 +53,8 @@ class Recipe:
 
 
 def pace(step: int, recipe: Recipe) -> float:
-    """Up in a straight line, then down along a cosine to a hundredth; then a smaller one down for the polish."""
+    """The learning rate as a share of the highest: linear warm-up, cosine decay to 1 %, then a second, lower decay for
+    the polish."""
     if step >= recipe.steps:
         return recipe.polish_pace * _down((step - recipe.steps) / (recipe.total - recipe.steps))
     warm_up = min(recipe.warm_up, recipe.steps // 10)
@@ -67,5 +68,5 @@ def _down(done: float) -> float:
 
 
 def snapshot_steps(steps: int, count: int = 12) -> list[int]:
-    """0 and about a dozen moments, spaced by their logarithm up to the end."""
+    """0 and about a dozen steps, spaced logarithmically up to the last."""
     return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]

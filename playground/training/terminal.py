@@ -1,4 +1,5 @@
-"""A training run as a person at a terminal sees it: a bar with losses, a picture to look at, Ctrl-C that keeps all."""
+"""A training run in the terminal: a progress bar with losses, a picture that is redrawn, Ctrl-C that saves the
+state."""
 
 from __future__ import annotations
 
@@ -25,15 +26,15 @@ from playground.vit import VisionTransformer
 
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
-FOREHEAD = (0.6, 0.45)  # of the cat: how far down and right in the picture
+FOREHEAD = (0.6, 0.45)  # of the cat, as shares of height and width
 REDRAW_EVERY = 100  # steps
-QUICK = 2000  # pictures, for the accuracy along the way
+QUICK = 2000  # pictures, for the accuracy during the run
 SHOWN = 10  # pictures in the class token's sheet
 
 
 @dataclasses.dataclass(frozen=True)
 class Choices:
-    """What the command line leaves open is None."""
+    """The options of the command `train`; None where it was not given."""
 
     out: Path | None = None
     steps: int | None = None
@@ -44,7 +45,7 @@ class Choices:
     def __post_init__(self):
         if self.steps is not None and self.steps < 1:
             raise PlaygroundError(f"--steps is at least 1; given was {self.steps}.")
-        if not 0 <= self.seed <= 255:  # beyond lie the scenes that are kept for measuring
+        if not 0 <= self.seed <= 255:  # larger seeds reach the held-out scenes
             raise PlaygroundError(f"--seed goes from 0 to 255; given was {self.seed}.")
         if self.workers is not None and not 0 <= self.workers <= 64:
             raise PlaygroundError(f"--workers goes from 0 to 64; given was {self.workers}.")
@@ -63,7 +64,7 @@ def run(data: Path | None, choices: Choices) -> None:
 
 
 def on_scenes(choices: Choices) -> None:
-    """The bundled model, from nothing."""
+    """Trains the bundled model from scratch."""
     recipe = Recipe(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     side = recipe.config.image_size[0] // recipe.config.patch_size
@@ -74,7 +75,7 @@ def on_scenes(choices: Choices) -> None:
 
 
 def on_pictures(data: Path, choices: Choices) -> None:
-    """A classifier of the pictures in a folder."""
+    """Trains a classifier of the pictures in a folder."""
     found = datasets.read(data, choices.seed)
     recipe, out, device = choices.of(classifier.recipe_for(found, choices.seed, choices.steps))
     learn, check = (
@@ -119,7 +120,7 @@ def _class_token(vit: VisionTransformer, check: classifier.Pool, out: Path) -> P
 
 
 class Epochs:
-    """Says how well unseen pictures are recognised, each time that all others have been seen once more."""
+    """Prints the validation accuracy after every epoch."""
 
     def __init__(self, recipe: Recipe, learn: classifier.Pool, check: classifier.Pool):
         self.batch, self.learn, self.check, self.told = recipe.batch, learn, check, 0
@@ -133,7 +134,7 @@ class Epochs:
 
 
 class Terminal:
-    """The bar, the picture and Ctrl-C. The first Ctrl-C ends the run after its step, the second one at once."""
+    """Progress bar, picture and Ctrl-C: the first ends the run after the current step, the second at once."""
 
     def __init__(self, recipe: Recipe, out: Path, image: Image.Image, query: Query):
         self.recipe, self.out, self.image, self.query = recipe, out, image, query

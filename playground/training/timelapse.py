@@ -1,16 +1,16 @@
-"""The time-lapse: what attention looked like at a dozen moments of a training run, in one file for the app.
+"""The time-lapse: the attention at a dozen moments of a training run, in one file for the app.
 
     python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
 
 The file is a pack (see pack.py). Its header says
     format    "attention-playground-timelapse/1"
     model     the model's name
-    sample    the name of the sample picture that was looked at
+    sample    the name of the sample picture whose attention is stored
     scenes    how many held-out scenes the heads' numbers are averages of
     losses    the names of the losses
-    moments   the steps, of M moments
+    moments   the training step of each of the M moments
 and its arrays are, for L layers and H heads,
-    curve         (points, 1 + losses) float32: the step, then each loss there, averaged over the stretch up to it
+    curve         (points, 1 + losses) float32: the step, then each loss, averaged since the point before
     entropy, breadth, distance, to_self, to_class, to_registers, near, content, colour, effect
                   (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
@@ -49,7 +49,7 @@ FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
 POINTS = 300  # of the curve, at most
-EARLY = 12  # of them single
+EARLY = 12  # the first points are single steps, not averages
 HABITS = tuple(field.name for field in fields(Habits))
 
 
@@ -91,7 +91,7 @@ def read(file: Path = FILE) -> Timelapse:
 
 
 def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
-    """Makes the file of a run's snapshots."""
+    """Makes the file from the snapshots of a run."""
     snapshots = {
         int(name[1]): path for path in run.glob("*") if (name := re.fullmatch(r"snapshot-(\d+)\..*", path.name))
     }
@@ -120,14 +120,14 @@ def _moment(step: int, file: Path, held_out: list) -> Moment:
 
 
 def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
-    """A model at a moment: its heads on the scenes, its attention on the image."""
+    """Measures a model: its heads on the scenes, its attention on the image."""
     sums = evaluate.Sums(vit, held_out)
     return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image).to_bytes())
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
-    """(points, columns): every point the average of its stretch of the history, but for the first ones, where the loss
-    falls fast. Losses that came later are 0 before."""
+    """(points, columns): the history, averaged in equal stretches; the first steps, where losses fall fast, stay
+    single. A loss that begins later is 0 before."""
     if not history:
         return np.zeros((0, 1), np.float32)
     widest = max(len(row) for row in history)

@@ -15,15 +15,15 @@ from playground.training.losses import (
     LOSSES,
     Scenes,
     Teachers,
-    affinity,
-    astray,
+    contrastive_loss,
+    cropped_positions,
     example,
-    misplaced,
+    neighbour_loss,
     neighbours,
+    off_object_loss,
+    off_segment_loss,
     pixels,
-    scattered,
-    uneven,
-    unstretched,
+    unevenness_loss,
 )
 from playground.vit import VisionTransformer
 
@@ -74,7 +74,7 @@ def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
         vit.pos_embed.normal_()
         native = vit.pos_embed[0, 2:].unflatten(0, vit.native_grid)  # (8, 8, D)
         for step in range(3):
-            part = (unstretched(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
+            part = (cropped_positions(vit, (6, 6), step) + vit.positions((6, 6))[:, 2:])[0].unflatten(0, (6, 6))
             places = [
                 (y, x)
                 for y in range(3)
@@ -82,14 +82,14 @@ def test_a_small_picture_gets_the_positions_of_a_part_of_the_grid():
                 if torch.allclose(part, native[y : y + 6, x : x + 6], atol=1e-5)
             ]
             assert len(places) == 1
-        assert unstretched(vit, (8, 8), 0).abs().max() == 0
+        assert cropped_positions(vit, (8, 8), 0).abs().max() == 0
 
 
-def test_misplaced_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
+def test_neighbour_loss_is_the_mean_cross_entropy_of_the_patches_that_have_such_a_place():
     scores = torch.randn(2, 6, 7, generator=torch.Generator().manual_seed(0))  # a prefix token comes first
     left, _ = neighbours((2, 3))
     costs = [-scores[b, i].softmax(-1)[1 + i - 1].log() for b in range(2) for i in (1, 2, 4, 5)]
-    assert misplaced(scores, left).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
+    assert neighbour_loss(scores, left).item() == pytest.approx(float(torch.stack(costs).mean()), rel=1e-5)
 
 
 @pytest.fixture
@@ -100,28 +100,30 @@ def scores():
 SEGMENT = torch.tensor([[1, 1, 1, 2, 2, -1, -1, -1, -1], [1, 1, 1, 1, -1, -1, -1, 2, -2]])
 
 
-def test_scattered_agrees_with_a_loop(scores):
+def test_the_off_segment_loss_agrees_with_a_loop(scores):
     def cost(row, i, mates):
         whole = sum(math.exp(s) for j, s in enumerate(row) if j != i)
         return -math.log(sum(math.exp(row[j]) for j in mates) / whole)
 
-    assert scattered(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-5)
+    assert off_segment_loss(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-5)
 
 
-def test_uneven_agrees_with_a_loop(scores):
+def test_the_unevenness_loss_agrees_with_a_loop(scores):
     def cost(row, i, mates):
         own = sum(math.exp(row[j]) for j in mates)
         return sum(math.log(1 / len(mates) / (math.exp(row[j]) / own)) for j in mates) / len(mates)
 
-    assert uneven(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
+    assert unevenness_loss(scores, SEGMENT).item() == pytest.approx(by_hand(scores, SEGMENT, cost), rel=1e-4)
 
 
-def test_affinity_is_lowest_where_patches_of_one_segment_are_alike():
+def test_the_contrastive_loss_is_lowest_where_patches_of_one_segment_are_alike():
     own = torch.nn.functional.one_hot(SEGMENT + 2, 5).float()
     noise = torch.randn(own.shape, generator=torch.Generator().manual_seed(2))
-    assert affinity(own, SEGMENT, 0.1) < 0.01 < affinity(noise, SEGMENT, 0.1)
+    assert contrastive_loss(own, SEGMENT, 0.1) < 0.01 < contrastive_loss(noise, SEGMENT, 0.1)
     cosines = torch.nn.functional.normalize(noise, dim=-1)
-    assert affinity(noise, SEGMENT, 0.1) == pytest.approx(scattered(cosines @ cosines.mT / 0.1, SEGMENT).item(), 1e-5)
+    assert contrastive_loss(noise, SEGMENT, 0.1) == pytest.approx(
+        off_segment_loss(cosines @ cosines.mT / 0.1, SEGMENT).item(), 1e-5
+    )
 
 
 def test_heads_are_asked_to_gather_only_after_their_time():
@@ -136,7 +138,7 @@ def test_heads_are_asked_to_gather_only_after_their_time():
     assert polish["uneven"] > late["uneven"]  # one head is asked more
 
 
-def test_astray_is_what_falls_beside_objects():
+def test_off_object_loss_is_what_falls_beside_objects():
     rows = torch.tensor([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.1, 0.1, 0.1]])  # the rest goes to the prefix
     segment = torch.tensor([[1, -1, 2], [-1, 3, -2], [-1, -1, -2]])  # the last picture has no object
-    assert astray(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)
+    assert off_object_loss(rows, segment).item() == pytest.approx(-(math.log(0.3 / 0.6) + math.log(0.2 / 0.8)) / 2)
