@@ -6,6 +6,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
+from queue import Empty, Queue
 
 from playground.errors import PlaygroundError
 from playground.names import plain_name
@@ -24,10 +26,11 @@ def check(name: str) -> None:
     if constants.HF_HUB_OFFLINE:
         return  # its library says at once that it is not to be asked
     if time.monotonic() - _silent_since > REMEMBERED:
-        answered = threading.Event()
-        threading.Thread(target=_ask, args=(constants.ENDPOINT, answered), daemon=True).start()
-        if answered.wait(PATIENCE):
-            return
+        answers: Queue[bool] = Queue()
+        threading.Thread(target=lambda: answers.put(_answers(constants.ENDPOINT)), daemon=True).start()
+        with suppress(Empty):  # it keeps silent
+            if answers.get(timeout=PATIENCE):
+                return
         _silent_since = time.monotonic()
     raise PlaygroundError(
         f"{plain_name(name)} could not be fetched: the hub, {constants.ENDPOINT}, can't be reached from this server. "
@@ -35,12 +38,12 @@ def check(name: str) -> None:
     )
 
 
-def _ask(address: str, answered: threading.Event) -> None:
+def _answers(address: str) -> bool:
     """In a thread of its own: looking up a host's name can hang for longer than any timeout."""
     try:
         urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=PATIENCE).close()
     except urllib.error.HTTPError:
-        pass  # a refusal is an answer too
+        return True  # a refusal is an answer too
     except (OSError, ValueError):
-        return
-    answered.set()
+        return False
+    return True
