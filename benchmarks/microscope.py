@@ -115,7 +115,7 @@ def lens_page(data: bytes, beside: str):
 def hover(visitor: Visitor, moves: int) -> list[float]:
     """Milliseconds of script for each frame while the cursor wanders over the picture, patch by patch."""
     rows, columns = visitor.read()["grid"]
-    visitor.hover((0, 0))  # what is made once is made now
+    visitor.hover((1, 3))  # what is made once is made now; beside the curtain, which hangs at the left edge
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
         place = (i * 7) % (rows * columns)  # far enough for another patch each time
@@ -211,7 +211,7 @@ def features_under_the_cursor(chromium: Browser, moves: int) -> None:
                 visitor.page.evaluate(PREPARE, [what, 384])
                 line(f"{words}, {tokens} tokens × 384", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
-            visitor.lock((2, 2))
+            visitor.lock((2, 3))
             line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
             visitor.close()
 
