@@ -85,3 +85,33 @@ def test_on_a_phone_sentence_picture_layer_and_heads_are_in_sight_together(visit
     box = visitor.part("heads").bounding_box()
     print(f"the heads end at {box['y'] + box['height']:.0f} of 844")
     assert box["y"] + box["height"] < 844
+
+
+def test_presenting_enlarges_both_pictures_and_one_alone_still_more(visit):
+    visitor = visit("sample=landscape", viewport={"width": 1280, "height": 720})
+    widths = [visitor.part("pictureBox").bounding_box()["width"]]
+    for button in ("present", "single"):
+        visitor.part(button).click()
+        visitor.page.wait_for_function(
+            "([e, width]) => e.getBoundingClientRect().width > 1.02 * width",
+            arg=[visitor.part("pictureBox").element_handle(), widths[-1]],
+        )
+        widths.append(visitor.part("pictureBox").bounding_box()["width"])
+    print(f"on the page, presented, alone: {widths}")
+    inside = visitor.page.locator(".lens").evaluate("e => e.scrollHeight <= innerHeight")
+    assert inside
+    for part in ("sentence", "switch", "named"):
+        assert visitor.part(part).is_visible()
+
+
+def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(visit):
+    page = visit().page
+    drag = """name => document.body.dispatchEvent(Object.assign(
+      new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() }), {}))"""
+    page.evaluate(
+        """() => { const files = new DataTransfer(); files.items.add(new File(["x"], "x.png", { type: "image/png" }));
+        document.body.dispatchEvent(new DragEvent("dragover", { bubbles: true, dataTransfer: files })); }"""
+    )
+    page.locator("html.takes-a-picture").wait_for()
+    page.evaluate(drag, "dragleave")
+    page.locator("html:not(.takes-a-picture)").wait_for()

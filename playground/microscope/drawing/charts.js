@@ -166,10 +166,10 @@ export function drawCells(context, w, h, k, values, ramp, domain, unit, colours)
 // A canvas with pictures side by side and a line of text below, each `width` CSS pixels wide at `factor` pixels for
 // one. pictures: [{draw(context, w, h, unit), title}], all of one shape.
 export function composePicture(pictures, width, height, caption, bar, factor) {
-  const gap = 16,
+  const gap = 16, //  between the pictures, and around them
     head = 30,
     foot = 58;
-  const canvas = makeCanvas((pictures.length * (width + gap) - gap) * factor, (head + height + foot) * factor);
+  const canvas = makeCanvas((pictures.length * (width + gap) + gap) * factor, (head + height + foot) * factor);
   const context = canvas.getContext("2d");
   context.fillStyle = "#fff";
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -178,7 +178,7 @@ export function composePicture(pictures, width, height, caption, bar, factor) {
     h = Math.round(height * factor);
   const sheet = makeCanvas(w, h);
   pictures.forEach(({ draw, title }, place) => {
-    const x = Math.round(place * (width + gap) * factor);
+    const x = Math.round((gap + place * (width + gap)) * factor);
     const sheetContext = sheet.getContext("2d");
     sheetContext.clearRect(0, 0, w, h);
     draw(sheetContext, w, h, factor);
@@ -191,9 +191,9 @@ export function composePicture(pictures, width, height, caption, bar, factor) {
   });
   const strip = makeCanvas(Math.min(w, 320 * factor), 26 * factor);
   bar(strip.getContext("2d"), strip.width, strip.height, factor, { soft: "#333", font });
-  context.drawImage(strip, 0, (head + height + 8) * factor);
+  context.drawImage(strip, gap * factor, (head + height + 8) * factor);
   context.fillStyle = "#333";
   context.font = `${12 * factor}px ${font}`;
-  context.fillText(caption, 0, (head + height + 47) * factor, canvas.width);
+  context.fillText(caption, gap * factor, (head + height + 47) * factor, canvas.width - 2 * gap * factor);
   return canvas;
 }

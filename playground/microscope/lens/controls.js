@@ -158,6 +158,12 @@ export function bindButtons(lens) {
   refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));
   refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
   refs.link.addEventListener("click", () => copyLink(lens));
+  refs.single.addEventListener("click", () => {
+    lens.single = !lens.single;
+    root.classList.toggle("single", lens.single);
+    refs.single.setAttribute("aria-pressed", String(lens.single));
+    refresh(lens);
+  });
   refs.more.addEventListener("click", () => {
     lens.more = !lens.more;
     showChoices(lens);

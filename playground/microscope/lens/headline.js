@@ -5,7 +5,7 @@ import { sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
-import { divisorOf, prefixName, scaleText } from "./readouts.js";
+import { divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { isMap, overlayNow } from "./shown.js";
 
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
@@ -16,11 +16,14 @@ export function writeHeadline(lens) {
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   const role = lens.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
+  say(refs.named, `${titleOf(lens, lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
   if (lens.letters === letters) return;
   lens.letters = letters;
   root.style.setProperty("--letters", String(letters));
 }
+
+const headName = ({ shown, view }) => shown.pack.headNumbers[view.head];
 
 function factsOf(lens) {
   const { view, shown, picture } = lens;

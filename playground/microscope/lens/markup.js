@@ -31,6 +31,8 @@ export const MARKUP = `
     <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
     <button data-ref="saving" aria-expanded="false" aria-haspopup="true">Save</button>
     <button data-ref="link">Copy link</button>
+    <span class="named soft" data-ref="named"></span>
+    <button data-ref="single" aria-pressed="false">One picture</button>
     <button data-ref="present">Present</button>
   </div>
 </header>

@@ -123,7 +123,7 @@ function scaleWords(lens) {
   return `scale ${scaleText(shown.scale)} instead of 1/${divisor}`;
 }
 
-const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
+export const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
 
 function writeConvolution(lens) {
   const { refs, view, shown } = lens;

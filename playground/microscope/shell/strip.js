@@ -151,7 +151,16 @@ function listen(kept) {
     if (files?.length) kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
   };
   document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
-  document.addEventListener("dragover", (event) => inUploader(event) || event.preventDefault(), { signal });
+  // Says where a file may be dropped, from the moment when it comes over the page until it leaves or falls.
+  const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
+  const dragged = (event) => {
+    if (inUploader(event)) return;
+    event.preventDefault();
+    if (event.dataTransfer?.types.includes("Files")) invite(true);
+  };
+  document.addEventListener("dragover", dragged, { signal });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? invite(false), { signal });
+  document.addEventListener("drop", () => invite(false), { signal, capture: true });
   document.addEventListener(
     "drop",
     (event) => {
