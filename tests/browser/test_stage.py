@@ -105,13 +105,17 @@ def test_presenting_enlarges_both_pictures_and_one_alone_still_more(visit):
 
 
 def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(visit):
-    page = visit().page
-    drag = """name => document.body.dispatchEvent(Object.assign(
-      new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() }), {}))"""
-    page.evaluate(
-        """() => { const files = new DataTransfer(); files.items.add(new File(["x"], "x.png", { type: "image/png" }));
-        document.body.dispatchEvent(new DragEvent("dragover", { bubbles: true, dataTransfer: files })); }"""
+    visitor = visit()
+    visitor.rest()
+    visitor.page.evaluate(
+        """() => {
+          const files = new DataTransfer();
+          files.items.add(new File(["x"], "x.png", { type: "image/png" }));
+          window.drag = (name) =>
+            document.body.dispatchEvent(new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: files }));
+          window.drag("dragover");
+        }"""
     )
-    page.locator("html.takes-a-picture").wait_for()
-    page.evaluate(drag, "dragleave")
-    page.locator("html:not(.takes-a-picture)").wait_for()
+    visitor.page.locator("html.takes-a-picture").wait_for()
+    visitor.page.evaluate("window.drag('dragleave')")
+    visitor.page.locator("html:not(.takes-a-picture)").wait_for()
