@@ -116,6 +116,6 @@ def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_leaves(visit):
           window.drag("dragover");
         }"""
     )
-    visitor.page.locator("html.takes-a-picture").wait_for()
+    visitor.page.locator("html.takes-a-picture").wait_for(state="attached")
     visitor.page.evaluate("window.drag('dragleave')")
-    visitor.page.locator("html:not(.takes-a-picture)").wait_for()
+    visitor.page.locator("html:not(.takes-a-picture)").wait_for(state="attached")
