@@ -3,7 +3,8 @@
 Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
 decoded, and what could keep a decoder busy for minutes is refused first: each of those checks answers a file in
 tests/hostile.py that really does so. No global setting of Pillow is changed, so several threads can open pictures at
-once."""
+once.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from playground.vit import Config, VisionTransformer  # noqa: E402
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test that failed also prints what the open browsers and the running servers have to say."""
+    """Adds the state of open browsers and running servers to the report of a failed test."""
     report = yield
     if report.failed:
         report.sections += witnesses.hear()
@@ -25,7 +25,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
-    """Weights with which nothing hides: no zero biases, no tiny gains, attention far from uniform."""
+    """Random weights without zero biases, tiny gains or uniform attention, behind which errors could hide."""
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in model.named_parameters():
@@ -77,7 +77,7 @@ def chromium():
 
 @pytest.fixture
 def arrive(chromium):
-    """arrive(Visitor, url) is somebody with a browser of their own. At the end nothing may have gone wrong there."""
+    """arrive(Visitor, url) opens a browser session of its own. At the end of the test it must have seen no errors."""
     with ExitStack() as end:
 
         def new(kind, *arguments, **options):
@@ -98,7 +98,7 @@ def nothing_fetched(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def really_here():
-    """Fetches what is borrowed, once for all tests; where it can't be had, the test says so and is left out."""
+    """Downloads what is borrowed, once for all tests; if that fails, the test is skipped with the reason."""
     from playground import borrowed
     from playground.errors import PlaygroundError
 

@@ -1,4 +1,4 @@
-"""Figures as files, read by something that is not us."""
+"""Reads figure files with independent libraries."""
 
 import io
 import re

@@ -1,7 +1,6 @@
-"""Broken and hostile files, made from nothing: name -> a function that returns the bytes.
+"""Broken and hostile files: name -> a function that builds the bytes.
 
-Each is the smallest or the nastiest of its kind. The large ones really do keep an unguarded Pillow busy for seconds
-or minutes, or make it take gigabytes.
+The large ones keep a Pillow without our checks busy for seconds or minutes, or make it take gigabytes.
 """
 
 import io
@@ -65,7 +64,7 @@ def png(*chunks: bytes, pixels: bytes | None = None, **header) -> bytes:
 
 
 def deflated_zeros(size: int) -> bytes:
-    """Whole megabytes of zeros, a thousandth as long."""
+    """Compressed zeros, a thousandth of `size`."""
     packer = zlib.compressobj(9, wbits=-15)
     megabyte = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
     return b"\x78\xda" + megabyte * (size // 2**20) + b"\3\0" + struct.pack(">HH", size % 65521, 1)
@@ -94,13 +93,13 @@ def jpeg_with(segments: bytes, data: bytes | None = None) -> bytes:
 
 
 def jpeg_of(width: int, height: int, bits: int = 8, layers: int = 3, frame: int = 0xC0) -> bytes:
-    """A header only, whatever it says."""
+    """Only a header, which may claim any size."""
     sof = struct.pack(">BHHB", bits, height, width, layers) + b"".join(bytes((i, 0x11, 0)) for i in range(layers))
     return b"\xff\xd8" + segment(frame, sof) + segment(0xDA, bytes(10)) + b"\xff\xd9"
 
 
 def jpeg_without(marker: bytes) -> bytes:
-    """Its tables of one sort are gone."""
+    """A JPEG without its segments of one kind."""
     data = noisy("JPEG")
     while (at := data.find(marker)) >= 0:
         data = data[:at] + data[at + 2 + struct.unpack_from(">H", data, at + 2)[0] :]
@@ -198,7 +197,7 @@ def vp8x(width: int, height: int, flags: int = 0) -> tuple[bytes, bytes]:
 
 
 def animated_webp(width: int, height: int, spoil: bool = False) -> bytes:
-    """Its frames are small, its canvas is not."""
+    """A large canvas with small frames."""
     second = Image.frombytes("RGB", (64, 48), NOISE[: 64 * 48 * 3])
     data = saved("WEBP", save_all=True, append_images=[second])
     at = data.index(b"VP8X") + 12
@@ -279,7 +278,7 @@ def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], n
 
 
 class Trap:
-    """Were it ever unpickled, the test would hear of it."""
+    """If it is ever unpickled, the test fails."""
 
     def __reduce__(self):
         return exec, ("raise SystemExit('unpickled')",)

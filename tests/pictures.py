@@ -1,4 +1,4 @@
-"""Pictures whose corners tell which way up they are, as the tests of images use them."""
+"""Pictures with a different colour in each corner, to test which way up they are."""
 
 import io
 

@@ -7,7 +7,7 @@ PATIENCE = 240  # seconds; on a very busy machine a process that imports torch t
 
 
 def until(condition: Callable[[], object], what: str) -> None:
-    """`what` is the sentence of the failure, if it never comes."""
+    """Waits until the condition holds; `what` is the message if it never does."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, f"after {PATIENCE} seconds: {what}"

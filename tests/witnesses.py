@@ -1,4 +1,4 @@
-"""Who can tell what happened when a test fails: the browsers that are open and the servers that run."""
+"""The open browsers and running servers, whose state is printed when a test fails."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def leave(witness: Witness) -> None:
 
 
 def hear() -> Iterator[tuple[str, str]]:
-    """What each of them is, and what it tells."""
+    """(kind, report) of each of them."""
     for witness in _present:
         yield type(witness).__name__.lower(), witness.tell()

@@ -1,9 +1,8 @@
-"""Time and peak memory of one layer as its tokens grow, measured on this machine.
+"""Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
-`python -m playground.lessons.benchmark WIDTH HEADS KERNEL` measures, in a process of its own, so that the peak is
-that of the layer and nothing else's, and prints a line of JSON for each step. `Series` starts such a process and reads
-it. Bounds stand below: a series takes neither more memory nor more time, gives way to all other work, and is the first
-to be ended by the system should memory run out all the same.
+`python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in a process of its own, so that the peak is
+the layer's alone, and prints a line of JSON for each step. `Series` starts such a process and reads its output. The
+process has hard limits of memory and time, runs at low priority, and is the first that Linux ends if memory runs out.
 """
 
 from __future__ import annotations
@@ -21,25 +20,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
-GROWTH = {MATERIALISED: 2, FUSED: 2, CONVOLUTION: 1}  # with what power of the tokens memory and time grow at most
+GROWTH = {MATERIALISED: 2, FUSED: 2, CONVOLUTION: 1}  # memory and time grow at most with this power of the tokens
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 
 MOST_BYTES = 1024**3
 MOST_PASS = 5.0  # seconds that a single pass may be expected to take
 MOST_SECONDS = 90  # for the whole series
-LOOK_EVERY = 0.2  # seconds: so soon a series ends that is not wanted any more
-REPEATS, ENOUGH = 5, 0.3  # a step is timed so often, or until so many seconds are spent; the quickest counts
+LOOK_EVERY = 0.2  # seconds between two checks whether the series is still wanted
+REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
 
 @dataclass(frozen=True)
 class Point:
-    """One step. Where `skipped` says why, it was not run, and the numbers are what it was expected to take."""
+    """One step. If `skipped` holds a reason, it was not run and the numbers are the expected ones."""
 
     kind: str
     tokens: int
     seconds: float
-    bytes: int | None  # peak above what was there before; None where the system does not tell
+    bytes: int | None  # peak memory above that before the step; None where the system can't tell
     skipped: str = ""  # "memory" or "time"
 
 
@@ -47,11 +46,11 @@ class Point:
 
 
 def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Point]:
-    """A point for every kind and every side. After a kind was skipped once, its larger sides are skipped too."""
+    """One point for every kind and side. Once a kind is skipped, its larger sides are skipped too."""
     until = time.monotonic() + MOST_SECONDS
     layers = _layers(width, heads, kernel)
     for layer in layers.values():
-        layer(SIDES[0])()  # what a library sets up on its first use is not the layer's
+        layer(SIDES[0])()  # warms up: what libraries allocate on first use is not counted
     last: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
@@ -59,14 +58,14 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
             if not point.skipped:
                 try:
                     point = Point(kind, side**2, *_one(layer(side)))
-                except (RuntimeError, MemoryError):  # the limit of the process
+                except (RuntimeError, MemoryError):  # the memory limit of the process
                     point = Point(kind, side**2, point.seconds, point.bytes, "memory")
             last[kind] = point
             yield point
 
 
 def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Callable]]:
-    """For each kind: side -> a pass of one layer over a grid of side × side tokens."""
+    """kind -> (side -> a function that runs one layer over side × side tokens)."""
     import torch
     from torch import nn
 
@@ -91,7 +90,7 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
 
 def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until: float) -> Point:
-    """What the last step lets expect of this one, and whether that is too much."""
+    """Extrapolates time and memory from the last step of this kind, and decides whether to skip."""
     if last is None:
         return Point(kind, tokens, 0.0, 0)
     grows = (tokens / last.tokens) ** GROWTH[kind]
@@ -116,9 +115,10 @@ def _one(run: Callable) -> tuple[float, int | None]:
 
 
 def _peak_of(run: Callable) -> int | None:
-    """How far the process's memory rose while it ran. Linux alone lets a process forget its former peak."""
+    """The rise of the process's memory during a run. Works on Linux only, where a process can reset its recorded
+    peak."""
     try:
-        ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back, or it would be filled again unseen
+        ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
         before = _memory("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
     except (OSError, AttributeError):
@@ -129,7 +129,7 @@ def _peak_of(run: Callable) -> int | None:
 
 
 def _memory(line: str) -> int:
-    """Bytes, from what Linux says of this process."""
+    """A line of Linux's status of this process, in bytes."""
     for said in Path("/proc/self/status").read_text().splitlines():
         if said.startswith(line + ":"):
             return int(said.split()[1]) * 1024
@@ -137,7 +137,7 @@ def _memory(line: str) -> int:
 
 
 def _be_humble(most_bytes: int) -> None:
-    """The last in every queue, the first to go, and with a hard end to memory and time."""
+    """Lowers this process's priority, makes it the first to be ended if memory runs out, and limits memory and time."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
     with contextlib.suppress(OSError):
@@ -150,16 +150,16 @@ def _be_humble(most_bytes: int) -> None:
     with contextlib.suppress(ImportError, AttributeError):
         import signal
 
-        signal.alarm(MOST_SECONDS + 30)  # ends the process wherever it is
+        signal.alarm(MOST_SECONDS + 30)  # ends the process, whatever it is doing
 
 
 def main(arguments: list[str]) -> None:
     width, heads, kernel, most_bytes = (int(text) for text in arguments)
     import torch
 
-    torch.set_num_threads(1)  # steady, and a core is left to the others
+    torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
-    _be_humble(most_bytes)  # torch's own memory does not count against the limit
+    _be_humble(most_bytes)  # after torch's import, so that its own memory is not counted
     for point in measure(width, heads, kernel, most_bytes):
         print(json.dumps(asdict(point)), flush=True)
 
@@ -168,7 +168,7 @@ def main(arguments: list[str]) -> None:
 
 
 class Series:
-    """A running or finished measurement. `points` grows; `stop` ends it."""
+    """A running or finished measurement; `points` grows while it runs."""
 
     def __init__(self, width: int, heads: int, kernel: int):
         self.points: list[Point] = []
@@ -196,7 +196,7 @@ class Series:
         self._process.kill()
 
     def wait(self, stopped: Callable[[], bool]) -> None:
-        """Until it has ended; it is stopped when `stopped` says so."""
+        """Blocks until the series has ended; ends it when `stopped` returns True."""
         while self.running:
             if stopped():
                 self.stop()
@@ -211,7 +211,7 @@ class Series:
 
 
 def memory_to_spare() -> int:
-    """What a series may take: a gigabyte, or a quarter of what is free where that is less."""
+    """The memory limit of a series in bytes: a gigabyte, or a quarter of the free memory if that is less."""
     free = [4 * MOST_BYTES]
     with contextlib.suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Attention without training: queries and keys that somebody sets by hand, or takes from the colours of a picture."""
+"""Attention without training: queries and keys that are set by hand, or are the colours of a picture's patches."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from playground.tracing import FORMAT, Trace
 from playground.vit import QKV
 
 MOST = 4.0  # how far an arrow's tip may lie from the middle, along each axis
-PICTURE_SIDE = 224  # the picture whose colours speak has about as many pixels as this squared
-ALIKE = 20  # the scale at which colours begin to tell each other apart: 1/temperature
+PICTURE_SIDE = 224  # the picture is resized to about this side squared
+ALIKE = 20  # the default scale of colours, 1/temperature: at less, all colours attend nearly alike
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
 
 
 def ring(tokens: int = 9, length: float = 2.0) -> Tensor:
-    """(tokens, 2): arrows that go round like the hand of a clock, in tenths, as they can be typed."""
+    """(tokens, 2): arrows in equal steps around a circle, rounded to tenths, as the page shows them."""
     angle = torch.arange(tokens) * (2 * math.pi / tokens)
     return (torch.stack([angle.cos(), angle.sin()], dim=-1) * length * 10).round() / 10
 
 
 def start() -> str:
-    """How the nine tokens begin: their keys go round, and each asks for the one after it."""
+    """The initial arrows: keys around a circle; each token's query equals the next token's key."""
     keys = ring()
     return written(torch.cat([keys.roll(-1, dims=0), keys]))
 
 
 def written(arrows: Tensor) -> str:
-    """For an address: tenths, x before y, token by token."""
+    """Arrows as text for the page's address: tenths, x before y, token by token."""
     return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
 
 
 def read(text: str, tokens: int = 9) -> Tensor | None:
-    """What `written` wrote; None for anything else."""
+    """Parses what `written` wrote; None for anything else."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10
@@ -52,15 +52,15 @@ def read(text: str, tokens: int = 9) -> Tensor | None:
 
 
 def mean_colours(pixels: Tensor, patch: int) -> Tensor:
-    """(H, W, 3) -> (rows, columns, 3): the mean colour of every patch, from 0 to 1. The sides are multiples of it."""
+    """(H, W, 3) -> (rows, columns, 3): the mean colour of every patch, from 0 to 1. Both sides must be multiples of
+    `patch`."""
     cells = pixels.float().unflatten(0, (-1, patch)).unflatten(2, (-1, patch))  # (rows, P, columns, P, 3)
     return cells.mean(dim=(1, 3)) / 255
 
 
 def colour_trace(image: Image.Image, patch: int) -> Trace:
-    """Attention of one layer with one head, made of nothing but colours: each patch's query and key are its mean
-    colour as a vector of length one, so a score is the cosine between two colours. Black has no direction and is
-    taken for grey."""
+    """A Trace of one layer with one head, whose queries and keys are the patches' mean colours as vectors of length
+    one: a score is the cosine between two colours. Black has no direction and counts as grey."""
     size = fit(image.size, patch, (PICTURE_SIDE, PICTURE_SIDE))
     pixels = torch.from_numpy(np.array(displayed(image, size)))
     colours = mean_colours(pixels, patch).flatten(0, 1) + 1e-6  # (N, 3)
@@ -82,7 +82,7 @@ def colour_trace(image: Image.Image, patch: int) -> Trace:
 
 
 def to_bytes(seen: Trace, jpeg: bytes) -> bytes:
-    """For the browser, at 32 bits: at a low temperature sixteen would be seen."""
+    """For the browser, in float32: at a low temperature, float16's rounding would show."""
     q, k, _ = seen.record[0]
     header = {
         "format": FORMAT,

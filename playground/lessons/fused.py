@@ -1,4 +1,4 @@
-"""The attention written by hand and torch's fused kernel: the same numbers, in different time."""
+"""Compares attention written by hand with torch's fused kernel: the same results at different speeds."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ TOKENS = (64, 197, 577, 1024)
 
 
 @dataclass(frozen=True)
-class Twins:
+class Comparison:
     tokens: int
     by_hand: float  # milliseconds
     fused: float
-    apart: float  # the largest difference of two of their numbers
+    apart: float  # the largest absolute difference of their outputs
 
 
 def apart(qkv: QKV, scale: float) -> float:
-    """The largest difference between what the two give."""
-    q, k, v = (_four(t) for t in qkv)
+    """The largest absolute difference between the outputs of the two implementations."""
+    q, k, v = (_batched(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
 
 def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
-    """The largest change of a weight when all queries and keys are turned by one and the same random rotation."""
-    q, k = (_four(t) for t in qkv[:2])
+    """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
+    their products stay the same."""
+    q, k = (_batched(t) for t in qkv[:2])
     square = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(square).Q.to(q)
     before, after = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
     return float((before - after).abs().max())
 
 
-def measure(tokens: int, heads: int = 12, d: int = 64, repeats: int = 7) -> Twins:
-    """Both on this machine, in turns, so that whatever else it does disturbs both alike; medians."""
+def measure(tokens: int, heads: int = 12, d: int = 64, repeats: int = 7) -> Comparison:
+    """Median times of both on this machine, measured alternately, so that other load affects both equally."""
     random = torch.Generator().manual_seed(0)
     qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=random) for _ in range(3)))
     scale, times = d**-0.5, {attention_by_hand: [], attention: []}
@@ -51,8 +52,10 @@ def measure(tokens: int, heads: int = 12, d: int = 64, repeats: int = 7) -> Twin
                 if repeat:  # the first warms up
                     taken.append(1000 * (time.perf_counter() - start))
         difference = apart(qkv, scale)
-    return Twins(tokens, statistics.median(times[attention_by_hand]), statistics.median(times[attention]), difference)
+    return Comparison(
+        tokens, statistics.median(times[attention_by_hand]), statistics.median(times[attention]), difference
+    )
 
 
-def _four(t: Tensor) -> Tensor:
+def _batched(t: Tensor) -> Tensor:
     return t.float() if t.dim() == 4 else t.float()[None]  # (B, h, N, d)

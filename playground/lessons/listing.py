@@ -1,7 +1,7 @@
-"""Source code to be read: lines as they stand in the file, with the formulas that they stand for.
+"""Source code for a lesson: lines exactly as in the file, with the formulas that they implement.
 
-Nothing is copied by hand. A line is named by a piece of itself; when the source no longer holds that piece, once and
-only once, `find` says so, and a test fails.
+Lines are read from the source and are identified by a piece of their text. If that piece doesn't occur exactly once,
+`find` raises, and a test fails.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ ROOT = Path(__file__).parent.parent.parent
 @dataclass(frozen=True)
 class Line:
     number: int  # in its file, from 1
-    text: str  # without the indentation of what it was cut from
-    mark: str = ""  # the piece of it that is meant
-    formula: str = ""  # what it stands for; _ lowers, ^ lifts, braces hold more than one letter
+    text: str  # without the common indentation
+    mark: str = ""  # the piece to highlight
+    formula: str = ""  # what it computes; _ subscript, ^ superscript, braces group
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def find(thing: type | Callable, piece: str, formula: str = "") -> Line:
 
 @dataclass(frozen=True)
 class Part:
-    """What is read in one go: pieces of code, and pieces of lines with their formulas."""
+    """One section of the lesson: functions or classes, and the lines that get a formula."""
 
     title: str
     says: str

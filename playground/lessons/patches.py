@@ -1,5 +1,5 @@
-"""From pixels to tokens: cutting into patches, the learned filters, where a patch says that it lies, and what happens
-to attention when patches change places."""
+"""From pixels to tokens: patches, the learned filters, position encodings, and what shuffling patches does to
+attention."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from playground.positions import rotary, sinusoidal
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
 
-LONGEST_SIDE = 224  # of the picture that falls apart
+LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
 SHORTEST_SIDE = 48  # so that even the largest patch fits once
-SMALL = 14  # patches along a side, where a whole forward pass is only there to be looked at
+SMALL = 14  # patches along a side, for the forward passes of the lesson
 
 
 # Patches --------------------------------------------------------------------------------------------------------------
@@ -37,8 +37,8 @@ def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor
 
 
 def stretching(old: int, new: int) -> Tensor:
-    """(new, old): what turns a learned filter of old × old pixels into one of new × new, so that an enlarged patch
-    gives the token that it gave before (FlexiViT, Beyer et al., 2023): the pseudo-inverse of enlarging."""
+    """(new, old): the matrix that resizes a learned filter from old × old to new × new pixels such that an enlarged
+    patch gives the same token as before: the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
     if old == new:
         return torch.eye(old)
     enlarging = F.interpolate(torch.eye(old)[None, None], size=(new, old), mode="bicubic", antialias=True)[0, 0]
@@ -67,7 +67,7 @@ class Cut:
 
 
 def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
-    """With the model's filters, stretched where the patch is not of its own size."""
+    """Cuts a picture and makes tokens with the model's filters, which are resized if the patch has another size."""
     c, filters, bias = vit.config, *projection(vit)
     size = picture_size(image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
@@ -83,7 +83,7 @@ def picture_size(image: Image.Image) -> tuple[int, int]:
 
 
 def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
-    """The learned matrix, one filter (3, P, P) for each number of a token, and what is added to it."""
+    """The learned filters (D, 3, P, P), one for each number of a token, and the bias."""
     proj = vit.patch_embed.proj
     return proj.weight.detach().float().cpu(), None if proj.bias is None else proj.bias.detach().float().cpu()
 
@@ -99,7 +99,7 @@ def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Filters:
-    """Some filters of the patch embedding, and what each says to every patch of a picture."""
+    """Some filters of the patch embedding, and their responses to every patch of a picture."""
 
     filters: Tensor  # (n, 3, P, P)
     answers: Tensor  # (n, rows, columns)
@@ -108,7 +108,7 @@ class Filters:
 
 
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
-    """The filters of the longest vectors: those that say most."""
+    """The filters with the largest norms."""
     filters, _ = projection(vit)
     length = filters.flatten(1).norm(dim=1)
     best = length.argsort(descending=True)[:most]
@@ -116,7 +116,7 @@ def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96
 
 
 def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
-    """What the filters are mixtures of: the first principal components, as the ViT paper prints them."""
+    """The first principal components of the filters, as in the ViT paper."""
     filters, _ = projection(vit)
     flat = filters.flatten(1)
     _, spread, components = torch.linalg.svd(flat - flat.mean(0), full_matrices=False)
@@ -134,7 +134,7 @@ def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, title
 
 
 def as_pictures(filters: Tensor) -> Tensor:
-    """(n, 3, P, P) -> (n, P, P, 3) in bytes: grey is zero, and each filter's largest number is as strong as can be."""
+    """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
     largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
     return (filters / largest * 127 + 128).round().byte().permute(0, 2, 3, 1).contiguous()
 
@@ -143,8 +143,8 @@ def as_pictures(filters: Tensor) -> Tensor:
 
 
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
-    """(patches, D): what says where a patch lies, for a grid; and how the model comes by it. None for a model that
-    knows no places. `table` is "learned" for the model's own, whatever they are, or "sinusoidal"."""
+    """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
+    without positions. `table` is "learned" for the model's own, of whatever kind, or "sinusoidal"."""
     c = vit.config
     if table == "sinusoidal" or c.positions == "sinusoidal":
         return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
@@ -166,14 +166,14 @@ def similarity(places: Tensor) -> Tensor:
 
 
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
-    """The same weights, but nobody is told where a patch lies."""
+    """A copy of the model without position encodings."""
     blind = copy.copy(vit)
     blind.config = replace(vit.config, positions="none")
     return blind
 
 
 def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
-    """The picture with its patches in another order: at place i now lies patch order[i]."""
+    """The picture with its patches permuted: patch order[i] is now at place i."""
     cells = F.unfold(pixels, patch, stride=patch)[:, :, order]  # (1, 3·P·P, patches)
     return F.fold(cells, pixels.shape[2:], patch, stride=patch)
 
@@ -184,7 +184,7 @@ def order_of(patches: int, seed: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Shuffle:
-    """One layer of two passes: the patches in their places, and the same patches in another order."""
+    """One layer of two passes: with the patches in place, and with the same patches permuted."""
 
     order: Tensor  # (patches,): which patch lies at each place
     prefix: int
@@ -196,18 +196,19 @@ class Shuffle:
 
     @property
     def tokens(self) -> Tensor:
-        """(N,): where each token of the second pass stood in the first."""
+        """(N,): the index in the first pass of each token of the second."""
         return torch.cat([torch.arange(self.prefix), self.order + self.prefix])
 
     @property
     def difference(self) -> float:
-        """The largest one among all heads' rows, once the second pass is put back into the first one's order."""
+        """The largest difference between the weights of the two passes, over all heads, after undoing the
+        permutation."""
         before, after = self._weights(self.before), self._weights(self.after)
         return (before[:, self.tokens][:, :, self.tokens] - after).abs().max().item()
 
     @property
     def largest(self) -> float:
-        """The largest weight there is, to compare the difference with."""
+        """The largest weight, to compare the difference with."""
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:

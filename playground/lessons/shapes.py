@@ -1,7 +1,7 @@
 """One attention layer, step by step: at each step the formula, the line of code that does it, and the tensor.
 
 A layer as wide as its input is vit.py's own; one of another width is the teaching layer, whose skip carries the values.
-Tensors are real: computed with the layer's weights, which are random unless the layer comes from a trained network.
+All tensors are computed with the layer's weights, which are random unless the layer is a trained network's.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from playground.lessons.teaching_layer import TeachingAttention
 from playground.vit import Attention, Block, Config, VisionTransformer, attention_by_hand
 
 MOST_NUMBERS = 8_000_000  # in one tensor
-MOST_SIDE = 28  # patches along a picture's side, or about: 785 tokens' scores can be held at once
+MOST_SIDE = 28  # patches along a picture's side: the scores of 785 tokens in all heads fit in memory
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a layer is asked for. Everything else follows."""
+    """The free sizes of a layer, from which all shapes follow."""
 
     batch: int
     tokens: int
@@ -57,7 +57,7 @@ class Sizes:
         )
 
 
-EXAMPLES = {  # the ones that textbooks walk through
+EXAMPLES = {  # those of textbooks
     "sentence": Sizes(1, 4, 512, 512, 8),
     "one-head": Sizes(13, 100, 49, 64, 1),
     "four-heads": Sizes(13, 100, 49, 64, 4),
@@ -69,13 +69,13 @@ EXAMPLES = {  # the ones that textbooks walk through
 class Step:
     name: str
     says: str
-    formula: str  # _ lowers, ^ lifts
+    formula: str  # _ subscript, ^ superscript
     axes: tuple[str, ...]  # the name of each number of the shape
-    reckoning: str  # where the shape comes from; names of axes stand for their numbers
+    reckoning: str  # how the shape is computed; the page replaces names of axes by numbers
     file: str
     lines: tuple[Line, ...]
-    tensors: dict[str, Tensor]  # all of this shape, by their names; the last is the step's answer
-    joined: bool = False  # heads lie one behind the other, without a gap
+    tensors: dict[str, Tensor]  # name -> tensor, all of this shape; the last is the result
+    joined: bool = False  # the heads' columns are concatenated
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,13 +86,13 @@ DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens",
 
 
 def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
-    """`pieces` of lines of `home`, which do it."""
+    """`pieces` identify the lines of `home` that compute this step."""
     lines = tuple(find(home, piece) for piece in pieces)
     return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
 
 
 def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
-    """Random tokens through a layer of random weights, with a generator of its own."""
+    """Runs random tokens through a layer of random weights; torch's global generator is not used."""
     sizes.check()
     random = torch.Generator().manual_seed(seed)
     x = torch.randn(sizes.batch, sizes.tokens, sizes.dim, generator=random)
@@ -102,9 +102,10 @@ def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
 
 
 def make_layer(sizes: Sizes, random: torch.Generator) -> Block | TeachingAttention:
-    """Weights that keep the numbers' size: queries, keys and values vary by about one, as the tokens do."""
-    with torch.device("meta"):  # shapes only: PyTorch's own random weights would be made for nothing
-        if sizes.chan == sizes.dim:  # the walk ends before the MLP, which may be as small as can be
+    """A layer whose random weights preserve variance: queries, keys and values have about unit variance, as the
+    tokens."""
+    with torch.device("meta"):  # without memory: PyTorch's own initial weights would be overwritten anyway
+        if sizes.chan == sizes.dim:  # the walk ends before the MLP, so it is as small as possible
             layer: nn.Module = Block(Config(width=sizes.dim, heads=sizes.heads, mlp_width=1))
         else:
             layer = TeachingAttention(sizes.dim, sizes.chan, sizes.heads)
@@ -119,7 +120,7 @@ def make_layer(sizes: Sizes, random: torch.Generator) -> Block | TeachingAttenti
 
 
 def walk_picture(vit: VisionTransformer, picture: Image.Image, layer: int) -> tuple[list[Step], list[str]]:
-    """The picture's own tokens through a layer of the network, and what each token is called."""
+    """Runs a picture's tokens through a layer of the network; returns the steps and the tokens' names."""
     c = vit.config
     native = tuple(min(side, MOST_SIDE * c.patch_size) for side in c.image_size)
     size = images.fit(picture.size, c.patch_size, native)

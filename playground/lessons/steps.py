@@ -1,4 +1,4 @@
-"""A walk through a layer as bytes for the browser: all steps at once, each tensor cut to what can be seen."""
+"""The steps of playground/lessons/shapes.py as bytes for the browser; large tensors are cut to what the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value
 
 
 def steps_to_bytes(steps: list[Step], names: list[str], view: dict) -> bytes:
-    """`names` of the tokens; `view` is handed to the browser as it is. Of a batch, the first is shown."""
+    """`names` are the tokens'; `view` is passed on unchanged. Only the first item of a batch is sent."""
     arrays, told = {}, []
     heads = steps[2].shape[1]
     numbers = {axis: n for step in steps for axis, n in zip(step.axes, step.shape, strict=True)}
@@ -44,8 +44,8 @@ def steps_to_bytes(steps: list[Step], names: list[str], view: dict) -> bytes:
 
 
 def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
-    """What is drawn side by side: the first of the batch as (panels, rows, columns). Where heads lie one behind the
-    other, each is a panel, so that it can be seen to part."""
+    """(panels, rows, columns): the matrices that are drawn side by side, of the first item of the batch. Concatenated
+    heads become one panel each, so that the page can show where one ends."""
     first = tensor[0].float().cpu()
     if first.dim() == 3:
         return first
@@ -63,8 +63,8 @@ def visible(tokens: int) -> int:
 
 
 def _range(step: Step) -> dict[str, float]:
-    """From where to where all the numbers go, those that are not shown included, and where the colours end: at the
-    99th percentile of their sizes, for one outlier would make everything else pale."""
+    """The smallest and largest number, including those that are not shown, and where the colours end: at the 99th
+    percentile of the absolute values, because one outlier would make everything else pale."""
     first = [tensor[0].float().cpu().flatten() for tensor in step.tensors.values()]
     low, high = min(float(t.min()) for t in first), max(float(t.max()) for t in first)
     sizes = np.concatenate([t.abs().numpy() for t in first])

@@ -1,4 +1,4 @@
-"""An attention layer for the blackboard, whose output may be wider or narrower than its input.
+"""An attention layer for teaching, whose output may be wider or narrower than its input.
 
 Tutorials on the T2T-ViT (Yuan et al., 2021) walk through this one: the first layers of that network squeeze wide tokens
 into `chan` channels. A residual connection needs equal widths on both sides, so here the values, which already have

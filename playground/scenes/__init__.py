@@ -1,1 +1,1 @@
-"""Endless drawn pictures, with labels and masks."""
+"""Draws random pictures with labels and masks, for training and measuring."""

@@ -8,7 +8,7 @@ from playground.scenes.textures import Colour, Material, mix, paint
 
 BACKDROPS = ("empty", "textured", "patterned", "cluttered", "patchwork", "landscape", "indoors")
 GROUNDS = ("backdrop", "sky", "sun", "hills", "meadow", "water", "sand", "wall", "table")
-GROUNDED = frozenset({"landscape", "indoors"})  # things stand on something here
+GROUNDED = frozenset({"landscape", "indoors"})  # the backdrops with a ground that things stand on
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Sheet:
         return (np.arange(self.height, dtype=np.float32)[:, None] + 0.5) / self.height
 
     def fill(self, material: Material, ground: str, cover: np.ndarray | None = None, top: int = 0, flat: float = 1.0):
-        """Lays a material over everything, or where `cover` (height, width), 0…1, says; nothing above row `top`."""
+        """Paints a material below row `top`, everywhere or blended by `cover` (height, width) from 0 to 1."""
         self.grounds.append(GROUNDS.index(ground))
         unit = 2 / max(self.height, self.width)
         frame = (unit, 0.0, -self.width * unit / 2, 0.0, unit * flat, (top - self.height) * unit * flat / 2)
@@ -53,7 +53,7 @@ class Sheet:
         self.regions[top:][share[..., 0] > 0.5] = len(self.grounds) - 1
 
     def below(self, ridge: np.ndarray) -> tuple[np.ndarray, int]:
-        """The cover of all that lies below a ridge (width,), and the first row that it touches."""
+        """The mask of the area below a ridge (width,), and its first row."""
         cover = np.clip((self.y - ridge) * self.height + 0.5, 0, 1)
         return cover, int(np.clip(np.floor(ridge.min() * self.height) - 1, 0, self.height - 1))
 
@@ -73,7 +73,7 @@ def _surface(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None
 
 
 def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> None:
-    """One region for each material, with smooth borders: the heights of random waves are compared."""
+    """One region for each material, with smooth borders: where its random wave is the highest of all."""
     heights = []
     for _ in backdrop.materials:
         wave = rng.uniform(2.0, 5.5, (2, 2)) * rng.choice((-1, 1), (2, 2))
@@ -90,7 +90,7 @@ def _patchwork(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
 
 
 def _ridge(rng: np.random.Generator, x: np.ndarray, height: float, rough: float) -> np.ndarray:
-    """A skyline (width,): a few sine waves, the shorter the lower."""
+    """A skyline (width,): a sum of sine waves; shorter waves are lower."""
     waves = rng.uniform(1.0, 1.9, 5) * 2.0 ** np.arange(5) * 1.5
     heights = rough / 1.9 ** np.arange(5) * rng.uniform(0.5, 1, 5)
     return height + (heights @ np.sin(waves[:, None] * x + rng.uniform(0, 6.3, (5, 1)))).astype(np.float32)
@@ -118,7 +118,7 @@ def _landscape(sheet: Sheet, backdrop: Backdrop, rng: np.random.Generator) -> No
 
 
 def _ground(material: Material, near: float) -> str:
-    if material.name == "furry" and material.angle:  # streaks lying on their side are ripples
+    if material.name == "furry" and material.angle:  # horizontal streaks look like ripples
         return "water"
     if material.name == "cloudy" and near >= 0.5:
         return "sand"

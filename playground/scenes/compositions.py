@@ -1,4 +1,4 @@
-"""The hand-composed pictures, as descriptions for `playground.scenes.generate.drawing.draw`. Each shows one thing."""
+"""The sample drawings, composed by hand, as descriptions for `playground.scenes.drawing.draw`."""
 
 from math import pi
 
@@ -130,7 +130,7 @@ def _odd_tile() -> Description:
     return Description(backdrop, tuple(things), light=4.0, ambience=0.1)
 
 
-TILE = 1175  # the outline that is nearest to a true square
+TILE = 1175  # the seed whose outline is nearest to a true square
 
 
 def _camouflage() -> Description:

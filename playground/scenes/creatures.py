@@ -1,4 +1,4 @@
-"""Silhouettes of living things, and of what they leave behind."""
+"""Silhouettes of living things."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""From the description of a scene to its picture, masks and labels, at any size.
+"""Draws the picture, masks and labels of a scene from its description, at any size.
 
-`draw` is the one painter: the 112-pixel training scenes and the 768-pixel samples in the app come from it.
+`draw` makes both the 112-pixel training scenes and the 768-pixel samples of the app.
 Masks are drawn four times finer and averaged; colours are painted at the final size and blended by those masks.
 """
 
@@ -28,12 +28,12 @@ class Thing:
     x: float
     y: float
     size: float  # its longest side
-    materials: tuple[Material, ...]  # body, second, third part; the last one stands in for those that lack
-    seed: int = 0  # which of the endless houses it is
+    materials: tuple[Material, ...]  # of body, second and third part; the last is repeated if there are fewer
+    seed: int = 0  # the outline varies with it: no two houses are the same
     angle: float = 0.0  # radians, clockwise
     flip: bool = False
-    relief: float = 0.35  # how much light and shade model it
-    shadow: str = "drop"  # drop: on a wall behind it; cast: on the ground it stands on; none
+    relief: float = 0.35  # strength of light and shade
+    shadow: str = "drop"  # "drop": on a wall behind it; "cast": on the ground; "none"
     kind: int = -1  # things of one kind look the same, and are placed far apart; -1: a kind of its own
 
 
@@ -55,7 +55,7 @@ class Description:
 class Scene:
     image: np.ndarray  # (height, width, 3) uint8
     objects: np.ndarray  # (height, width) uint8: 0 is background, k the k-th object
-    regions: np.ndarray  # (height, width) uint8: the part of the background that is seen or hidden here
+    regions: np.ndarray  # (height, width) uint8: the part of the background, also behind objects
     shapes: np.ndarray  # (objects,) int64, index into SHAPES
     materials: np.ndarray  # (objects,) int64, index into MATERIALS
     visible: np.ndarray  # (objects,) float32: the share of the object that is neither hidden nor off the picture
@@ -102,7 +102,7 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
     if thing.shadow != "none":
         missing = _shadow(thing, whole, soft, extent, light, max(lows) - y0)
         under, seen = _window(canvas, missing, x0, y0)
-        under *= 1 - seen[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows keep a little more blue
+        under *= 1 - seen[..., None] * np.float32([1.0, 0.97, 0.88])  # shadows are slightly blue
     inset = margin - 2  # the thing itself fills less than its shadow
     tight = (inset, inset, x1 - x0 - inset, y1 - y0 - inset)
     alpha = np.asarray(whole.crop(tight), np.float32) / 255
@@ -116,7 +116,8 @@ def _place(canvas: np.ndarray, objects: np.ndarray, thing: Thing, number: int, l
 
 
 def _window(canvas: np.ndarray, cut: np.ndarray, x0: int, y0: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where a piece whose corner is at (x0, y0) lies on the canvas, and what of the piece is on it (maybe nothing)."""
+    """The part of the canvas under a piece with its corner at (x0, y0), and the part of the piece on the canvas, both
+    maybe empty."""
     left, top = max(0, x0), max(0, y0)
     right, low = max(left, min(canvas.shape[1], x0 + cut.shape[1])), max(top, min(canvas.shape[0], y0 + cut.shape[0]))
     return canvas[top:low, left:right], cut[top - y0 : low - y0, left - x0 : right - x0]
@@ -134,13 +135,13 @@ def _turned(thing: Thing, height: int) -> list[Part]:
 
 
 def _worth_drawing(parts: list[Part], spans: list[tuple[float, ...]]):
-    """Without the glint of an eye that would be a fraction of a pixel."""
+    """Leaves out parts smaller than a pixel, such as the glint of an eye."""
     kept = [k for k, (x0, y0, x1, y1) in enumerate(spans) if k == 0 or (x1 - x0) + (y1 - y0) > 1.2]
     return [parts[k] for k in kept], [spans[k] for k in kept]
 
 
 def _mask(part: Part, span: tuple[float, ...], x0: int, y0: int) -> tuple[int, int, Image.Image]:
-    """The cover of one part, cropped to it: (left, top) within the window that begins at (x0, y0), and an 'L' image."""
+    """The mask of one part: its (left, top) in the window that begins at (x0, y0), and an 'L' image cropped to it."""
     left, top, right, low = floor(span[0]), floor(span[1]), ceil(span[2]) + 1, ceil(span[3]) + 1
     fine = Image.new("L", ((right - left) * FINER, (low - top) * FINER), 0)
     points = ((part.points - (left, top)) * FINER).ravel().tolist()
@@ -176,7 +177,7 @@ def _coloured(thing: Thing, parts: list[Part], covers, origin: tuple[int, int], 
 
 
 def _lit(colours, soft: np.ndarray, inset: int, relief: float, extent: float, light: float) -> np.ndarray:
-    """Light and shade, as if the thing were inflated: its softened mask is its height."""
+    """Adds light and shade as if the thing were inflated: its blurred mask is taken for a height map."""
     reach = max(1.0, 0.07 * extent)
     dx, dy = round(reach * cos(light)), round(reach * sin(light))
     height, width = soft.shape
@@ -190,12 +191,12 @@ def _lit(colours, soft: np.ndarray, inset: int, relief: float, extent: float, li
 
 
 def _shadow(thing: Thing, whole: Image.Image, soft: np.ndarray, extent: float, light: float, base: float) -> np.ndarray:
-    """How much light is missing, 0…1 (h, w)."""
+    """The darkness of the shadow, 0…1 (h, w)."""
     if thing.shadow == "drop":
         away = 0.06 * extent
         return 0.42 * np.roll(soft, (round(-away * sin(light)), round(-away * cos(light))), (0, 1))
     lean, squash = -0.55 * cos(light), 0.26
-    # Output pixel → where it comes from: up by 1/squash from the base, sideways by the lean.
+    # Maps output pixels to the mask: heights above the base are divided by `squash`, columns shifted by the lean.
     affine = (1, lean / squash, -lean / squash * base, 0, 1 / squash, base - base / squash)
     lying = whole.transform(whole.size, Image.Transform.AFFINE, affine, Image.Resampling.BILINEAR)
     lying = lying.filter(ImageFilter.GaussianBlur(0.03 * extent))
@@ -226,7 +227,7 @@ def _finished(canvas: np.ndarray, description: Description) -> np.ndarray:
 
 
 def _scene(description: Description, image: np.ndarray, objects: np.ndarray, areas: list[float], sheet) -> Scene:
-    """Collects the labels; a thing of which nothing is seen is no object, and the others close the gap."""
+    """Collects the labels. Things that are completely hidden are left out, and the others renumbered."""
     seen = np.bincount(objects.ravel(), minlength=len(areas) + 1)[1:]
     kept = np.flatnonzero(seen)
     renumber = np.zeros(len(areas) + 1, np.uint8)

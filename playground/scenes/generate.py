@@ -1,7 +1,7 @@
-"""An endless, seeded source of pictures: `scene(seed)` composes and draws one, always the same for the same seed.
+"""Random scenes: `scene(seed)` composes and draws one, always the same for the same seed.
 
-Colour alone must not give the objects away. Every scene has one palette, from which the background takes its colours
-as well; many objects have two strongly different colours; some wear exactly the background's colours with another
+Objects must not be recognisable by colour alone. Every scene has one palette, from which the background takes its
+colours as well; many objects have two strongly different colours; some have exactly the background's colours in another
 texture; neighbours share colours, and equal objects stand far apart.
 """
 
@@ -48,7 +48,7 @@ def close_up(seed: int, size: int = 56) -> Scene:
 
 
 def describe(seed: int, most: int = 5, zoom: float = 1.0) -> Description:
-    """What is in the scene of that seed, with so many things at most: everything but the pixels."""
+    """The description of the scene of that seed, with at most `most` things."""
     rng = np.random.default_rng(seed)
     colours = palette(rng)
     backdrop, ground_colours = _backdrop(rng, colours)
@@ -92,7 +92,7 @@ def _material(rng: np.random.Generator, colours: list[Colour], size: float, name
 
 
 def _ramp(rng: np.random.Generator, colours: list[Colour], count: int) -> tuple[Colour, ...]:
-    """Colours of which neighbours differ clearly."""
+    """Some of the colours, such that neighbours differ clearly."""
     ramp = [_pick(rng, colours)]
     while len(ramp) < count:
         options = sorted(colours, key=lambda colour: -sum(abs(a - b) for a, b in zip(colour, ramp[-1], strict=True)))
@@ -106,7 +106,7 @@ def _calm(material: Material, amount: float) -> Material:
     return replace(material, colours=tuple(mix(colour, middle, amount) for colour in material.colours))
 
 
-# Backdrops. Each comes with the colours that its surfaces show, for things that want to hide.
+# Backdrops. Each function also returns the colours it used, for things that shall have the same.
 
 
 def _backdrop(rng: np.random.Generator, colours: list[Colour]) -> tuple[Backdrop, list[Colour]]:
@@ -215,7 +215,7 @@ def _thing(
 
 
 def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -> tuple[Material, ...]:
-    """Three materials. What a body wears decides how hard it is to tell by colour."""
+    """Three materials. The body's decides how hard the object is to tell by colour."""
     choice = rng.random()
     fresh = [colour for colour in colours if colour not in behind] or colours
     if shape == "face" and choice < 0.85:
@@ -234,7 +234,8 @@ def _dress(rng, shape: str, size: float, colours, behind, others: list[Thing]) -
 
 
 def _spot(rng, size: float, same: list[Thing], others: list[Thing], spread: bool = False) -> tuple[float, float]:
-    """A place that overlaps others only sometimes; with `spread` the farthest of several from its likes."""
+    """A random place that seldom overlaps other things; with `spread`, the one farthest from things of the same
+    kind."""
     inset = 0.3 * size
     tries = rng.uniform(inset, 1 - inset, (8, 2))
     if not others:

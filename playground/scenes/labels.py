@@ -1,4 +1,4 @@
-"""What a patch should know: its object, class and box; and three simple rows that a trained head has to beat."""
+"""The labels of each patch (object, classes, box), and three baselines for attention rows."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from playground.scenes.drawing import Scene
 from playground.scenes.silhouettes import SHAPES
 from playground.scenes.textures import MATERIALS
 
-FAMILIES = {  # of shapes and of materials: what the class token is asked for
+FAMILIES = {  # of shapes and of materials: labels of the class token
     "plain shape": ("disc", "triangle", "square", "star", "ring", "crescent", "heart", "cross", "arrow"),
     "animal or face": ("fish", "bird", "cat", "butterfly", "face"),
     "plant": ("leaf", "flower", "tree", "mushroom", "pear"),
@@ -18,9 +18,9 @@ FAMILIES = {  # of shapes and of materials: what the class token is asked for
     "patterned thing": ("striped", "dotted", "checked"),
     "thing of natural texture": ("cloudy", "marbled", "woody", "furry", "scaly", "pebbled", "fractal"),
 }
-LABELS = (*FAMILIES, *BACKDROPS)  # what the class token says about a picture, in words
-ENOUGH_SEEN = 0.35  # an object of which less is visible counts as absent
-ENOUGH_AREA = 0.008  # of the picture, likewise
+LABELS = (*FAMILIES, *BACKDROPS)  # all labels of the class token
+ENOUGH_SEEN = 0.35  # objects with a smaller visible share count as absent
+ENOUGH_AREA = 0.008  # objects that cover less of the picture, too
 FEWEST_PATCHES = 3  # objects with fewer patches are left out when attention is measured
 
 
@@ -82,28 +82,28 @@ def presence(scene: Scene) -> np.ndarray:
 
 
 def plainly_visible(scene: Scene) -> np.ndarray:
-    """Which objects a person would be expected to name: bool (objects,)."""
+    """Which objects are visible enough to count as present: bool (objects,)."""
     seen = np.bincount(scene.objects.ravel(), minlength=len(scene.shapes) + 1)[1:]
     return (scene.visible >= ENOUGH_SEEN) & (seen >= ENOUGH_AREA * scene.objects.size)
 
 
-# What attention is measured against. Rows are (patches, patches), each sums to 1, nothing on the patch itself.
+# Baselines for attention: (patches, patches), rows sum to 1, with 0 on the patch itself.
 
 
 def area_rows(patches: int) -> np.ndarray:
-    """Everywhere alike: what falls on an object is its share of the area."""
+    """Uniform rows: the mass on an object is its share of the area."""
     return _without_self(np.zeros((patches, patches), np.float32))
 
 
 def gaussian_rows(rows: int, columns: int, sigma: float = 1.5) -> np.ndarray:
-    """Nearness alone, `sigma` in patches."""
+    """A Gaussian of the distance; `sigma` in patches."""
     y, x = np.divmod(np.arange(rows * columns), columns)
     squared = (y[:, None] - y) ** 2 + (x[:, None] - x) ** 2
     return _without_self(-squared / (2 * sigma**2))
 
 
 def colour_rows(image: np.ndarray, temperature: float, patch: int = 8) -> np.ndarray:
-    """Likeness of the patches' mean colours alone (0…1 per channel): exp(−distance² / temperature)."""
+    """Similarity of mean colours (0…1 per channel): exp(−distance² / temperature)."""
     height, width = image.shape[:2]
     cells = image.reshape(height // patch, patch, width // patch, patch, 3)
     means = cells.mean((1, 3)).reshape(-1, 3) / 255  # (patches, 3)

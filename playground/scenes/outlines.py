@@ -1,4 +1,4 @@
-"""What silhouettes are put together from: parts, and functions that give the points of a polygon, (points, 2)."""
+"""Building blocks of silhouettes: parts, and functions that return the points of a polygon, (points, 2)."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ def curve(*corners: tuple[float, float], steps: int = 12) -> np.ndarray:
     t = np.arange(steps)[:, None, None] / steps  # (steps, 1, 1)
     bow = (2 * before - 5 * p + 4 * after - later) * t**2 + (3 * p - before - 3 * after + later) * t**3
     pieces = (p + 0.5 * ((after - before) * t + bow)).transpose(1, 0, 2)  # (n, steps, 2)
-    return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a little loop
+    return pieces[(p != after).any(1)].reshape(-1, 2)  # a piece between equal points would be a small loop
 
 
 def symmetric(*right: tuple[float, float]) -> np.ndarray:
@@ -39,7 +39,7 @@ def ellipse(x: float, y: float, rx: float, ry: float | None = None, tilt: float 
 
 
 def annulus(x: float, y: float, outer: float, inner: float) -> np.ndarray:
-    """A ring as one polygon: round the rim, then back round the hole."""
+    """A ring as one polygon: along the outer circle, then back along the inner one."""
     return np.concatenate([arc(x, y, outer, outer, 0, 360, 48), arc(x, y, inner, inner, 360, 0, 48)])
 
 
@@ -72,7 +72,7 @@ def regular(corners: int, inner: float = 1.0, rng: np.random.Generator | None = 
 
 
 def both(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """On the right and on the left."""
+    """The points and their mirror image."""
     return points, mirror(points)
 
 

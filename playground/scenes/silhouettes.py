@@ -29,7 +29,8 @@ from playground.scenes.outlines import (
 
 @lru_cache(maxsize=4096)
 def silhouette(name: str, seed: int) -> list[Part]:
-    """The parts of one thing, centred, with the longest side spanning -1…1. Kept: don't write into them."""
+    """The parts of one thing, centred, with the longest side spanning -1…1. Cached: don't change the
+    arrays."""
     rng = np.random.default_rng(seed)
     parts = _DRAWERS[name](rng)
     points = np.concatenate([part.points for part in parts])

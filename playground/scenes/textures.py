@@ -1,4 +1,4 @@
-"""Materials: what covers a surface. A material is a pattern of greys looked up in a ramp of colours.
+"""Materials of surfaces. A material is a pattern of greys that are mapped to a ramp of colours.
 
 Regular patterns (stripes, dots, checks) are computed. Natural ones (clouds, marble, pebbles…) are cut out of a bank of
 large grey fields that each process builds once, on first use. The bank is seeded and every field is equalised: two
@@ -24,7 +24,7 @@ MATERIALS = REGULAR + NATURAL
 class Material:
     name: str
     colours: tuple[Colour, ...]
-    scale: float = 4.0  # regular: periods across a surface; natural: the share of a field that it shows, 0…0.7
+    scale: float = 4.0  # regular: periods across a surface; natural: the visible share of a field, 0…0.7
     angle: float = 0.0  # radians
     seed: int = 0
     crisp: bool = False  # flat areas of each colour, no blending between them
@@ -51,7 +51,7 @@ def _srgb(linear: float) -> float:
 
 
 def palette(rng: np.random.Generator) -> list[Colour]:
-    """Five colours that go together: a few related hues, spread in lightness, rarely loud."""
+    """Five colours that go together: a few related hues, spread in lightness, of moderate chroma."""
     hue, scheme = rng.random(), rng.random()
     if scheme < 0.2:
         hues = hue + rng.uniform(-0.13, 0.13, 5)
@@ -87,7 +87,7 @@ def _ramp(colours: tuple[Colour, ...], crisp: bool) -> np.ndarray:  # (256, 3) u
 def paint(material: Material, height: int, width: int, frame: tuple[float, float, float, float, float, float]):
     """The colours of a surface, uint8 (height, width, 3), or (3,) where it is one colour.
 
-    `frame` (a, b, c, d, e, f) leads from a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
+    `frame` (a, b, c, d, e, f) maps a pixel to the surface: u = a·x + b·y + c, v = d·x + e·y + f,
     where the surface spans -1…1 in both directions.
     """
     if material.name == "solid":
@@ -136,7 +136,7 @@ def _natural(material: Material, height: int, width: int, frame) -> np.ndarray: 
     levels = fields[material.seed % len(fields)]
     a, b, c, d, e, f = frame
     span = material.scale / 2
-    reach = min(0.5, span * 1.42)  # a turned square must stay inside the field
+    reach = min(0.5, span * 1.42)  # a rotated square must stay inside the field
     spot = [reach + (1 - 2 * reach) * (material.seed // step % 997) / 996 for step in (1, 997)]
     footprint = span * hypot(a, b) * FIELD  # how many of the field's pixels one pixel covers
     level = min(max(int(log2(footprint) + 0.3), 0), len(levels) - 1)
@@ -169,7 +169,7 @@ def bank() -> dict[str, list[list[Image.Image]]]:
 def _noise(
     rng: np.random.Generator, slope: float, stretch: float = 1.0, low: float = 2.0, n: int = FIELD
 ) -> np.ndarray:
-    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` draws it out along y."""
+    """Noise whose amplitude falls as 1 / frequency^slope; `stretch` elongates it along y."""
     down, across = np.fft.fftfreq(n, 1 / n)[:, None], np.fft.rfftfreq(n, 1 / n)
     frequency = np.hypot(down * stretch, across)
     spectrum = np.fft.rfft2(rng.standard_normal((n, n), np.float32))
@@ -231,7 +231,7 @@ def _julia(c: complex) -> np.ndarray:
     n = FIELD // 2
     x = np.linspace(-1.35, 1.35, n, dtype=np.float32)
     z = (x + 1j * x[:, None]).astype(np.complex64)
-    trap = np.full((n, n), 9, np.float32)  # how near an orbit came to the axes: bands everywhere, no flat areas
+    trap = np.full((n, n), 9, np.float32)  # orbit trap: smallest distance to the axes; gives bands without flat areas
     for _ in range(24):
         z = np.where(np.abs(z) < 4, z * z + np.complex64(c), z)
         trap = np.minimum(trap, np.minimum(np.abs(z.real), np.abs(z.imag)))
@@ -243,7 +243,7 @@ def _larger(field: np.ndarray) -> np.ndarray:
 
 
 def _equalise(field: np.ndarray) -> np.ndarray:
-    """Greys 0…255, each as common as any other."""
+    """Histogram equalisation: greys 0…255, equally frequent."""
     low, high = float(field.min()), float(field.max())
     bins = ((field - low) * (4095 / (high - low))).astype(np.uint16)
     rank = np.cumsum(np.bincount(bins.ravel(), minlength=4096))

@@ -1,7 +1,7 @@
-"""How the person for whom the server works right now is told what happens behind their page.
+"""Lets code in serving/ send messages to the page that waits for it, without knowing Streamlit.
 
-The server knows no pages. `ui/messages.py` sets `find` once, as the app starts; until then, and for work that no page
-waits for (a warm-up, a test, a training in the background), nobody is told anything.
+`ui/messages.py` sets `find` once when the app starts. Before that, and for work that no page waits for (a warm-up, a
+test, training in the background), messages go to Nobody.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Asker(Protocol):
         """`before` others have to finish first; 0 ends a wait. Raises when the person has left the page."""
 
     def hears(self, sentence: str) -> None:
-        """Something that they should know, such as: the graphics card is full."""
+        """A sentence for the person, such as: the graphics card is full."""
 
 
 class Nobody:
@@ -26,7 +26,7 @@ class Nobody:
         pass
 
 
-find: Callable[[], Asker] = Nobody  # gives the person for whom the calling thread works
+find: Callable[[], Asker] = Nobody  # returns the page that the calling thread works for
 
 
 def current() -> Asker:

@@ -1,4 +1,4 @@
-"""What one person's browser holds of the microscope, and the bytes that bring it the rest."""
+"""Tracks what one person's browser already has of the microscope's data, and builds the bytes with what it lacks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
-MINE = "mine:"  # in the strip, what stands before the id of a picture of the person's own
+MINE = "mine:"  # in the strip of samples: the prefix of the id of a picture of one's own
 FORGET = "forget:"  # what the strip says when the person's own pictures are to be forgotten
-LENS_HEIGHT = -82  # the window less what stands above the microscope
+LENS_HEIGHT = -82  # pixels; negative: the window's height minus what stands above the microscope
 ADVICE_HEIGHT = 32  # of the line that may stand between
 HALF = 65504  # the largest number of sixteen bits
 
@@ -34,7 +34,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a person looks at. It is replaced and never changed, so a new choice is a new object."""
+    """What a person looks at. Immutable: a change makes a new object, so that `is` detects it."""
 
     picture: Picture
     wish: Wish
@@ -45,7 +45,7 @@ class Choice:
     mine: tuple[Picture, ...] = ()  # pictures of the person's own, the latest last: one click brings one back
 
     def pairs(self) -> list[tuple[Picture, Wish]]:
-        """All that the microscope needs a pack of."""
+        """The (picture, wish) pairs whose packs the microscope needs."""
         whole = [] if self.whole is None else [(self.picture, self.whole)]
         return [(self.picture, self.first or self.wish), *whole, *([] if self.other is None else [self.other])]
 
@@ -57,18 +57,18 @@ class Choice:
 
 class Browser:
     def __init__(self):
-        self._held: set[str] = set()  # ids of packs and pictures that it has
-        self._more: tuple[str, list[int]] | None = None  # layers that it asked for, of the pack with this id
+        self._held: set[str] = set()  # ids of packs and pictures that the browser has
+        self._more: tuple[str, list[int]] | None = None  # (pack id, layers) that the browser has asked for
         self._matrix: tuple[dict, np.ndarray] | None = None  # features or flows that it asked for, and whose they are
-        self._last: tuple[Choice, int, bool, bytes] | None = None  # what was sent last, and for which choice and view
+        self._last: tuple[Choice, int, bool, bytes] | None = None  # (choice, view id, bytes) of the last message
 
     def has_nothing(self) -> None:
-        """It forgets everything when another page is opened."""
+        """Called when another page is opened: the browser then forgets all data."""
         self._held.clear()
         self._last = None
 
     def lost(self, ids: set[str]) -> None:
-        """It says that it does not have these, whatever was sent."""
+        """Called when the browser reports that these are missing, though they were sent."""
         self._held -= ids
         self._last = None
 
@@ -82,7 +82,7 @@ class Browser:
         self._last = None
 
     def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
-        """The very same bytes as before, as long as nothing has changed: those are not sent twice."""
+        """The message for the browser. The same object as long as nothing has changed, so that it isn't sent twice."""
         if self._last is None or self._last[0] is not choice or self._last[1:3] != (view_id, advised):
             self._last = (choice, view_id, advised, self._build(choice, view, view_id, own, advised))
         return self._last[3]

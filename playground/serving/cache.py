@@ -1,4 +1,4 @@
-"""What has been made once is kept for everybody, up to a bound in bytes; what was not used for longest goes first."""
+"""A thread-safe cache with a limit in bytes; the least recently used entries are dropped first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Cache:
     def __init__(self, most_bytes: int, size: Callable[[Any], int] = len):
         self.most_bytes = most_bytes
         self.size = size
-        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> what was made, its bytes
+        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
         self._making: dict[Hashable, threading.Lock] = {}
         self.used = time.monotonic()
         self._lock = threading.Lock()
@@ -30,7 +30,7 @@ class Cache:
             return key in self._kept
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What is kept under this key, made now if it is not there. If two ask at the same moment it is made once."""
+        """The value of this key, made if it is missing. If several threads ask at the same time, it is made once."""
         self.used = time.monotonic()
         with self._lock:
             if key in self._kept:
@@ -57,17 +57,17 @@ class Cache:
                 self._kept.popitem(last=False)
 
     def drop_oldest(self) -> None:
-        """Forgets what was not used for longest."""
+        """Drops the least recently used entry."""
         with self._lock:
             if self._kept:
                 self._kept.popitem(last=False)
 
 
 def trim(caches: Iterable[Cache], most_bytes: int) -> None:
-    """Keeps many caches within one bound together: the cache that was not used for longest loses its things first."""
+    """Limits the total size of many caches: the least recently used cache loses its entries first."""
     caches = sorted(caches, key=lambda cache: cache.used)
     excess = sum(cache.bytes for cache in caches) - most_bytes
-    for cache in caches[:-1]:  # the last one was used just now, by the person who waits for the answer
+    for cache in caches[:-1]:  # the last was used just now, for an answer that somebody waits for
         while excess > 0 and (held := cache.bytes):
             cache.drop_oldest()
             excess -= held - cache.bytes

@@ -1,4 +1,4 @@
-"""The measurements of the page about the cost: one at a time, and the last ones are kept for everybody."""
+"""The measurements of the cost page: one runs at a time, and the last results are shared by all visitors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Measurements:
         self._lock = threading.Lock()
 
     def start(self, case: Case) -> Ticket:
-        """The series begins when it is its turn, and stops with its ticket."""
+        """Queues a series. It stops when its ticket is stopped or no longer polled."""
         return self._queue.run(lambda ticket: self._measure(case, ticket))
 
     def before(self, ticket: Ticket) -> int:
-        """How many come first. Who does not ask for a while is taken to have left."""
+        """How many come first. Must be called regularly: otherwise the visitor counts as gone."""
         return self._queue.before(ticket)
 
     def running(self) -> Series | None:
@@ -33,7 +33,7 @@ class Measurements:
         return last if last and last.running else None
 
     def result(self, case: Case) -> Series | None:
-        """What there is of this case: the running series, or the last one."""
+        """The series of this case, running or finished."""
         with self._lock:
             return self._series.get(case)
 
@@ -41,7 +41,7 @@ class Measurements:
         former, series = self.result(case), Series(*case)
         self._keep(case, series)
         series.wait(ticket.stopped)
-        if series.stopped and not series.points:  # it says nothing
+        if series.stopped and not series.points:  # has no result
             self._keep(case, former)
 
     def _keep(self, case: Case, series: Series | None) -> None:

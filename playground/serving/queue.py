@@ -1,9 +1,9 @@
-"""The queue for everything that is heavy: first come, first served, so many at once.
+"""A first-come-first-served queue for heavy computations, of which at most `at_once` run at the same time.
 
-There are two ways to wait. `with queue.take(tell): …` waits where it stands, in the thread of a page. `queue.run(work)`
-gives a ticket at once and does the work in a thread of its own; the page looks at the ticket again and again.
+There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
+returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.
 
-Nobody holds a place who has left: `tell` may raise, and a ticket that nobody has looked at for a while is given up.
+People who leave lose their place: `tell` may raise, and a ticket that isn't polled for a while is dropped.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from functools import cache
 
 from playground.serving import asker, settings
 
-TELL_EVERY = 0.4  # seconds between two calls of `tell`; who waits for less is told nothing
+TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 
 WAITING, SERVED, OVER = "waiting", "served", "over"
 
 
 class Ticket:
-    """A place in the queue. Without `patience` it is held until it is left."""
+    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds."""
 
     def __init__(self, patience: float | None = None):
         self.state = WAITING
-        self.trouble: Exception | None = None  # what went wrong in the work
+        self.trouble: Exception | None = None  # the exception that ended the work
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
 
     def stop(self) -> None:
-        """Gives up the place. Work that has begun ends when it next asks `stopped`."""
+        """Gives up the place. Work that has begun ends when it next calls `stopped`."""
         self._stop.set()
 
     def stopped(self) -> bool:
@@ -41,7 +41,7 @@ class Ticket:
         return left or self._stop.is_set()
 
     def look(self) -> None:
-        """Somebody is still interested."""
+        """Notes that somebody still waits for it."""
         self._looked = time.monotonic()
 
 
@@ -49,13 +49,13 @@ class Queue:
     def __init__(self, at_once: int = 1, patience: float = PATIENCE):
         self.at_once = at_once
         self.patience = patience
-        self._line: list[Ticket] = []  # in the order of coming; those who are served stay in it until they are done
+        self._line: list[Ticket] = []  # in order of arrival; a ticket stays until its work is done
         self._moved = threading.Condition()
 
     @contextmanager
     def take(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
-        """Waits until it is one's turn. `tell` hears how many have to finish first, and 0 at the end if one had to
-        wait; what it raises gives up the place."""
+        """Waits for a turn. `tell` is called with the number of those who have to finish first, and with 0 when the
+        wait is over; an exception of it gives up the place."""
         ticket, told = Ticket(), False
         self._join(ticket)
         try:
@@ -70,14 +70,14 @@ class Queue:
             self._leave(ticket)
 
     def run(self, work: Callable[[Ticket], None]) -> Ticket:
-        """`work` gets its ticket, and should end soon after the ticket says `stopped`."""
+        """Runs `work(ticket)` in a thread when it is its turn; it should end soon after `ticket.stopped()` is true."""
         ticket = Ticket(self.patience)
         self._join(ticket)
         threading.Thread(target=self._serve, args=(ticket, work), name="queue", daemon=True).start()
         return ticket
 
     def before(self, ticket: Ticket) -> int:
-        """How many have to finish before this ticket is served. To ask is to say that one still waits."""
+        """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
         ticket.look()
         with self._moved:
             return self._before(ticket)
@@ -88,7 +88,7 @@ class Queue:
                 self._wait(ticket)
             if ticket.state == SERVED:
                 work(ticket)
-        except Exception as error:  # told to the ticket's holder; those behind must not suffer
+        except Exception as error:  # reported by the ticket; the queue must go on
             ticket.trouble = error
         finally:
             self._leave(ticket)
@@ -98,7 +98,7 @@ class Queue:
             self._line.append(ticket)
 
     def _wait(self, ticket: Ticket) -> int:
-        """How many still have to finish first, after waiting a while for it to be none."""
+        """Waits up to TELL_EVERY seconds for a turn; returns how many still have to finish first."""
         with self._moved:
             self._moved.wait_for(lambda: self._before(ticket) == 0, TELL_EVERY)
             before = self._before(ticket)
@@ -113,7 +113,7 @@ class Queue:
             self._moved.notify_all()
 
     def _before(self, ticket: Ticket) -> int:
-        """Who gave up before being served does not count."""
+        """How many have to finish first. Tickets that gave up before being served don't count."""
         if ticket.state != WAITING:
             return 0
         served = sum(other.state == SERVED for other in self._line)
@@ -129,5 +129,5 @@ def passes() -> Queue:
 
 
 def turn() -> AbstractContextManager[None]:
-    """Acquire before computing: `with queue.turn(): …`. The page says how many come first."""
+    """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
     return passes().take(asker.current().waits)

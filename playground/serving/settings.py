@@ -1,4 +1,4 @@
-"""What whoever runs the server can set, by environment variables; all have defaults that suit a laptop.
+"""The settings of a server, from environment variables; the defaults suit a laptop.
 
 PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces between; default: a curated list of timm's
 PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names
@@ -39,7 +39,8 @@ def now() -> Settings:
 
 
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
-    """PlaygroundError names the variable that makes no sense: a server with a typing error should not start."""
+    """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
+    start."""
     names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE")
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))

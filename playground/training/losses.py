@@ -7,8 +7,8 @@ supervised. In brackets, the names in LOSSES. Only the class head is kept after 
   [gathered]                      one head in each of the last three layers should attend within the query's object,
                                   from the first whole scenes on
   [uneven]                        … and later with equal weights on all of the object's patches
-  [placed]                        from the same step on, one early head should attend to the left neighbour and one to
-                                  all eight neighbours, as a convolution does
+  [placed]                        one early head should attend to the left neighbour and one to all eight neighbours, as
+                                  a convolution does; begins with [gathered]
   [looked]                        during the polish at the end, the class token should attend to objects
 """
 

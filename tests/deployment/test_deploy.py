@@ -34,7 +34,7 @@ def read(name: str) -> str:
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Dockerfile's, each as its word and the rest."""
+    """The instructions of the Dockerfile: (keyword, arguments)."""
     lines = [line for line in read("Dockerfile").splitlines() if not line.startswith("#")]
     joined = "\n".join(lines).replace("\\\n", " ").splitlines()
     return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in joined if line.strip())]
