@@ -46,7 +46,7 @@ LOSSES = (
     "looked",
 )
 LAST = 2  # layers in which the class token is trained to look at objects
-NOT_ASKED = -100  # the label that F.cross_entropy ignores
+IGNORED = -100  # the label that F.cross_entropy ignores
 
 
 class Scenes(Dataset):
@@ -75,7 +75,7 @@ def example(scene: Scene, patch: int) -> dict[str, np.ndarray]:
         "present": presence(scene),  # (labels,)
         "shape": np.where(inside, t.shapes, len(SHAPES)).ravel(),  # (patches,), the last number is background
         "material": np.where(inside, t.materials, len(MATERIALS)).ravel(),
-        "ground": np.where(inside, NOT_ASKED, t.grounds).ravel(),
+        "ground": np.where(inside, IGNORED, t.grounds).ravel(),
         "segment": np.where(inside, t.objects, -1 - t.regions).ravel(),  # an object, or a part of the background
         "box": t.boxes.reshape(-1, 4),
     }
