@@ -8,6 +8,8 @@ import { say, show } from "../drawing/dom.js";
 import { heatInto, makePhoto } from "../drawing/light.js";
 import { layersAtHand } from "./shown.js";
 
+const PACE = 40; // ms between two drawings
+
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
   <p class="tabs small"><span>through the layers:</span>
@@ -29,6 +31,7 @@ export function bindFilm(lens) {
     sign: box.querySelector("i"),
     of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
     wanted: false, // somebody has looked at it: layers that are not here are fetched
+    timer: 0, // of the next drawing, 0: none
     heat: null, // one pixel a patch, layers side by side
     values: null,
     mean: null,
@@ -75,7 +78,16 @@ export function waySign(lens) {
   return missing ? `${missing} of ${lens.main.pack.layers} layers are on their way` : "";
 }
 
-export function paintFilm(lens) {
+// The film follows the cursor at its own pace, between the frames of the pictures: it costs a row of every layer.
+export function paintFilmSoon(lens) {
+  const { film } = lens;
+  film.timer ||= setTimeout(() => {
+    film.timer = 0;
+    if (lens.alive && lens.main && lens.photo && !lens.shown.layerMissing) paintFilm(lens);
+  }, PACE);
+}
+
+function paintFilm(lens) {
   const { film, view, shown } = lens;
   const { pack } = shown;
   const layers = layersAtHand(lens);

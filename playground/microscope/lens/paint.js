@@ -14,7 +14,7 @@ import { paintSums } from "./arithmetic.js";
 import { paintOther, paintTwin, paintWall } from "./beside.js";
 import { printBehind } from "./curtain.js";
 import { printComponents, waitingFor } from "./features.js";
-import { paintFilm } from "./film.js";
+import { paintFilmSoon } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
 import { photoOf, printPatches, readyThumb } from "./prints.js";
@@ -38,7 +38,7 @@ export function paintFrame(lens) {
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
   else paintOther(lens);
-  paintFilm(lens);
+  paintFilmSoon(lens);
   paintAim(lens);
   writeTitles(lens);
   writeNumbers(lens);
