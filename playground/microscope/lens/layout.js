@@ -36,6 +36,7 @@ const WAYS = {
 };
 const CLEARLY = 1.06; // times as wide: or the former way stays
 const LEAST = 11; // em, of a picture's height
+const LOW = 42; // em: in a lower window, such as a frame in a slide, the chart of the weights goes
 
 // The pictures get as much of the window as texts and controls leave free. Beside wide pictures there is no room for
 // these, below tall ones there is none. So each way is tried, and the one with the largest pictures taken.
@@ -47,6 +48,7 @@ function layOut(lens) {
   const size = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
   root.dataset.size = size;
   root.classList.toggle("compact", width < 76 * em);
+  root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
   const aspect = main.pack.header.size
     ? main.pack.header.size[1] / main.pack.header.size[0]
     : main.pack.columns / main.pack.rows;
