@@ -12,8 +12,11 @@ from playground.names import plain_name
 from playground.samples import samples
 from playground.serving import models, pictures, settings, traces
 from playground.serving.browser import MINE
+from playground.serving.preview import preview
 from playground.serving.session import Session
 from playground.ui import fetching, messages
+
+QUICK_MB = 100  # a model of this size answers in about a second
 
 
 def model_chooser(here: Session) -> None:
@@ -48,13 +51,21 @@ def _card(here: Session, card: models.Card) -> None:
         if card.name != here.wish.model:
             fetching.want(lambda: st.session_state.here.use(card.name), card.name)
 
+    picture, words = st.columns([1, 4], vertical_alignment="center") if _is_quick(card) else (None, st.container())
+    if picture is not None:
+        picture.image(preview(here.picture, card.name, here.own))
     facts = [f"for {card.suits}" if card.suits else "", f"{card.megabytes} MB" if card.megabytes else "", card.licence]
     small = " · ".join(filter(None, facts))
-    with st.container(key=f"card-{'chosen' if card.name == here.wish.model else card.name}"):
+    with words.container(key=f"card-{'chosen' if card.name == here.wish.model else card.name}"):
         st.button(
             f"**{card.title}** {card.good_for}  \n:small[:gray[{small}]]", key=f"model-{card.name}",
             on_click=choose, width="stretch", type="tertiary",
         )  # fmt: skip
+
+
+def _is_quick(card: models.Card) -> bool:
+    """Whether a look through this model may be had while the cards are opened."""
+    return card.here and card.megabytes <= QUICK_MB
 
 
 def detail_chooser(here: Session, attempt: Callable) -> None:

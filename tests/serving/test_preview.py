@@ -1,0 +1,22 @@
+"""The small picture on a model's card."""
+
+import numpy as np
+
+import playground
+from playground.serving import pictures
+from playground.serving.preview import WIDE, preview
+from playground.serving.traces import own_cache
+
+
+def test_the_brightest_place_of_the_preview_is_the_largest_weight_of_that_row():
+    picture = pictures.sample("flock")
+    shown = np.asarray(preview(picture, "bundled", own_cache()), int)
+    assert shown.shape[1] == WIDE
+    seen = playground.trace(playground.load("bundled", device="cpu"), picture.image)
+    start = tuple(int(part * side) for part, side in zip((0.4, 0.42), seen.grid, strict=True))
+    weights = seen.on_grid(seen.row(seen.upper_layer, 0, start)).numpy()
+    row, column = np.unravel_index(weights.argmax(), weights.shape)
+    places = zip((row, column), shown.shape[:2], seen.grid, strict=True)
+    y, x = (int((place + 0.5) * side / count) for place, side, count in places)
+    colourful = shown.max(axis=-1) - shown.min(axis=-1)
+    assert colourful[y, x] > 4 * np.median(colourful), (row, column, colourful[y, x], np.median(colourful))
