@@ -21,6 +21,7 @@ from playground import borrowed  # noqa: E402
 FOLDER = ROOT / "assets" / "readme"
 DESK = {"viewport": {"width": 1280, "height": 720}, "device_scale_factor": 1.5}
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+CAT = {"sample": "chelsea"}
 EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 
 
@@ -55,12 +56,12 @@ def main() -> None:
     path = find() or install()
     with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
         chromium, url = playwright.chromium.launch(executable_path=path, args=LAUNCH), server.url
-        shoot(chromium, url, "microscope", {})
-        shoot(chromium, url, "dark", {"draw": "light"}, color_scheme="dark")
-        shoot(chromium, url, "off", {"curtain": "0.55"})
-        shoot(chromium, url, "wall", {"beside": "wall"})
+        shoot(chromium, url, "microscope", CAT)
+        shoot(chromium, url, "dark", CAT | {"draw": "light"}, color_scheme="dark")
+        shoot(chromium, url, "off", CAT | {"curtain": "0.55"})
+        shoot(chromium, url, "wall", CAT | {"beside": "wall"})
         shoot(chromium, url, "compare", {"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7))
-        shoot(chromium, url, "phone", {}, **PHONE)
+        shoot(chromium, url, "phone", CAT, **PHONE)
         shoot_page(chromium, url, "training")
         chromium.close()
 

@@ -50,5 +50,5 @@ def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zer
 def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys):
     assert timelapse.main([str(tmp_path)]) == 2
     assert "no snapshots" in capsys.readouterr().err
-    with pytest.raises(PlaygroundError, match=r"playground\.timelapse"):
+    with pytest.raises(PlaygroundError, match=r"playground\.training\.timelapse"):
         timelapse.read(tmp_path / "none.bin")
