@@ -47,6 +47,8 @@ html.takes-a-picture::after { /* while a file is dragged over the page, see shel
 [class*="st-key-card-"] button > * { flex: 1; }
 [class*="st-key-card-chosen"] button { background: color-mix(in srgb, currentColor 12%, transparent); }
 [class*="st-key-card-"] button:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
+/* the guided tour: all can be brought above its card */
+.tour-scrolls CONTENT { padding-bottom: 55vh; }
 POPOVER_BODY:has([class*="st-key-card-"]) VERTICAL { gap: 0.1rem; }
 POPOVER_BODY:has([class*="st-key-card-"]) { width: min(30rem, 95vw); max-height: 80vh; }
 @media (max-width: 1100px) { /* the samples have a line to themselves */

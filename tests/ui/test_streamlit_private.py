@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from playground.ui import streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
+SCRIPT = ROOT / "playground" / "microscope" / "shell" / "streamlitparts.js"
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 
@@ -68,6 +69,19 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     streamlit_private.hush_toasts()
     assert not log.filter(record)
     log.filters[:] = before
+
+
+@pytest.mark.parametrize("word", re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE))
+def test_the_page_s_parts_are_called_as_the_scripts_say(word):
+    said = "test-connection-state" if "connection" in word else word.removeprefix("data-")
+    assert any(said in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
+
+
+def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
+    private = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
+    files = [file for kind in ("js", "css") for file in SCRIPT.parent.parent.rglob(f"*.{kind}")]
+    found = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
+    assert found == {SCRIPT.name}
 
 
 @pytest.mark.parametrize("selector", streamlit_private.PARTS.values())

@@ -4,8 +4,8 @@
 // session has not drawn yet. So a choice is kept until a run of the page has ended after it. It is sent again once a
 // page that lost its server has been drawn by the next one, and also when nothing at all has come back for a while.
 
-const CONNECTION = "data-test-connection-state";
-const RUN = "data-test-script-state";
+import { CONNECTION, RUN } from "./streamlitparts.js";
+
 const QUIET = 400; // ms without a run: every choice that was sent is answered
 const UNHEARD = 5000; // ms without any answer: it was lost
 const SETTLED = 2500; // ms without a run: the session is the old one and has nothing new to draw

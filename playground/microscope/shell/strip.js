@@ -12,6 +12,7 @@
 
 import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
 import { createSender } from "./resend.js";
+import { UPLOADER } from "./streamlitparts.js";
 
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
 const MOST_SENT = 32e6; // as large as an upload may be
@@ -145,7 +146,7 @@ function listen(kept) {
     event.stopPropagation();
     send(kept, file);
   };
-  const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === "stFileUploader");
+  const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === UPLOADER);
   document.addEventListener("attention-shown", ({ detail }) => show(kept, detail), { signal });
   const remember = (files) => {
     if (files?.length) kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself

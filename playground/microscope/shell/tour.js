@@ -4,6 +4,8 @@
 //        away: on another page than the step's, room: the step's page, roomy: a page that does not scroll}
 // Out goes the trigger "go": {to: a step's number, 0 for the end}.
 
+import { MAIN, partOfStreamlit } from "./streamlitparts.js";
+
 const MARGIN = 14;
 const LOOK_AGAIN = 250; // ms: a page grows while it loads
 
@@ -164,7 +166,7 @@ const overlap = (x, y, w, h, box) =>
 function bringIntoView(kept, card) {
   if (performance.now() - kept.since > 4000) kept.settled = true;
   const box = kept.target.getBoundingClientRect();
-  const main = document.querySelector("[data-testid=stMain]");
+  const main = partOfStreamlit(MAIN);
   const free = innerHeight - card.offsetHeight - 3 * MARGIN;
   if (!main || (box.top >= 0 && box.bottom <= free + MARGIN)) return;
   const top = Math.max(5 * MARGIN, Math.min(free - box.height, innerHeight * 0.25));
