@@ -90,8 +90,8 @@ def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
 def test_twice_as_fine_is_a_grid_twice_as_fine(visit):
     visitor = visit()
     rows, columns = visitor.read()["grid"]
-    visitor.page.get_by_test_id("stSelectbox").nth(1).locator("input").click()
-    visitor.page.get_by_role("option", name="2 × finer").click()
+    visitor.page.get_by_test_id("stSelectbox").locator("input").click()
+    visitor.page.get_by_role("option", name=f"{2 * rows} × {2 * columns}").click()
     visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
     shown = visitor.hover((13, 9))
     assert_close(shown["row"], seen(detail=2).row(shown["layer"], shown["head"], (13, 9)))
