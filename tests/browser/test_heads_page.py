@@ -43,7 +43,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
     assert f"{habits.entropy[2, 3]:.2f} bits" in card.inner_text()
     assert f"{habits.distance[2, 3]:.1f} patches" in card.inner_text()
     before = colours(page)
-    page.get_by_role("radio", name="distance").or_(page.get_by_role("button", name="distance")).first.click()
+    page.get_by_role("radio", name="distance", exact=True).click()
     page.locator('.atlas[data-measure="distance"]').wait_for()
     assert colours(page) != before
     page.wait_for_url("**measure=distance**")
