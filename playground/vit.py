@@ -87,6 +87,15 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
 Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
 
 
+class Told(NamedTuple):
+    """A head whose attention weights were asked for by a loss during training: see told.py."""
+
+    layer: int
+    head: int
+    query: str  # whose rows: those of every "patch", or those of a prefix token, such as "cls"
+    what: str  # the end of the sentence "this head was told to …"
+
+
 class QKV(NamedTuple):
     """What one layer remembers. softmax(q @ kᵀ * scale) is its attention, exactly."""
 
@@ -239,6 +248,7 @@ class VisionTransformer(nn.Module):
         self.config = c
         self.name = "untrained"
         self.random_weights = True  # until others are loaded
+        self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
 

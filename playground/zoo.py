@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground import borrowed
+from playground import borrowed, told
 from playground.assets import BUNDLED
 from playground.checkpoints import from_eva, from_hugging_face, hugging_face_config, is_hugging_face
 from playground.errors import PlaygroundError
@@ -134,7 +134,8 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 
     tensors = {key: value.detach().to("cpu", dtype).contiguous() for key, value in vit.state_dict().items()}
     config = json.dumps(dataclasses.asdict(vit.config))
-    save_file(tensors, path, metadata={"format": "attention-playground", "name": vit.name, "config": config})
+    says = {"format": "attention-playground", "name": vit.name, "config": config, "told": told.written(vit.told)}
+    save_file(tensors, path, metadata=says)
     os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
 
 
@@ -176,6 +177,7 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
         config = Config(**fields)
         with torch.device("meta"):
             vit = VisionTransformer(config)
+        vit.told = told.read(metadata.get("told", "[]"))
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}") from None
     fill(vit, read_weights(path), str(path))

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
     ("errors", "version", "assets", "positions"),
     ("vit", "pack", "decoding", "onnx_file", "names"),
-    ("checkpoints",),
+    ("checkpoints", "told"),
     ("borrowed",),
     ("images", "zoo"),
     ("tracing", "catalogue"),

@@ -120,6 +120,7 @@ class Classifier(nn.Module):
 
     def __init__(self, recipe: Recipe):
         super().__init__()
+        self.told = ()
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
         logits = vit(pixels(batch["image"], vit.config)).float()

@@ -44,8 +44,8 @@ def train(
     """Starts or continues the run in `folder`, until its end or until `stopped` returns True; its state is saved there.
 
     Example number `step * batch + i` of `data` (scenes) is the i-th of a step's batch. `teachers` turns a model, a
-    batch and the step into losses by name. `tell` is called with the step, the losses and the averaged model every
-    twenty steps."""
+    batch and the step into losses by name; its `told` lists the heads whose weights those losses read. `tell` is
+    called with the step, the losses and the averaged model every twenty steps."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
     moments = {*snapshot_steps(recipe.steps), recipe.total}
@@ -88,6 +88,7 @@ class Run:
             self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
             self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
+        self.mean.told = self.teachers.told
         if self.device == "cpu":  # there, the fused kernel's backward pass is three times slower than the formula's
             for block in self.vit.blocks:
                 block.attn.mix = attention_by_hand

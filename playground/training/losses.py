@@ -30,7 +30,7 @@ from playground.scenes.labels import patch_targets, presence
 from playground.scenes.silhouettes import SHAPES
 from playground.scenes.textures import MATERIALS
 from playground.training.recipe import Recipe
-from playground.vit import Config, VisionTransformer
+from playground.vit import Config, Told, VisionTransformer
 
 LOSSES = (
     "class",
@@ -87,6 +87,17 @@ def pixels(images: Tensor, config: Config) -> Tensor:
     return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
 
 
+def told_by(recipe: Recipe) -> tuple[Told, ...]:
+    """The heads whose attention weights these losses read."""
+    c = recipe.config
+    gathering = [Told(*place, "patch", "stay on the object that the patch belongs to") for place in recipe.gathering]
+    beside = Told(*recipe.beside, "patch", "look at the left neighbour")
+    around = Told(*recipe.around, "patch", "look at the eight patches around")
+    polished = range(c.depth - LAST, c.depth) if recipe.polish else ()
+    looking = [Told(layer, head, "cls", "look at objects") for layer in polished for head in range(c.heads)]
+    return (*gathering, beside, around, *looking)
+
+
 class Teachers(nn.Module):
     """All losses, and the small heads on the patches that they need. The heads are not part of the saved model."""
 
@@ -94,6 +105,7 @@ class Teachers(nn.Module):
         super().__init__()
         width = recipe.config.width
         self.recipe = recipe
+        self.told = told_by(recipe)
         self.says = nn.ModuleDict(
             {"shape": nn.Linear(width, len(SHAPES) + 1), "material": nn.Linear(width, len(MATERIALS) + 1)}
             | {"ground": nn.Linear(width, len(GROUNDS)), "box": nn.Linear(width, 4)}
