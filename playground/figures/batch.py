@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from playground import figures
 from playground.errors import PlaygroundError
-from playground.figures import command_line, naming
+from playground.figures import command_line, naming, picture_files
+from playground.figures.idle import idle
+from playground.figures.manifest import Manifest
 from playground.figures.spec import Spec
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
-PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
 HTML = ".html"
 
 
@@ -26,7 +27,10 @@ def add_command(commands, **look) -> None:
         help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; for many, a folder, or a name with "
         "{image}, {layer}, {head} in it",
     )  # fmt: skip
-    command_line.add_arguments(parser)
+    parts = command_line.add_arguments(parser)
+    parts["the file"].add_argument(
+        "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
+    )
     parser.set_defaults(run=run)
 
 
@@ -34,21 +38,10 @@ def run(options: argparse.Namespace) -> int:
     """Gives the exit status: 1 when one of many could not be made."""
     spec = _spec(options)
     _check(spec, options)
-    images = _pictures(options.images) if spec.layout != "curves" else [""]
-    many = _Many(options, spec, len(images) > 1 or _is_folder(options.output))
-    failed = 0
-    for name in many.track(images):
-        try:
-            for path in many.make(name):
-                many.say(str(path))
-        except PlaygroundError as error:
-            if len(images) == 1:
-                raise
-            failed += 1
-            many.complain(f"playground: {name}: {error}")
-    if failed:
-        print(f"playground: {failed} of {len(images)} pictures were skipped", file=sys.stderr)
-    return int(failed > 0)
+    if spec.layout == "curves":
+        print(figures.write(figures.draw(spec), options.output))
+        return 0
+    return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -83,81 +76,149 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         from playground.figures import html
 
         html.check(spec)
-    elif spec.view:
+        return
+    if spec.view:
         raise PlaygroundError("--view says what an interactive figure begins with: leave it out, or write an .html.")
+    for name, why in idle(spec).items():
+        if getattr(options, name) != command_line.DEFAULTS[name] and getattr(options, name) is not None:
+            raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
 
 
-def _pictures(names: list[str]) -> list[str]:
-    """Folders opened, and patterns that the shell has left as they are."""
-    found: list[str] = []
-    for name in names:
-        path = Path(name).expanduser()
-        if path.is_dir():
-            inside = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURES)
-            if not inside:
-                raise PlaygroundError(f"The folder {name} holds no picture.")
-            found += inside
-        elif "*" in path.name and not path.exists():
-            found += sorted(str(file) for file in path.parent.glob(path.name)) or [name]
-        else:
-            found.append(name)
-    if not found:
-        raise PlaygroundError("Which picture? Give a file, a folder, or the name of a sample such as meadow.")
-    return found
+# Which files there will be --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Job:
+    """All figures of one picture: it is traced once."""
+
+    spec: Spec
+    files: dict[Path, Spec]
+
+
+def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
+    """Every file's name is known, and no two are the same, before the first one is written."""
+    short = picture_files.distinct(images)
+    several = len(images) > 1 or _is_folder(options.output)
+    jobs, taken = [], {_same(Path(name)): name for name in images if Path(name).exists()}
+    for image in images:
+        one = replace(spec, image=image)
+        one = replace(one, head=one.look.head) if options.head is None and one.look else one
+        layers, heads = _chosen(one, options)
+        name = _namer(options, spec, several, len(layers) > 1, len(heads) > 1)
+        files = {}
+        for layer in layers:
+            for head in heads:
+                path = name(image=short[image], layer=layer, head=head)
+                if (other := taken.get(_same(path))) is not None:
+                    raise PlaygroundError(f"{path} would be written over {other}: choose another -o.")
+                taken[_same(path)] = f"the figure of {image}"
+                files[path] = one if _is_html(options.output) else replace(one, layer=layer, head=head)
+        jobs.append(Job(one, files))
+    return jobs
+
+
+def _same(path: Path) -> str:
+    """Equal for two names of one file, also where "A" and "a" are one."""
+    return str(path.resolve()).casefold()
+
+
+def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
+    """Layers and heads that have figures of their own. None is the layer that the picture and the model suggest."""
+    if _is_html(options.output):
+        return [spec.layer], [spec.head]
+    layers, heads = [None], [spec.head]
+    if options.layer is not None or options.head is not None:
+        from playground.figures.request import model
+
+        c = model(spec).config
+        layers = layers if options.layer is None else command_line.read_numbers(options.layer, c.depth, "--layer")
+        heads = heads if options.head is None else command_line.read_numbers(options.head, c.heads, "--head")
+    return layers, heads
+
+
+def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool, heads: bool):
+    """Where each figure goes: into a folder, named after what it shows, or where the given name's fields say."""
+    given = options.output
+    parts = ["{image}", *["layer-{layer}"] * layers, *["head-{head}"] * heads]
+    if _is_folder(given):
+        given = str(Path(given) / ("-".join(parts) + (".webp" if spec.sweep else ".png")))
+    needs = ["{image}"] * several + ["{layer}"] * layers + ["{head}"] * heads
+    if missing := [field for field in needs if field not in given]:
+        raise PlaygroundError(
+            f"Several figures can't have one name: put {' and '.join(missing)} into it, such as -o "
+            f"'{'-'.join(parts)}.png', or give a folder."
+        )
+    if "{layer}" in given and options.layer is None:
+        raise PlaygroundError("-o names a {layer}: say which with --layer.")
+    return lambda **fields: Path(re.sub(r"\{(image|layer|head)\}", lambda found: str(fields[found[1]]), given))
+
+
+# And making them ------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Many:
-    """All figures of a run: they share the model, and each picture is traced once."""
+    """All figures of a run. They share the model."""
 
     options: argparse.Namespace
     spec: Spec
-    several: bool
+    jobs: list[Job]
+    made: list[Path] = field(default_factory=list)
+    kept: int = 0  # files that were there
     bar: object = None
     warned: set[str] = field(default_factory=set)
 
-    def track(self, images: list[str]):
+    def make(self) -> int:
         from tqdm import tqdm
 
-        hidden = len(images) == 1 or not sys.stderr.isatty()
-        self.bar = tqdm(images, desc="drawing", unit="picture", disable=hidden)
-        return self.bar
+        hidden = len(self.jobs) == 1 or not sys.stderr.isatty()
+        self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=hidden)
+        manifest, failed = Manifest.of([path for job in self.jobs for path in job.files]), 0
+        try:
+            for job in self.bar:
+                try:
+                    self._job(job, manifest)
+                except PlaygroundError as error:
+                    if len(self.jobs) == 1:
+                        raise
+                    failed += 1
+                    self.complain(f"playground: {job.spec.image}: {error}")
+        except KeyboardInterrupt:
+            self._say_what_is_finished()
+            raise
+        if self.kept:
+            print(f"playground: {self.kept} files were there and are kept", file=sys.stderr)
+        if failed:
+            print(f"playground: {failed} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
+        return int(failed > 0)
 
-    def say(self, text: str) -> None:
-        self.bar.write(text, file=sys.stdout)
+    def _say_what_is_finished(self) -> None:
+        every = sum(len(job.files) for job in self.jobs)
+        last = f", the last is {self.made[-1]}" if self.made else ""
+        print(
+            f"\nplayground: stopped; {len(self.made)} of {every} figures are finished{last}. "
+            "The same command with --skip-existing goes on.",
+            file=sys.stderr,
+        )
 
-    def complain(self, text: str) -> None:
-        self.bar.write(text, file=sys.stderr)
-
-    def make(self, name: str) -> list[Path]:
-        if self.spec.layout == "curves":
-            return [figures.write(figures.draw(self.spec), self.options.output)]
+    def _job(self, job: Job, manifest: Manifest) -> None:
+        wanted = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
+        self.kept += len(job.files) - len(wanted)
+        if not wanted:
+            return
         from playground.figures.request import from_files
 
-        spec = replace(self.spec, image=name)
-        if self.options.head is None and spec.look:
-            spec = replace(spec, head=spec.look.head)
-        seen, image, others = from_files(spec)
-        made = (
-            [self._interactive(spec, seen, image)]
-            if _is_html(self.options.output)
-            else self._drawn(spec, seen, image, others)
-        )
+        seen, image, others = from_files(job.spec)
+        for path, spec in wanted.items():
+            made = self._one(path, spec, seen, image, others)
+            self.made.append(made)
+            self.say(str(made))
+            manifest.add(made, spec, seen, image, others)
         self._warn(seen, others.get("other", seen))
-        return made
-
-    def _drawn(self, spec: Spec, seen, image, others: dict) -> list[Path]:
-        layers, heads = self._chosen(spec, seen)
-        layers = layers[:1] if spec.layout in ("wall", "atlas") or spec.sweep == "layers" else layers
-        heads = heads[:1] if spec.layout in ("heads", "wall", "atlas") else heads
-        path = self._namer(spec.image, layers, heads)
-        return [
-            self._one(path(layer, head), replace(spec, layer=layer, head=head), seen, image, others)
-            for layer in layers
-            for head in heads
-        ]
 
     def _one(self, path: Path, spec: Spec, seen, image, others: dict) -> Path:
+        if _is_html(self.options.output):
+            return self._interactive(path, spec, seen, image)
         if spec.sweep:
             return figures.animate(path, spec, seen, image, self._frames, **others)
         return figures.write(figures.draw(spec, seen, image, **others), path)
@@ -167,44 +228,21 @@ class _Many:
 
         return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
 
-    def _interactive(self, spec: Spec, seen, image) -> Path:
+    def _interactive(self, path: Path, spec: Spec, seen, image) -> Path:
         from playground.figures import html
 
-        path = self._namer(spec.image, [], [])(0, 0)
-        spec = naming.published(spec)
-        spec = html.filled(spec, seen, image)
+        spec = html.filled(naming.published(spec), seen, image)
         megabytes = html.write(path, spec, seen, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
         return path
+
+    def say(self, text: str) -> None:
+        self.bar.write(text, file=sys.stdout)
+
+    def complain(self, text: str) -> None:
+        self.bar.write(text, file=sys.stderr)
 
     def _warn(self, *traces) -> None:
         for name in {naming.model(seen) for seen in traces if naming.is_random(seen)} - self.warned:
             self.warned.add(name)
             self.complain(f"playground: {name}: nothing of what this figure shows was learned")
-
-    def _chosen(self, spec: Spec, seen) -> tuple[list[int], list[int]]:
-        layers = [spec.settled(seen).layer] if self.options.layer is None else self._numbers("layer", seen.layers)
-        return layers, [spec.head] if self.options.head is None else self._numbers("head", seen.heads)
-
-    def _numbers(self, what: str, most: int) -> list[int]:
-        return command_line.read_numbers(getattr(self.options, what), most, f"--{what}")
-
-    def _namer(self, image: str, layers: list[int], heads: list[int]) -> Callable[[int, int], Path]:
-        """Where each figure goes: into a folder, named after what it shows, or where the given name's fields say."""
-        given, stem = self.options.output, Path(image).stem
-        parts = ["{image}", *["layer-{layer}"] * (len(layers) > 1), *["head-{head}"] * (len(heads) > 1)]
-        if _is_folder(given):
-            Path(given).mkdir(parents=True, exist_ok=True)
-            kind = ".webp" if self.spec.sweep else ".png"
-            given = str(Path(given) / ("-".join(parts) + kind))
-        needs = ["{image}"] * self.several + ["{layer}"] * (len(layers) > 1) + ["{head}"] * (len(heads) > 1)
-        if missing := [field for field in needs if field not in given]:
-            raise PlaygroundError(
-                f"Several figures can't have one name: put {' and '.join(missing)} into it, such as -o "
-                f"'{'-'.join(parts)}.png', or give a folder."
-            )
-
-        def path(layer: int, head: int) -> Path:
-            return Path(given.replace("{image}", stem).replace("{layer}", str(layer)).replace("{head}", str(head)))
-
-        return path

@@ -108,7 +108,7 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
     outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *_altered(spec, seen), *outlined])
+    return " ".join([f"{first[0].upper()}{first[1:]}.", *altered(spec, seen), *outlined])
 
 
 def _made_with(spec: Spec, seen: Trace) -> str:
@@ -119,10 +119,12 @@ def _made_with(spec: Spec, seen: Trace) -> str:
     return f"{naming.model(seen)}, {where}"
 
 
-def _altered(spec: Spec, seen: Trace) -> list[str]:
+def altered(spec: Spec, seen: Trace) -> list[str]:
     """A scale that the network was not trained with is a counterfactual, and is said to be one."""
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
+        return []
+    if spec.what in WITHOUT_HEADS and not spec.whole:  # made of the pass, whatever is asked of one layer
         return []
     where = "in the whole forward pass" if spec.whole else "in this layer alone"
     if spec.layout == "wall" and not spec.whole:

@@ -8,30 +8,42 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from playground.errors import PlaygroundError
+from playground.figures.idle import idle
 from playground.figures.spec import CHOICES, LAYOUTS, PURPOSES, Spec, query_words
 from playground.figures.view import DRAWN
 
-FLAGS = {  # a field of Spec -> its flag, in the order of the help
-    "layout": "--layout",
-    "model": "--model",
-    "weights": "--weights",
-    "size": "--size",
-    **{choice.field: choice.flag for choice in DRAWN},
-    "other_image": "--with-image",
-    "other_model": "--with-model",
-    "purpose": "--for",
-    "theme": "--theme",
-    "transparent": "--transparent",
-    "caption": "--caption",
-    "bar": "--bar",
-    "marker": "--marker",
-    "prefix": "--prefix",
-    "footer": "--footer",
-    "dpi": "--dpi",
-    "sweep": "--sweep",
-    "view": "--view",
+LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
+VIEWED = {choice.field: choice.flag for choice in DRAWN}
+GROUPS = {  # the help's parts: a field of Spec -> its flag
+    "what is shown": {
+        "layout": "--layout",
+        "model": "--model",
+        "weights": "--weights",
+        "size": "--size",
+        **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
+        "other_image": "--with-image",
+        "other_model": "--with-model",
+        "sweep": "--sweep",
+    },
+    "how it looks": {
+        "purpose": "--for",
+        "theme": "--theme",
+        "transparent": "--transparent",
+        **{name: flag for name, flag in VIEWED.items() if name in LOOKS},
+        "caption": "--caption",
+        "bar": "--bar",
+        "marker": "--marker",
+        "prefix": "--prefix",
+        "footer": "--footer",
+        "dpi": "--dpi",
+    },
+    "the file": {
+        "anonymous": "--anonymous",
+        "view": "--view",
+    },
 }
-OF_A_TRACE = {"model", "weights", "size", *(choice.field for choice in DRAWN)}  # the layout curves has none of them
+FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
+ALIASES = {"layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose"}  # as in Python
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
     "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),
@@ -48,6 +60,7 @@ HELP = {
     "marker": "the outline of the query (default: yes)",
     "prefix": "what the class token and registers take (default: said)",
     "footer": "a line that says where the figure comes from",
+    "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
@@ -60,27 +73,35 @@ METAVARS = {
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for name, flag in FLAGS.items():
-        default, options = DEFAULTS[name], {"dest": name, "help": HELP[name].replace("%", "%%")}
-        if isinstance(default, bool):
-            plain = argparse.BooleanOptionalAction if default else "store_true"
-            parser.add_argument(flag, action=plain, default=default, **options)
-        elif name in CHOICES:
-            kind = type(default)
-            parser.add_argument(flag, choices=CHOICES[name], type=kind, default=default, **options)
-        else:
-            kind = {"dpi": int, "ceiling": float}.get(name, str)
-            alias = [f"{flag}s"] if name in ("layer", "head") else []
-            default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
-            parser.add_argument(flag, *alias, metavar=METAVARS[name], type=kind, default=default, **options)
+def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
+    """Gives the parts of the help by their titles, for what is no field of Spec."""
+    groups = {title: parser.add_argument_group(title) for title in GROUPS}
+    for title, flags in GROUPS.items():
+        for name in flags:
+            _add_argument(groups[title], name)
+    return groups
+
+
+def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
+    flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
+    default, options = DEFAULTS[name], {"dest": name, "help": HELP[name].replace("%", "%%")}
+    if isinstance(default, bool):
+        plain = argparse.BooleanOptionalAction if default else "store_true"
+        group.add_argument(*flags, action=plain, default=default, **options)
+    elif name in CHOICES:
+        group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
+    else:
+        kind = {"dpi": int, "ceiling": float}.get(name, str)
+        default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
+        group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
     parts = ["python", "-m", "playground", "figure", *([_path(spec.image)] if spec.image else [])]
+    left_out = {} if Path(output).suffix.lower() == ".html" else idle(spec)  # in an .html everything can be chosen
     for name, flag in FLAGS.items():
-        if name in OF_A_TRACE and spec.layout == "curves":
+        if name in left_out:
             continue
         text = _written(spec, name)
         if isinstance(DEFAULTS[name], bool):
@@ -151,7 +172,7 @@ def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
 def _read_several(text: str | int | None, flag: str) -> tuple[int | None, tuple[int, ...] | str | None]:
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
-    named = read_numbers(",".join(part for part in parts if part != "all"), 0, flag) if set(parts) - {"all"} else []
+    named = read_numbers(",".join(part for part in parts if part != "all"), None, flag) if set(parts) - {"all"} else []
     first = named[0] if named else None
     if "all" in parts:
         return first, "all"
@@ -174,14 +195,23 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-def read_numbers(text: str | int, most: int, flag: str) -> list[int]:
-    """ "all", "3", "0-3", "2,5", or "2,all"; each number once."""
+MOST = 999  # as in an address; no model has more layers or heads
+
+
+def read_numbers(text: str | int, most: int | None, flag: str) -> list[int]:
+    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet."""
     numbers: list[int] = []
     for part in str(text).split(","):
-        ends = ("0", str(most - 1)) if part == "all" else part.split("-")
+        ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
         if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
             raise PlaygroundError(
                 f"{flag} takes a number counting from 0, several as 2,5 or 0-3, or all; not {text!r}."
             )
-        numbers += range(int(ends[0]), int(ends[-1]) + 1)
+        first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
+        if first > last:
+            raise PlaygroundError(f"{flag} counts upwards: {last}-{first} instead of {part}.")
+        if last > MOST or (most is not None and last >= most):
+            end = MOST if most is None else most - 1
+            raise PlaygroundError(f"There is no {flag.lstrip('-')} {last}; they count from 0 to {end}.")
+        numbers += range(first, last + 1)
     return list(dict.fromkeys(numbers))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from playground.figures import captions
+from playground.figures import captions, naming
 from playground.figures.curves import curves
 from playground.figures.layouts import Content, Subject, content
 from playground.figures.maps import Domain
@@ -57,15 +57,21 @@ def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
         return len(_plan(spec, content(spec, subject, second), "", 0).band.caption)
 
 
+def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str, str]:
+    """What the figure says of itself, without drawing it."""
+    return facts(*_subjects(spec, seen, image, others.get("other"), others.get("other_image")))
+
+
 def _subjects(spec: Spec, seen, image, other, other_image) -> tuple[Spec, Subject, Subject | None]:
-    first = Subject(seen, seen.image if image is None else image, captions.picture(spec.image))
-    second = None if other is None else _second(spec, other, other_image, first)
+    """Under the names that they have in public."""
+    said = naming.published(spec)
+    image = seen.image if image is None else image
+    first = Subject(naming.published_trace(spec, seen), image, captions.picture(said.image))
+    if other is None:
+        return spec.settled(seen), first, None
+    name = captions.picture(said.other_image) if said.other_image else first.name
+    second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
     return spec.settled(seen), first, second
-
-
-def _second(spec: Spec, seen, image: Image.Image | None, first: Subject) -> Subject:
-    name = captions.picture(spec.other_image) if spec.other_image else first.name
-    return Subject(seen, first.image if image is None else image, name)
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,6 @@ class Plan:
 
 def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     """On a slide the band stands where it leaves the body larger."""
-    foot = foot if spec.footer else ""
     plan = _beneath(spec, what, foot, lines)
     if spec.purpose == "slide" and plan.band.height:
         other = _beside(spec, what, foot, lines)

@@ -43,13 +43,16 @@ def write(figure: Drawing, path: str | Path) -> Path:
 
 
 def provenance(figure: Drawing) -> dict[str, str]:
-    """What every file carries: a title, all facts in a line, and the command that makes it again."""
-    return {
-        "Title": captions.title(published(figure.spec)),
+    """What every file carries: a title, all facts in a line, and the command that makes it again; an anonymous one no
+    command."""
+    spec = published(figure.spec)
+    said = {
+        "Title": captions.title(spec),
         "Description": "; ".join(f"{key}: {value}" for key, value in figure.facts.items()),
-        "Command": command(published(figure.spec)),
+        "Command": command(spec),
         "Software": f"Attention Playground {__version__}",
     }
+    return {key: value for key, value in said.items() if not (spec.anonymous and key == "Command")}
 
 
 def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> bytes:
@@ -76,14 +79,14 @@ def png_text(said: dict[str, str]) -> PngImagePlugin.PngInfo:
 
 def pdf(figure: Drawing) -> bytes:
     said = provenance(figure)
-    info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said["Command"]}
+    info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said.get("Command")}
     # without a date the same figure is the same file
     return _saved(figure, "pdf", info | {"Creator": said["Software"], "CreationDate": None})
 
 
 def svg(figure: Drawing) -> bytes:
     said = provenance(figure)
-    info = {"Title": said["Title"], "Description": said["Description"], "Source": said["Command"]}
+    info = {"Title": said["Title"], "Description": said["Description"], "Source": said.get("Command")}
     return _tidy(_saved(figure, "svg", info | {"Creator": said["Software"], "Date": None}))
 
 

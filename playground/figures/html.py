@@ -10,7 +10,7 @@ import base64
 import html
 import io
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -23,7 +23,7 @@ from playground.errors import PlaygroundError
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import command
 from playground.figures.disk import keep
-from playground.figures.naming import model, published, weights
+from playground.figures.naming import model, published, published_trace, weights
 from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
 from playground.tracing import Trace
@@ -33,7 +33,7 @@ SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser sh
 QUALITY = 85
 LIGHT = 6 * 2**20  # bytes: up to here a file holds all layers, unless some are named
 PAGE = """<!doctype html>
-<html lang="en">
+<html lang="en"{theme}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -48,7 +48,7 @@ PAGE = """<!doctype html>
 <main id="place"></main>
 <img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}">
 <noscript>With JavaScript this picture shows whom each patch listens to.</noscript>
-<footer id="foot"><span>{words}</span><span>made by <code>{command}</code></span></footer>
+<footer id="foot"><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>
 <script type="module">{script}</script>
@@ -65,12 +65,14 @@ def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None =
 def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is what was traced; without it the file shows what the model saw."""
     spec = filled(spec, seen, image)
+    seen = published_trace(spec, seen)
     return _page(spec, seen, image, seen.to_bytes(layers(spec, seen), heads(spec, seen)))
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
     """How many bytes `write` would write, to within a few hundred, without doing it."""
     spec = filled(spec, seen, image)
+    seen = published_trace(spec, seen)
     held_layers, held_heads = layers(spec, seen), heads(spec, seen)
     least = len(seen.to_bytes(held_layers[:1], held_heads[:1]))
     per_head = seen.tokens * (2 * 2 * seen.head_dim + 4)  # q and k: 2 bytes a number; the length of a value: 4
@@ -81,8 +83,18 @@ def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
 # What is in it --------------------------------------------------------------------------------------------------------
 
 
+LOOKS = {  # of a drawn figure, that an interactive one has no use for -> its flag
+    "purpose": "--for", "transparent": "--transparent", "caption": "--no-caption", "bar": "--no-bar",
+    "marker": "--no-marker", "prefix": "--no-prefix", "footer": "--footer", "dpi": "--dpi",
+}  # fmt: skip
+DEFAULTS = {field.name: field.default for field in fields(Spec)}
+
+
 def check(spec: Spec) -> None:
     """Says what an interactive figure can't show, because it has no network and no server to ask."""
+    for name, flag in LOOKS.items():
+        if getattr(spec, name) != DEFAULTS[name]:
+            raise PlaygroundError(f"{flag} would change nothing in an interactive figure: leave it out.")
     if spec.layout != "head":
         raise PlaygroundError("An interactive figure has no layout: leave --layout out, or write a .png, .svg or .pdf.")
     if spec.sweep:
@@ -142,9 +154,10 @@ def heads(spec: Spec, seen: Trace) -> list[int]:
 
 
 def _start(spec: Spec, seen: Trace) -> int:
-    """Two thirds of the way up, where heads look at objects, or as near to it as the file holds a layer."""
+    """The sample's, or two thirds of the way up, where heads look at objects; as near to it as the file holds one."""
     held = spec.layers if isinstance(spec.layers, tuple) else seen.record
-    return min(held, key=lambda layer: abs(layer - seen.upper_layer))
+    wanted = spec.look.layer if spec.look else seen.upper_layer
+    return min(held, key=lambda layer: abs(layer - wanted))
 
 
 def _view(spec: Spec) -> dict:
@@ -159,11 +172,13 @@ def _view(spec: Spec) -> dict:
 
 def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> str:
     picture = _picture(seen, image)
-    name = _printable(spec.image or "image")
-    facts = _facts(replace(published(spec), image=name), seen, picture)
+    said = published(spec)
+    name = _printable((said if spec.anonymous else spec).image or "image")
+    facts = _facts(replace(said, image=name), seen, picture)
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     start = {"title": name, "view": _view(spec), "heads": heads(spec, seen)}
     return PAGE.format(
+        theme=' data-theme="dark"' if spec.theme == "dark" else "",
         policy=_policy(style, script),
         title=html.escape(f"Attention in {name}: {model(seen)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
@@ -172,7 +187,7 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> st
         name=html.escape(name),
         jpeg=_text(_jpeg(picture)),
         words=html.escape(f"{name} · {model(seen)} · {seen.grid[0]} × {seen.grid[1]} patches"),
-        command=html.escape(facts["command"]),
+        command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
         pack=_text(pack),
         style=style,
@@ -194,7 +209,7 @@ def _policy(style: str, script: str) -> str:
 
 
 def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
-    return {
+    facts = {
         "version": __version__,
         "model": seen.model,
         "weights": weights(seen),
@@ -209,6 +224,8 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "command": command(spec, "figure.html"),
     }
+    told = ("weights", "pixels", "command")
+    return {key: value for key, value in facts.items() if not (spec.anonymous and key in told)}
 
 
 def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:

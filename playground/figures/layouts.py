@@ -190,7 +190,8 @@ def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
         else f"Not in the maps: the prefix tokens take {captions.percent(taken.min())} to "
         f"{captions.percent(taken.max())}."
     )
-    return Content(Matrix(seen.layers, seen.heads, 1, draw), span, _upper(caption), prefix, legend)
+    said = " ".join([_upper(caption), *(captions.altered(spec, seen) if spec.whole else [])])
+    return Content(Matrix(seen.layers, seen.heads, 1, draw), span, said, prefix, legend)
 
 
 def _upper(sentence: str) -> str:

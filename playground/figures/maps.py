@@ -9,14 +9,13 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import SCREEN_ONLY, Spec
+from playground.figures.spec import SCREEN_ONLY, SIGNED, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.tracing import Trace
 
-SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
 DEEPEST = 1000  # the logarithm ends at this part of the brightest value
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
 from playground.figures.spec import Spec
-from playground.names import plain_name
+from playground.names import OWN, plain_name
+from playground.samples import named
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -34,9 +35,38 @@ def weights(seen: Trace) -> str:
 
 
 def published(spec: Spec) -> Spec:
-    """With the files' own names alone: the folders on somebody's disk can name a person."""
-    files = {"image": spec.image, "other_image": spec.other_image, "weights": spec.weights}
-    models = {
-        key: name for key in ("model", "other_model") if (name := getattr(spec, key) or "").endswith(".safetensors")
+    """With the files' own names alone: the folders on somebody's disk can name a person. An anonymous figure does not
+    even have those."""
+    called = {
+        "image": _file(spec.image, "picture", spec.anonymous),
+        "other_image": _file(spec.other_image, "other picture", spec.anonymous),
+        "weights": _file(spec.weights, "weights", spec.anonymous),
+        "model": _model_file(spec.model, "model", spec.anonymous),
+        "other_model": _model_file(spec.other_model, "other model", spec.anonymous),
     }
-    return replace(spec, **{key: name and PurePath(name).name for key, name in (files | models).items()})
+    return replace(spec, **called)
+
+
+def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
+    """The trace under the name that its model has in public."""
+    asked = (spec.other_model if other else None) or spec.model
+    if spec.anonymous and (asked.endswith(".safetensors") or asked.startswith(OWN)):
+        return replace(seen, model="the other model" if other else "the model")
+    if not seen.model.endswith(".safetensors"):
+        return seen
+    kept = 2 if PurePath(seen.model).name == "model.safetensors" else 1  # its folder is its name
+    return replace(seen, model="/".join(PurePath(seen.model).parts[-kept:]))
+
+
+def _file(name: str | None, plain: str, anonymous: bool) -> str | None:
+    if not name or named(name):
+        return name
+    path = PurePath(name)
+    return f"{plain}{path.suffix}" if anonymous else path.name
+
+
+def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
+    """A model in a file, or in a folder of the server's owner."""
+    if not name or not name.endswith(".safetensors"):
+        return plain if name and anonymous and name.startswith(OWN) else name
+    return plain if anonymous else PurePath(name).name

@@ -7,8 +7,8 @@ import numpy as np
 from PIL import Image
 
 from playground.figures import light
-from playground.figures.maps import SIGNED, Domain, neighbourhood, shares
-from playground.figures.spec import Spec
+from playground.figures.maps import Domain, neighbourhood, shares
+from playground.figures.spec import SIGNED, Spec
 
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
 LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and colourful, so that both can fade

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 
 from playground.analysis import fingerprints
 from playground.figures import captions
@@ -18,7 +17,7 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     """In words, in the order in which they are read."""
     seen = subject.seen
     said = {
-        "model": PurePath(seen.model).name if seen.model.endswith(".safetensors") else seen.model,
+        "model": seen.model,
         "weights": weights(seen),
         "image": subject.name,
         "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
@@ -37,6 +36,8 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
         if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:
             said["other layer"] = str(layer)
+    if spec.anonymous:
+        said = {key: value for key, value in said.items() if "sha256:" not in value}
     return said | {"made by": f"Attention Playground {__version__}"}
 
 
@@ -52,6 +53,8 @@ def _scale(spec: Spec, subject: Subject) -> str:
 
 
 def footer(spec: Spec, subject: Subject, other: Subject | None) -> str:
+    if not spec.footer:
+        return ""
     said = facts(spec, subject, other)
     short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in said.items()}
     pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]

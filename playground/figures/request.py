@@ -16,7 +16,7 @@ from playground.figures.spec import Spec
 from playground.images import fit, open_image
 from playground.samples import named
 from playground.tracing import Trace, trace
-from playground.vit import Config
+from playground.vit import Config, VisionTransformer
 from playground.zoo import load
 
 Run = Callable[[bool, tuple[int, int] | None, str], Trace]  # (of the other one?, size, scale of the pass) -> a trace
@@ -47,7 +47,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
-        vit = _model(spec.other_model, None) if other and spec.other_model else _model(spec.model, spec.weights)
+        vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
         return trace(vit, other_image if other else image, size=size, scale=None if scale == "on" else scale)
@@ -78,6 +78,10 @@ def open_picture(name: str) -> Image.Image:
     image = open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return image
+
+
+def model(spec: Spec) -> VisionTransformer:
+    return _model(spec.model, spec.weights)
 
 
 @lru_cache(maxsize=2)

@@ -48,6 +48,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "theme": ("light", "dark"),
 }
 SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
+SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
 WITHOUT_HEADS = ("similarity", "rollout", *SCREEN_ONLY)
 MOVING_DPI = 96
 
@@ -85,6 +86,7 @@ class Spec:
     marker: bool = True
     prefix: bool = True  # what the class token and the registers take
     footer: bool = False
+    anonymous: bool = False  # the file says nothing that could tell who made it
     dpi: int | None = None  # None: the purpose's
     sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds

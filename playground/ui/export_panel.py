@@ -143,7 +143,7 @@ def description(here: Session, layout: str, **look):
         head=int(view.get("head", 0)),
         query=read_query(view.get("query")),
         scale=view.get("scale", "on"),
-        whole=view.get("pass") == "whole",
+        whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
         what=view.get("what", "weight"),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),

@@ -1,9 +1,16 @@
 """Many figures by one command."""
 
+import base64
+import json
+import re
+from pathlib import Path
+
 import pytest
+from figure_files import read_pdf
 from PIL import Image
 
 from playground.__main__ import main
+from playground.figures import batch
 
 LOOK = ["--model", "untrained", "--for", "column", "--dpi", "40"]
 
@@ -22,7 +29,7 @@ def test_a_folder_of_pictures_becomes_a_folder_of_figures(folder, tmp_path, caps
     out = tmp_path / "out"
     assert main(["figure", str(folder), *LOOK, "--layers", "0,2-3", "--heads", "1", "-o", f"{out}/"]) == 0
     names = [f"{name}-layer-{layer}.png" for name in "ab" for layer in (0, 2, 3)]
-    assert sorted(path.name for path in out.iterdir()) == sorted(names)
+    assert sorted(path.name for path in out.iterdir()) == sorted([*names, "manifest.json"])
     assert capsys.readouterr().out.split() == [str(out / name) for name in names]
     assert "layer: 3" in Image.open(out / "b-layer-3.png").text["Description"]
 
@@ -51,6 +58,16 @@ def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
         (["--layout", "curves", "-o", "a.png"], "it takes no picture"),
         (["--layout", "wall", "-o", "a.html"], "An interactive figure has no layout"),
         (["--sweep", "layers", "-o", "a.pdf"], "-o must end in .gif, .webp, .png"),
+        (["--layers", "2-0", "-o", "{layer}.png"], "--layer counts upwards: 0-2 instead of 2-0"),
+        (["--layers", "0-30000000", "-o", "{layer}.png"], "There is no layer 30000000; they count from 0 to 5"),
+        (["--layers", "0-30000000", "-o", "a.html"], "There is no layer 30000000"),
+        (["--with-image", "b.jpg", "-o", "a.png"], "--with-image would change nothing here: it belongs to --layout"),
+        (["--whole", "-o", "a.png"], "--whole would change nothing here: every pass runs with 1/√dₖ: add --scale"),
+        (["--kernel", "5", "-o", "a.png"], "--kernel would change nothing here"),
+        (["--layout", "wall", "--head", "2", "-o", "a.png"], "--head would change nothing here: the layout shows all"),
+        (["--layout", "curves", "--head", "2", "-o", "a.png"], "it takes no picture"),
+        (["--for", "page", "-o", "a.html"], "--for would change nothing in an interactive figure"),
+        (["--no-caption", "-o", "a.html"], "--no-caption would change nothing in an interactive figure"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(folder, capsys, monkeypatch, tmp_path, more, sentence):
@@ -61,7 +78,7 @@ def test_what_cannot_be_is_a_sentence(folder, capsys, monkeypatch, tmp_path, mor
 
 
 def test_several_pictures_need_several_names(folder, capsys):
-    assert main(["figure", str(folder), *LOOK, "-o", "one.png"]) == 1
+    assert main(["figure", str(folder), *LOOK, "-o", "one.png"]) == 2
     assert "put {image} into it" in capsys.readouterr().err
 
 
@@ -90,3 +107,91 @@ def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_
     out = tmp_path / "w.png"
     assert main(["figure", str(folder / "a.png"), *LOOK, "--layout", "scale", "--whole", "-o", str(out)]) == 0
     assert "whole forward pass" in Image.open(out).text["Description"]
+
+
+# Nothing is lost ------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path, capsys):
+    for name in ("one/rocket.jpg", "one/rocket.png", "two/rocket.jpg", "two/Moon.png", "one/moon.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        picture.save(tmp_path / name)
+    folders = [str(tmp_path / "one"), str(tmp_path / "two"), str(tmp_path / "one" / "rocket.png")]
+    assert main(["figure", *folders, *LOOK, "-o", f"{tmp_path}/out/"]) == 0
+    made = {path.name for path in (tmp_path / "out").glob("*.png")}
+    assert made == {
+        "one-rocket-jpg.png", "rocket-png.png", "two-rocket-jpg.png", "one-moon-png.png", "two-Moon-png.png",
+    }  # fmt: skip
+
+
+def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
+    before = (folder / "a.png").read_bytes()
+    assert main(["figure", str(folder / "a.png"), *LOOK, "-o", str(folder / "a.png")]) == 2
+    assert main(["figure", str(folder), *LOOK, "-o", f"{folder}/"]) == 2
+    assert "would be written over" in capsys.readouterr().err
+    assert (folder / "a.png").read_bytes() == before
+    assert {path.name for path in folder.iterdir()} == {"a.png", "b.jpg", "notes.txt"}
+
+
+def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_path, capsys, monkeypatch):
+    out = tmp_path / "out"
+    line = ["figure", str(folder), *LOOK, "--layers", "0,1", "-o", f"{out}/"]
+    made, write = [], batch.figures.write
+
+    def stopped(figure, path):
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        made.append(path.name)
+        return write(figure, path)
+
+    monkeypatch.setattr(batch.figures, "write", stopped, raising=False)
+    assert main(line) == 130
+    said = capsys.readouterr().err
+    assert f"stopped; 3 of 4 figures are finished, the last is {out / 'b-layer-0.png'}" in said
+    monkeypatch.setattr(batch.figures, "write", write)
+    times = {path: path.stat().st_mtime_ns for path in out.glob("*.png")}
+    assert main([*line, "--skip-existing"]) == 0
+    said = capsys.readouterr()
+    assert said.out.split() == [str(out / "b-layer-1.png")]
+    assert "3 files were there and are kept" in said.err
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    listed = json.loads((out / "manifest.json").read_text())
+    assert sorted(listed) == sorted(path.name for path in out.glob("*.png"))
+
+
+def test_a_bulk_run_lists_its_files_with_their_commands_and_digests(folder, tmp_path):
+    out = tmp_path / "out"
+    assert main(["figure", str(folder), *LOOK, "-o", f"{out}/"]) == 0
+    listed = json.loads((out / "manifest.json").read_text())
+    assert list(listed) == ["a.png", "b.png"]
+    for name, entry in listed.items():
+        assert entry["command"].endswith(f"-o {name}")
+        assert entry["weights"].startswith("random weights, sha256:")
+        assert entry["pixels"].startswith("sha256:")
+    assert listed["a.png"]["pixels"] != listed["b.png"]["pixels"]
+    assert str(tmp_path) not in (out / "manifest.json").read_text()
+
+
+def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, monkeypatch):
+    from safetensors.torch import save_file
+
+    import playground
+    from playground import zoo
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("jane.png", "smith.png"):
+        picture.save(name)
+    zoo.save(playground.load("untrained"), "jane-net.safetensors")
+    save_file(playground.load("untrained").state_dict(), "jane-weights.safetensors")
+    two = ["--layout", "compare", "--with-image", "smith.png", "--for", "column"]
+    for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):
+        line = ["figure", "jane.png", "--model", "jane-net.safetensors", "--anonymous", *more, "-o", f"a{suffix}"]
+        assert main(line) == 0
+        data = Path(f"a{suffix}").read_bytes()
+        said = " ".join(map(str, read_pdf(f"a{suffix}").metadata.values())) if suffix == ".pdf" else ""
+        said += read_pdf("a.pdf").pages[0].extract_text() if suffix == ".pdf" else data.decode("latin-1")
+        if suffix == ".html":
+            said += base64.b64decode(re.search(r'id="pack">([^<]*)<', said)[1]).decode("latin-1")
+        for word in ("jane", "smith", "sha256:", "python -m"):
+            policy = re.sub(r'http-equiv="Content-Security-Policy"[^>]*>', "", said)
+            assert word not in policy, (suffix, word)

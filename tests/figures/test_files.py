@@ -23,9 +23,11 @@ from playground import PlaygroundError, figures, samples
 from playground.__main__ import _parser, main
 from playground.figures import Spec, batch, naming, request
 from playground.figures.animation import frames, walk
-from playground.figures.command_line import holding
+from playground.figures.command_line import DEFAULTS, holding
 from playground.figures.files import pixels
+from playground.figures.idle import idle
 from playground.figures.naming import published
+from playground.figures.spec import LAYOUTS
 
 TRIO = Spec(
     image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True
@@ -131,22 +133,38 @@ OTHERS = {
     "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
     "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half", "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
-    "caption": False,
+    "caption": False, "anonymous": True,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
     "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true",
 }  # fmt: skip
 
 
+TOGETHER = {  # a field that means something only beside these
+    "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
+    "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
+}  # fmt: skip
+
+
 def test_the_command_says_every_field_again():
     assert OTHERS.keys() == {field.name for field in fields(Spec)}
+    assert "--kernel" not in figures.command(Spec(**OTHERS))  # which a comparison has no use for
     for spec in (
-        Spec(**OTHERS),
         Spec(image="a.jpg"),
-        *(Spec(image="a", **{k: v}) for k, v in OTHERS.items() if k not in ("image", "layers", "heads")),
+        *(
+            Spec(image="a", **{k: v} | TOGETHER.get(k, {}))
+            for k, v in OTHERS.items()
+            if k not in ("image", "layers", "heads")
+        ),
         Spec(image="a", layers="all"),
         Spec(image="a", layers="all", layer=3, heads=(1,), head=1),
     ):
         assert parsed(figures.command(spec)) == spec
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_a_figure_has_no_use_for_is_not_in_its_command(layout):
+    said = parsed(figures.command(Spec(**OTHERS | {"layout": layout, "what": "weight", "sweep": None})))
+    assert not any(getattr(said, name) != DEFAULTS[name] for name in idle(said) if name not in ("model", "layer"))
 
 
 def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):
@@ -221,9 +239,10 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
     photo.save(home / "cat.png")
     photo.save(home / "dog.png")
     two = ["--layout", "compare", "--with-image", str(home / "dog.png")]
+    two += ["--for", "column"]
     for suffix, more in ((".png", two), (".svg", two), (".pdf", two), (".html", [])):
         out = tmp_path / f"a{suffix}"
-        line = ["figure", str(home / "cat.png"), "--model", "untrained", "--for", "column", *more, "-o", str(out)]
+        line = ["figure", str(home / "cat.png"), "--model", "untrained", *more, "-o", str(out)]
         assert main(line) == 0
         data = out.read_bytes()
         said = " ".join(map(str, read_pdf(out).metadata.values())) if suffix == ".pdf" else data.decode("latin-1")

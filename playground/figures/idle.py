@@ -1,0 +1,63 @@
+"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playground.figures.spec import SIGNED, WITHOUT_HEADS, Spec
+
+MANY_HEADS = ("heads", "wall", "atlas")
+MANY_MAPS = ("heads", "wall", "scale", "compare")
+
+
+@dataclass(frozen=True)
+class Use:
+    fields: tuple[str, ...]
+    has: Callable[[Spec], bool]  # whether this figure has a use for them
+    where: str  # a figure has
+
+
+USES = (
+    Use(
+        ("model", "weights", "size", "layer", "head", "query", "scale", "whole", "what", "direction", "other_image",
+         "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar", "marker", "prefix"),
+        lambda s: s.layout != "curves", "the layout curves shows random rows",
+    ),
+    Use(
+        ("query", "what", "direction", "draw", "log", "marker", "smooth"), lambda s: s.layout != "atlas",
+        "the layout atlas shows the average over all patches",
+    ),
+    Use(("scale",), lambda s: s.layout != "atlas" or s.whole, "the atlas looks at one pass: add --whole"),
+    Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
+    Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to --layout convolution"),
+    Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),
+    Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),
+    Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
+    Use(("layer",), lambda s: s.what != "rollout", "a rollout goes through all layers"),
+    Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
+    Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
+    Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),
+    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "--what similarity and rollout have no heads"),
+    Use(
+        ("scale",), lambda s: s.what not in WITHOUT_HEADS or s.whole or s.layout == "scale",
+        "--what similarity and rollout come out of the whole pass: add --whole",
+    ),
+    Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add --scale"),
+    Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
+    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
+    Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
+    Use(
+        ("draw",), lambda s: s.what not in SIGNED and s.layout != "wall",
+        "scores, similarity and the wall are always heat",
+    ),
+    Use(
+        ("smooth",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas"),
+        "it belongs to --draw heat, and the layouts wall and atlas are too small for it",
+    ),
+)  # fmt: skip
+
+
+def idle(spec: Spec) -> dict[str, str]:
+    """A field of the spec that would change nothing -> why."""
+    return {field: use.where for use in reversed(USES) if not use.has(spec) for field in use.fields}
