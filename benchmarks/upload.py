@@ -42,17 +42,18 @@ WAYS = (  # what is measured, the model, what is changed in the server, how many
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
 
-# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted.
-WATCH = """() => {
+# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Each drop has a
+# list of its own, so that a watch left over from the drop before writes nowhere.
+WATCH = """(pictures) => {
   const began = performance.now();
   const grid = () => (theLens().read().painted ? theLens().read().grid.join("×") : "");
   let last = grid();
-  window.seen = [];
+  const seen = (window.seen = []);
   const look = () => {
     const now = grid();
-    if (now && now !== last) window.seen.push(performance.now() - began);
+    if (now && now !== last) seen.push(performance.now() - began);
     last = now || last;
-    if (window.seen.length < 2) requestAnimationFrame(look);
+    if (seen.length < pictures && seen === window.seen) requestAnimationFrame(look);
   };
   look();
 }"""
@@ -90,7 +91,7 @@ def measure(chromium, model: str, change: str, pictures: int, times: int) -> lis
                 data = base64.b64encode(photograph(number)).decode()
                 visitor.rest()
                 before = cpu_seconds(server)
-                visitor.page.evaluate(WATCH)
+                visitor.page.evaluate(WATCH, pictures)
                 visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
                 visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
                 seen = visitor.page.evaluate("window.seen")
