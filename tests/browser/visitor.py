@@ -28,6 +28,8 @@ LAUNCH = [
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
+BEEN_HERE = "try { localStorage.setItem('attention-playground-been-here', 'yes'); } catch {}"
+
 FIND = """
 window.theLens = (root = document) => {
   for (const element of root.querySelectorAll("*")) {
@@ -53,15 +55,17 @@ def coarse(query: str) -> str:
 
 class Visitor:
     """Nothing is shared with others: own cookies, own storage, and a record of what went wrong and who was asked.
-    `forgiven` is a pattern of what may be said on the console."""
+    `forgiven` is a pattern of what may be said on the console. A newcomer is greeted; the others have been here."""
 
     forgiven: re.Pattern[str] | None = None
 
-    def __init__(self, chromium: Browser, url: str, **options):
+    def __init__(self, chromium: Browser, url: str, newcomer: bool = False, **options):
         self.url = url
         self.context = chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options})
         self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(FIND)
+        if not newcomer:
+            self.context.add_init_script(BEEN_HERE)
         self.errors: list[str] = []
         self.hosts: set[str] = set()
         self.sent: list[str | bytes] = []  # to the server, over its WebSocket

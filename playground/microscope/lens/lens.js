@@ -38,6 +38,7 @@ import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
 import { takeMatrix } from "./features.js";
 import { bindFilm } from "./film.js";
+import { endGhost, greet } from "./ghost.js";
 import { takeImages, takePacks } from "./given.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
@@ -85,6 +86,8 @@ export function createLens(parent, options = {}) {
     clearTimings: () => (lens.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
+    // Somebody is here for the first time; began() is called when the soft cursor comes.
+    greet: (began) => greet(lens, began),
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays
@@ -93,6 +96,7 @@ export function createLens(parent, options = {}) {
     },
     destroy: () => {
       lens.alive = false;
+      endGhost(lens);
       cancelAnimationFrame(lens.frame);
       for (const timer of [lens.telling, lens.speaking, lens.asking]) clearTimeout(timer);
       stopFollowing();
@@ -134,6 +138,7 @@ function update(lens, { packs, images, view, ui, overlay, matrix }) {
     picture = lens.images[before?.image];
   const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
   if (missing.length) ask(lens, { what: "packs", ids: missing });
+  if (lens.main !== before || (view && before)) endGhost(lens);
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
   if (matrix) takeMatrix(lens, matrix);
@@ -231,6 +236,7 @@ function onFrame(lens) {
   if (unfinished) lens.schedule();
   askForMissing(lens, pointed && !dirty);
   clearTimeout(lens.speaking);
+  if (lens.ghost) return; // a screen reader need not follow it
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);
 }
 

@@ -33,6 +33,7 @@ export function createState(root, refs, host) {
     aim: -1, //                             the token that the line leads to (see lockline.js), −1: none
     hoverOther: -1, //                      the token under the cursor in the compared picture
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
+    ghost: null, //                         the soft cursor that greets a newcomer, see ghost.js
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
     single: false, //                       and shows one picture there, not two

@@ -24,6 +24,7 @@
 import { openContainer } from "../core/core.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
+import { greetOnce } from "./firstvisit.js";
 import { createSender } from "./resend.js";
 
 // The page's own address with every choice that differs from the defaults as a query parameter of the same name.
@@ -79,6 +80,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     kept.lens.update(next);
     kept.sender.confirm();
     document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows }));
+    greetOnce(kept.lens);
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
 
   return () => {

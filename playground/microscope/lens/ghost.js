@@ -1,0 +1,97 @@
+// For somebody's first visit: a soft cursor glides to three patches, the sentence changes with it, and then it is their
+// turn. Whatever they do ends it. Whether this is a first visit is the host's to know.
+
+import { threePatches, WALK, walkAt } from "../core/walk.js";
+import { isMap } from "./shown.js";
+
+const BEFORE = 900; // ms: the picture is looked at first
+const TURN = 2600; // ms that "your turn" stays
+const STIRRED = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
+
+const GHOST = `
+  <i class="glow"></i>
+  <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
+  <b>your turn</b>`;
+
+// `began`: called when it comes. People who want no motion see none. Gives whether it will try to come.
+export function greet(lens, began) {
+  if (lens.ghost || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
+  const stop = new AbortController();
+  lens.ghost = { box: null, stop, timer: setTimeout(() => begin(lens, began), BEFORE) };
+  endWithAnyMovement(lens, stop.signal);
+  return true;
+}
+
+function endWithAnyMovement(lens, signal) {
+  const options = { signal, capture: true, passive: true };
+  const end = () => endGhost(lens);
+  let from = null;
+  const moved = (event) => {
+    from ??= event;
+    if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > STIRRED) end();
+  };
+  window.addEventListener("pointermove", moved, options);
+  for (const name of ["pointerdown", "keydown", "wheel", "touchstart"]) window.addEventListener(name, end, options);
+  document.addEventListener("visibilitychange", end, options);
+}
+
+function begin(lens, began) {
+  const { view, shown, refs } = lens;
+  const { pack, answers } = shown;
+  const plain = view.direction === "row" && !view.locked && !isMap(view.what) && !lens.presenting;
+  if (!plain || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
+    return endGhost(lens);
+  const from = view.head * pack.tokens + pack.prefixCount;
+  const patches = threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
+  if (!patches.length) return endGhost(lens);
+  began();
+  const box = document.createElement("div");
+  box.className = "ghost";
+  box.innerHTML = GHOST;
+  refs.pictureBox.append(box);
+  lens.ghost.box = box;
+  const place = (patch) => ({
+    x: ((patch % pack.columns) + 0.5) / pack.columns,
+    y: (Math.floor(patch / pack.columns) + 0.5) / pack.rows,
+  });
+  walk(lens, [{ x: 0.62, y: 0.98 }, ...patches.map(place)]);
+}
+
+function walk(lens, places) {
+  const { ghost, refs } = lens;
+  const start = performance.now();
+  let rested = false;
+  const step = (now) => {
+    if (lens.ghost !== ghost || !lens.alive) return;
+    const { x, y, rests } = walkAt(now - start, places);
+    const { left, top, width, height } = refs.picture.getBoundingClientRect();
+    ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
+    ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
+    ghost.box.classList.toggle("upwards", y > 0.8);
+    if (!rests || !rested) {
+      Object.assign(lens.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
+      lens.schedule(true); // as if a hand had moved
+    }
+    ghost.box.classList.toggle("rests", rests);
+    rested = rests;
+    if (now - start < WALK) return requestAnimationFrame(step);
+    ghost.box.classList.add("turn");
+    ghost.timer = setTimeout(() => endGhost(lens), TURN);
+  };
+  requestAnimationFrame(step);
+}
+
+// The patch that asked before it came asks again.
+export function endGhost(lens) {
+  const { ghost } = lens;
+  if (!ghost) return;
+  lens.ghost = null;
+  clearTimeout(ghost.timer);
+  ghost.stop.abort();
+  if (!ghost.box) return;
+  ghost.box.classList.add("leaves");
+  setTimeout(() => ghost.box.remove(), 400);
+  lens.pointer.fresh = false;
+  lens.hover = -1;
+  lens.schedule();
+}

@@ -1,0 +1,12 @@
+// Whether this browser has been here before. It is written here alone; the server is not told.
+
+const BEEN_HERE = "attention-playground-been-here";
+
+// A newcomer is greeted, once. Where a browser keeps nothing, everybody would be a newcomer each time: nobody is greeted.
+export function greetOnce(lens) {
+  try {
+    if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));
+  } catch {
+    // storage is forbidden
+  }
+}
