@@ -2,7 +2,7 @@
 
 const BEEN_HERE = "attention-playground-been-here";
 
-// A newcomer is greeted, once. Where a browser keeps nothing, everybody would be a newcomer each time: nobody is greeted.
+// A newcomer is greeted, once. Where a browser keeps nothing nobody is: they would be greeted each time.
 export function greetOnce(lens) {
   try {
     if (!localStorage.getItem(BEEN_HERE)) lens.greet(() => localStorage.setItem(BEEN_HERE, "yes"));
