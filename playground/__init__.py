@@ -2,12 +2,12 @@
 
 import playground
 
-vit   = playground.load("vit_small_patch14_dinov2.lvd142m")  # or "bundled", "untrained", "my.safetensors"
-image = playground.open_image("cat.jpg")
-seen  = playground.trace(vit, image)
+vit   = playground.load("dinov2-small")                      # or a timm name, "bundled", "my.safetensors"
+seen  = playground.trace(vit, "cat.jpg")                     # or an image, an array, a tensor, a sample's name
 seen.row(layer=8, head=3, query=(7, 5))                      # float32 (tokens,), sums to 1
 playground.show(seen, layer=8, head=3)                       # in a notebook: the living microscope
 playground.figure(seen, layer=8, head=3)                     # a matplotlib figure
+playground.save(seen, "cat.pdf", layer=8, head=3)            # the same as a file; or .npz, .csv, .json: its numbers
 """
 
 from importlib import import_module
@@ -17,12 +17,13 @@ from playground.version import __version__
 
 if TYPE_CHECKING:
     from playground.errors import PlaygroundError
-    from playground.figures.notebook import figure, show
+    from playground.face import trace
+    from playground.figures.notebook import figure, save, show
     from playground.images import open_image
-    from playground.tracing import Trace, trace
+    from playground.tracing import Trace
     from playground.zoo import load
 
-__all__ = ["PlaygroundError", "Trace", "__version__", "figure", "load", "open_image", "show", "trace"]
+__all__ = ["PlaygroundError", "Trace", "__version__", "figure", "load", "open_image", "save", "show", "trace"]
 
 _HOME = {  # where each name lives
     "PlaygroundError": "errors",
@@ -30,8 +31,9 @@ _HOME = {  # where each name lives
     "figure": "figures.notebook",
     "load": "zoo",
     "open_image": "images",
+    "save": "figures.notebook",
     "show": "figures.notebook",
-    "trace": "tracing",
+    "trace": "face",
 }
 
 

@@ -7,9 +7,13 @@ figure | models | download | train.
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from playground.errors import PlaygroundError
 from playground.figures import batch
@@ -27,6 +31,34 @@ EXAMPLES = """examples:
   PROGRAM train --out runs/bundled
   PROGRAM train --data ~/cifar-10-batches-bin
 """
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what was wrong in two lines, and which flag was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        if given := re.search(r"invalid choice: '([^']*)'", message):  # its choices are listed behind it
+            message += _nearest(given[1], re.findall(r"'([^']+)'", message[given.end() :]))
+        raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
+
+    def parse_args(self, arguments=None, namespace=None):  # type: ignore[override]
+        options, unknown = self.parse_known_args(arguments, namespace)
+        if unknown:
+            command = getattr(options, "parser", self)
+            flag = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
+            command.error(f"There is no {flag}" + _nearest(flag, command._option_string_actions))
+        return options
+
+
+def _nearest(given: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(given, list(known), n=1, cutoff=0.5)
+    return f"; the nearest is {near[0]}" if near else ""
+
+
+def _complain(*lines: str) -> int:
+    for line in lines:
+        print(f"playground: {line}", file=sys.stderr)
+    return 2
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     program = "python -m playground" if Path(sys.argv[0]).stem == "__main__" else "attention-playground"
     examples = EXAMPLES.replace("PROGRAM", program)
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=program,
         description="See whom every patch of an image listens to in a Vision Transformer. "
         "Without a command, the app starts and opens in the browser.",

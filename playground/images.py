@@ -15,7 +15,7 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 from PIL import Image
 
@@ -23,6 +23,7 @@ from playground.decoding import HIDDEN_EXIF, MAX_PIXELS, TIFF_NUMBERS, check_eff
 from playground.errors import PlaygroundError
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 KEPT_PIXELS = 2**24  # larger pictures are shrunk: no model needs more, and every session keeps its own
@@ -39,14 +40,17 @@ UPRIGHT = {  # EXIF orientation -> the transposition that makes the picture upri
 }
 
 _one_costly_picture = threading.Lock()  # WebP, AVIF and HEIC need up to 1 GB for 64 megapixels: one at a time
-Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image
+Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
 
 def open_image(source: Source) -> Image.Image:
-    """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image.
+    """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
+    from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
     A file object is read from its beginning and stays open. Pictures above 16.8 megapixels come back at half size.
     """
+    if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
+        source = _of_array(source)
     try:
         return _open(source)
     except PlaygroundError:
@@ -63,6 +67,36 @@ def open_image(source: Source) -> Image.Image:
             "Open it in an image editor, save it again as PNG or JPEG, and take that file."
         )
     raise PlaygroundError(complaint)  # outside `except`: else the traceback keeps the half-decoded picture in memory
+
+
+def _of_array(numbers: Any) -> Image.Image:
+    """Of numpy, torch and whoever else has arrays."""
+    import numpy as np
+
+    on_cpu = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
+    array = np.asarray(on_cpu)
+    if array.ndim == 4 and len(array) == 1:
+        array = array[0]
+    if array.ndim == 3 and array.shape[0] in (1, 3) and array.shape[2] not in (1, 3):
+        array = np.moveaxis(array, 0, -1)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
+    if not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)) or not array.size:
+        raise PlaygroundError(
+            "An array is a picture with the shape (height, width, 3), (3, height, width) or (height, width); "
+            f"given was {tuple(np.shape(on_cpu))}."
+        )
+    if array.dtype.kind == "f":
+        low, high = float(array.min()), float(array.max())
+        if not (low >= 0 and high <= 1):
+            raise PlaygroundError(
+                f"An array of fractions is a picture between 0 and 1; given was {low:.3g} to {high:.3g}. Undo the "
+                "normalisation first."
+            )
+        array = (array * 255 + 0.5).astype(np.uint8)
+    if array.dtype != np.uint8:
+        raise PlaygroundError(f"An array is a picture of uint8, or of fractions from 0 to 1; given was {array.dtype}.")
+    return Image.fromarray(array)
 
 
 def _open(source: Source) -> Image.Image:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,16 @@ class Trace:
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of a trace that was read from bytes
+    picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
+    picture_name: str = ""  # its file, or a sample's name
 
     def __repr__(self) -> str:
         rows, columns = self.grid
         return f"Trace({self.model}: {self.layers} layers × {self.heads} heads, {rows} × {columns} patches)"
+
+    def of(self, picture: Image.Image, name: str) -> Trace:
+        """The same trace, which remembers the picture that it came from: its figures are as sharp as that."""
+        return replace(self, picture=picture, picture_name=name)
 
     @property
     def heads(self) -> int:
@@ -112,6 +118,11 @@ class Trace:
         c = self._need_vit().config
         pixels = self._need_input()[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
         return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
+
+    @property
+    def shown(self) -> Image.Image:
+        """The picture that was traced, with all its pixels where they are remembered."""
+        return self.picture or self.image
 
     # What a token listens to ------------------------------------------------------------------------------------------
 
@@ -317,9 +328,9 @@ class Trace:
         return next(iter(self.record.values()))
 
     def _layer(self, layer: int) -> QKV:
-        if layer not in self.record:
+        if not isinstance(layer, int | np.integer) or layer not in self.record:
             held = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
-            raise PlaygroundError(f"There is no layer {layer} here; this trace of {self.model} holds {held}.")
+            raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {held}.")
         return self.record[layer]
 
     def _head(self, layer: int, head: int) -> QKV:
@@ -327,8 +338,8 @@ class Trace:
         return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
 
     def _checked_head(self, head: int) -> int:
-        if not 0 <= head < self.heads:
-            raise PlaygroundError(f"There is no head {head}; they count from 0 to {self.heads - 1}.")
+        if not (isinstance(head, int | np.integer) and 0 <= head < self.heads):
+            raise PlaygroundError(f"There is no head {head!r}; they count from 0 to {self.heads - 1}.")
         return head
 
     def _blocks(self, head: QKV, scale: Scale) -> Iterator[tuple[slice, Tensor]]:

@@ -55,7 +55,7 @@ CURATED = {  # the models that are offered first, and what each is good for
 
 
 def load(
-    name: str,
+    name: str | os.PathLike[str],
     *,
     pretrained: bool = True,
     weights: str | os.PathLike[str] | None = None,
@@ -70,6 +70,9 @@ def load(
     a file with timm's parameter names; neither touches the network. `offline=True` takes published weights only from
     this machine.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise PlaygroundError(f"load takes a model's name, such as 'dinov2-small'; given was {type(name).__name__}.")
+    name = os.fspath(name)
     if name == "untrained":
         vit = VisionTransformer(UNTRAINED, seed)
     elif name == "bundled":

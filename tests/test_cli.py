@@ -98,3 +98,32 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
     theirs.symlink_to(borrowed.find(borrowed.DINOV2.file))
     assert main(["download", "dinov2-small", "--compare"]) == 0
     assert "174 arrays: they are the same" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("figure meadow --lyer 3 -o a.png", "There is no --lyer; the nearest is --layer."),
+        ("figure meadow --purpse=page -o a.png", "There is no --purpse; the nearest is --purpose."),
+        ("figure meadow --layout hed -o a.png", "the nearest is head."),
+        ("figure meadow", "the following arguments are required: -o/--output."),
+        ("figur meadow -o a.png", "the nearest is figure."),
+        ("models --x", "There is no --x."),
+    ],
+)
+def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first):
+    with pytest.raises(SystemExit) as end:
+        main(line.split())
+    assert end.value.code == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2, said
+    assert said[0].endswith(first)
+    assert said[1].endswith("--help lists everything.")
+
+
+def test_the_help_of_figure_is_in_parts(capsys):
+    with pytest.raises(SystemExit):
+        main(["figure", "--help"])
+    out = capsys.readouterr().out
+    assert [part for part in ("what is shown:", "how it looks:", "the file:") if part not in out] == []
+    assert out.index("--layer") < out.index("how it looks:") < out.index("--theme") < out.index("the file:")

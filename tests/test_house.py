@@ -18,7 +18,7 @@ FLOORS = (  # from the ground up: a room may import what lies below it, and noth
     ("tracing", "catalogue"),
     ("analysis", "lessons", "scenes"),
     ("samples",),
-    ("figures", "training"),
+    ("face", "figures", "training"),
     ("serving",),
     ("ui",),
     ("pages",),
@@ -138,7 +138,7 @@ def test_nobody_else_imports_by_strings():
 
 def test_the_face_lists_its_names():
     assert dir(playground) == sorted(playground.__all__)
-    assert {"load", "open_image", "trace", "show", "figure", "Trace", "PlaygroundError"} <= set(dir(playground))
+    assert {"load", "open_image", "trace", "show", "figure", "save", "Trace", "PlaygroundError"} <= set(dir(playground))
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) in set(FLOOR) - {"ui", "pages"}))

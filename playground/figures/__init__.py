@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from playground.figures.command_line import command
     from playground.figures.compose import draw
     from playground.figures.files import SUFFIXES, write
+    from playground.figures.numbers import NUMBERS
     from playground.figures.sheet import Drawing
     from playground.figures.spec import Spec
 
-__all__ = ["MOVING", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
+__all__ = ["MOVING", "NUMBERS", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
 _HOME = {
     "command": "command_line",
@@ -20,6 +21,7 @@ _HOME = {
     "Spec": "spec",
     "animate": "animation",
     "MOVING": "animation",
+    "NUMBERS": "numbers",
     "write": "files",
     "SUFFIXES": "files",
 }

@@ -13,7 +13,7 @@ from playground.errors import PlaygroundError
 from playground.figures import command_line, naming, picture_files
 from playground.figures.idle import idle
 from playground.figures.manifest import Manifest
-from playground.figures.spec import Spec
+from playground.figures.spec import POOLED, Spec
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
 HTML = ".html"
@@ -21,17 +21,18 @@ HTML = ".html"
 
 def add_command(commands, **look) -> None:
     parser = commands.add_parser("figure", help="draw what one patch listens to", **look)
+    parser.usage = f"{parser.prog} IMAGE … -o FILE [what is shown] [how it looks]"
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; for many, a folder, or a name with "
-        "{image}, {layer}, {head} in it",
+        help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
+        "for many, a folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
     parts = command_line.add_arguments(parser)
     parts["the file"].add_argument(
         "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)  # which knows the nearest flag to a wrong one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     spec = _spec(options)
     _check(spec, options)
     if spec.layout == "curves":
-        print(figures.write(figures.draw(spec), options.output))
+        print(_written(Path(options.output), spec))
         return 0
     return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
 
@@ -67,7 +68,7 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """What can't be is said before anything is traced."""
-    allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, HTML)
+    allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, HTML)
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in allowed:
         raise PlaygroundError(f"-o must end in {', '.join(allowed)}; given was {options.output}.")
     if spec.layout == "curves" and options.images:
@@ -132,7 +133,10 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
 
         c = model(spec).config
         layers = layers if options.layer is None else command_line.read_numbers(options.layer, c.depth, "--layer")
-        heads = heads if options.head is None else command_line.read_numbers(options.head, c.heads, "--head")
+        if options.head in POOLED:
+            heads = [options.head]
+        elif options.head is not None:
+            heads = command_line.read_numbers(options.head, c.heads, "--head")
     return layers, heads
 
 
@@ -154,6 +158,15 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 
 
 # And making them ------------------------------------------------------------------------------------------------------
+
+
+def _written(path: Path, spec: Spec, *subject, **others) -> Path:
+    """A picture, or the numbers that it would show."""
+    if path.suffix.lower() in figures.NUMBERS:
+        from playground.figures import numbers
+
+        return numbers.write(path, spec, *subject, **others)
+    return figures.write(figures.draw(spec, *subject, **others), path)
 
 
 @dataclass
@@ -221,7 +234,7 @@ class _Many:
             return self._interactive(path, spec, seen, image)
         if spec.sweep:
             return figures.animate(path, spec, seen, image, self._frames, **others)
-        return figures.write(figures.draw(spec, seen, image, **others), path)
+        return _written(path, spec, seen, image, **others)
 
     def _frames(self, frames):
         from tqdm import tqdm

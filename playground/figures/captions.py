@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playground.figures import naming
 from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
-from playground.figures.spec import WITHOUT_HEADS, Spec
+from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
 from playground.names import plain_name
 
 if TYPE_CHECKING:
@@ -32,10 +32,12 @@ def picture(name: str) -> str:
     return Path(name).name or "the picture"
 
 
-def place(spec: Spec, layer: int, head: int) -> str:
+def place(spec: Spec, layer: int, head: int | str) -> str:
     if spec.what == "rollout":
         return "through all layers"
-    return f"after layer {layer}" if spec.what == "similarity" else f"layer {layer}, head {head}"
+    if spec.what in WITHOUT_HEADS:
+        return f"after layer {layer}"
+    return f"layer {layer}, {POOLED.get(head, f'head {head}')}"
 
 
 def method(spec: Spec) -> str:
@@ -73,6 +75,8 @@ def percent(share: float) -> str:
 
 def outside(map_: Map, spec: Spec) -> str:
     """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
+    if spec.head == "max" and spec.what == "weight":
+        return ""
     if not (map_.prefix and spec.prefix and spec.what in ("weight", "rollout") and spec.direction == "row"):
         return ""
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}

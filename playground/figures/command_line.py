@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playground.errors import PlaygroundError
 from playground.figures.idle import idle
-from playground.figures.spec import CHOICES, LAYOUTS, PURPOSES, Spec, query_words
+from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.view import DRAWN
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
@@ -163,6 +163,8 @@ def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
     """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
     One layer stands for itself, one head for all of them."""
     first_layer, layers = _read_several(layer, "--layer")
+    if head in POOLED:
+        return replace(spec, layer=first_layer, layers=layers, head=head)
     first_head, heads = _read_several(head, "--head")  # None: 0, or the sample's
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads

@@ -9,8 +9,9 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from playground.figures import captions, naming
+from playground.figures.asked import Subject
 from playground.figures.curves import curves
-from playground.figures.layouts import Content, Subject, content
+from playground.figures.layouts import Content, content
 from playground.figures.maps import Domain
 from playground.figures.panels import GAP
 from playground.figures.prints import bar as bar_colours
@@ -43,7 +44,7 @@ def draw(
     with house_style():
         if spec.layout == "curves":
             return curves(spec)
-        spec, subject, second = _subjects(spec, seen, image, other, other_image)
+        spec, subject, second = subjects(spec, seen, image, other, other_image)
         plan = _plan(spec, content(spec, subject, second), footer(spec, subject, second), lines)
         figure = _compose(spec, plan)
     figure.spec, figure.facts = spec, facts(spec, subject, second)
@@ -52,20 +53,20 @@ def draw(
 
 def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
     """How many the figure has: the frames of an animation all keep room for as many."""
-    spec, subject, second = _subjects(spec, seen, image, others.get("other"), others.get("other_image"))
+    spec, subject, second = subjects(spec, seen, image, **others)
     with house_style():
         return len(_plan(spec, content(spec, subject, second), "", 0).band.caption)
 
 
 def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str, str]:
     """What the figure says of itself, without drawing it."""
-    return facts(*_subjects(spec, seen, image, others.get("other"), others.get("other_image")))
+    return facts(*subjects(spec, seen, image, **others))
 
 
-def _subjects(spec: Spec, seen, image, other, other_image) -> tuple[Spec, Subject, Subject | None]:
+def subjects(spec: Spec, seen, image, other=None, other_image=None) -> tuple[Spec, Subject, Subject | None]:
     """Under the names that they have in public."""
     said = naming.published(spec)
-    image = seen.image if image is None else image
+    image = seen.shown if image is None else image
     first = Subject(naming.published_trace(spec, seen), image, captions.picture(said.image))
     if other is None:
         return spec.settled(seen), first, None

@@ -24,7 +24,7 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import command
 from playground.figures.disk import keep
 from playground.figures.naming import model, published, published_trace, weights
-from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
+from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
 from playground.tracing import Trace
 from playground.version import __version__
@@ -97,6 +97,8 @@ def check(spec: Spec) -> None:
             raise PlaygroundError(f"{flag} would change nothing in an interactive figure: leave it out.")
     if spec.layout != "head":
         raise PlaygroundError("An interactive figure has no layout: leave --layout out, or write a .png, .svg or .pdf.")
+    if spec.head in POOLED:
+        raise PlaygroundError("An interactive figure shows one head at a time: leave out --head mean and max.")
     if spec.sweep:
         raise PlaygroundError("An interactive figure has no sweep: leave --sweep out, or write a .gif, .webp or .png.")
     if spec.what in WITHOUT_HEADS:
@@ -231,9 +233,9 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
 def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
         return images.open_image(image)  # upright, RGB and without whatever else its file said
-    if seen.input is None:
+    if seen.picture is None and seen.input is None:
         raise PlaygroundError("A trace that was read from bytes has no picture; give the one that was traced.")
-    return seen.image
+    return seen.shown
 
 
 def _jpeg(picture: Image.Image) -> bytes:

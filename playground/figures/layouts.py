@@ -5,27 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from matplotlib.patches import Rectangle
-from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
 from playground.figures import captions, light, maps, naming, prints
+from playground.figures.asked import Asked, Subject, asked
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Matrix, Panel, Panels
-from playground.figures.spec import WITHOUT_HEADS, Spec
-
-if TYPE_CHECKING:
-    from playground.tracing import Trace
-
-
-@dataclass(frozen=True)
-class Subject:
-    seen: Trace
-    image: Image.Image
-    name: str
+from playground.figures.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -40,23 +29,20 @@ class Content:
 
 
 def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
-    scale = None if spec.whole else spec.scale  # a whole pass ran with it already
-    if spec.layout in ("scale", "compare"):
-        return _two(spec, subject, other)
-    return {"head": _head, "convolution": _head, "heads": _heads, "wall": _wall, "atlas": _atlas}[spec.layout](
-        spec, subject, scale
-    )
+    if spec.layout == "atlas":
+        return _atlas(spec, subject)
+    shown = asked(spec, subject, other)
+    return {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}.get(spec.layout, _head)(spec, shown)
 
 
 # One head -------------------------------------------------------------------------------------------------------------
 
 
-def _head(spec: Spec, subject: Subject, scale: str | None) -> Content:
+def _head(spec: Spec, asks: list[Asked]) -> Content:
     """The picture, what a convolution reads (in its layout), what attention reads. A narrow figure of one head is the
     map alone."""
-    seen = subject.seen
-    seen.row(spec.layer, spec.head, spec.query)  # says what is wrong, also for a map without heads
-    shown = maps.look(seen, spec, spec.layer, spec.head, scale)
+    (one,) = asks
+    subject, shown = one.subject, one.map()
     span = maps.domain(spec, [shown])
     sub = captions.place(spec, spec.layer, spec.head)
     if spec.layout == "convolution" and spec.direction == "row":
@@ -66,7 +52,8 @@ def _head(spec: Spec, subject: Subject, scale: str | None) -> Content:
         panels = [_photo_panel(spec, subject), _kernel_panel(spec, subject), *panels]
     elif spec.purpose in ("slide", "page"):
         panels = [_photo_panel(spec, subject), *panels]
-    return Content(Panels(panels), span, captions.caption(spec, seen, [shown]), captions.prefix_line(spec, [shown]))
+    said = captions.caption(spec, subject.seen, [shown])
+    return Content(Panels(panels), span, said, captions.prefix_line(spec, [shown]))
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
@@ -116,15 +103,15 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
 # Many heads -----------------------------------------------------------------------------------------------------------
 
 
-def _heads(spec: Spec, subject: Subject, scale: str | None) -> Content:
-    seen = subject.seen
-    shown = [maps.look(seen, spec, spec.layer, head, scale) for head in range(seen.heads)]
+def _heads(spec: Spec, asks: list[Asked]) -> Content:
+    subject, shown = asks[0].subject, [one.map() for one in asks]
     span, spans = _exposed(spec, shown)
     panels = [
-        _map_panel(spec, subject, one, its, f"head {head}", captions.breadth(one, seen.tokens))
+        _map_panel(spec, subject, one, its, f"head {head}", captions.breadth(one, subject.seen.tokens))
         for head, (one, its) in enumerate(zip(shown, spans, strict=True))
     ]
-    return Content(Panels(panels), span, captions.caption(spec, seen, shown), captions.prefix_line(spec, shown))
+    said = captions.caption(spec, subject.seen, shown)
+    return Content(Panels(panels), span, said, captions.prefix_line(spec, shown))
 
 
 def _exposed(spec: Spec, shown: list[Map]) -> tuple[Domain, list[Domain]]:
@@ -137,17 +124,16 @@ def _exposed(spec: Spec, shown: list[Map]) -> tuple[Domain, list[Domain]]:
     return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
 
 
-def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
-    seen = subject.seen
-    shown = [[maps.look(seen, spec, layer, head, scale) for head in range(seen.heads)] for layer in range(seen.layers)]
-    every = [one for layer in shown for one in layer]
+def _wall(spec: Spec, asks: list[Asked]) -> Content:
+    subject, seen = asks[0].subject, asks[0].subject.seen
+    every = [one.map() for one in asks]
     span, spans = _exposed(spec, every)
     patch, (rows, columns) = maps.patch_of(seen, spec.query), seen.grid
 
     def draw(sheet, axes, layer, head, box) -> None:
         extent = (box.x, box.y, box.x + box.width, box.y + box.height)
-        its = spans[layer * seen.heads + head]
-        sheet.layer(axes, prints.thumbnail(subject.image, shown[layer][head].grid, spec, its), extent)
+        place = layer * seen.heads + head
+        sheet.layer(axes, prints.thumbnail(subject.image, every[place].grid, spec, spans[place]), extent)
         if patch is not None and spec.marker and box.width > 0.22:
             x, y = box.x + patch[1] * box.width / columns, box.y + patch[0] * box.height / rows
             frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
@@ -159,7 +145,7 @@ def _wall(spec: Spec, subject: Subject, scale: str | None) -> Content:
     return Content(body, span, captions.caption(spec, seen, every), captions.prefix_line(spec, every))
 
 
-def _atlas(spec: Spec, subject: Subject, scale: str | None) -> Content:
+def _atlas(spec: Spec, subject: Subject) -> Content:
     """For every head the share that each place around a patch gets, averaged over all patches, framed by its habit."""
     from playground.analysis import heads
 
@@ -201,53 +187,41 @@ def _upper(sentence: str) -> str:
 # Two of them ----------------------------------------------------------------------------------------------------------
 
 
-def _two(spec: Spec, subject: Subject, other: Subject | None) -> Content:
-    if spec.layout == "scale" and spec.what in WITHOUT_HEADS and not spec.whole:
-        raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
-    pairs = _scales(spec, subject, other) if spec.layout == "scale" else _pair(spec, subject, other)
-    shown = [maps.look(one.seen, asks, asks.layer, asks.head, scale) for one, asks, scale, _, _ in pairs]
+def _two(spec: Spec, asks: list[Asked]) -> Content:
+    shown = [one.map() for one in asks]
     span, spans = _exposed(spec, shown)
+    names = _scale_names(spec, asks) if spec.layout == "scale" else _pair_names(asks)
     panels = []
-    for (one, asks, _, heading, sub), map_, its in zip(pairs, shown, spans, strict=True):
-        line = ", ".join(filter(None, [sub, captions.breadth(map_, one.seen.tokens)]))
-        panels.append(_map_panel(asks, one, map_, its, heading, line))
-    seen = subject.seen
+    for one, map_, its, (heading, sub) in zip(asks, shown, spans, names, strict=True):
+        line = ", ".join(filter(None, [sub, captions.breadth(map_, one.subject.seen.tokens)]))
+        panels.append(_map_panel(one.spec, one.subject, map_, its, heading, line))
+    first, second = asks
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
-    beside = (pairs[1][1], pairs[1][0].seen) if spec.layout == "compare" else None
-    said = captions.caption(plain, seen, shown, beside)
-    return Content(Panels(panels), span, said, _outside_of_both(spec, pairs, shown))
+    beside = (second.spec, second.subject.seen) if spec.layout == "compare" else None
+    said = captions.caption(plain, first.subject.seen, shown, beside)
+    return Content(Panels(panels), span, said, _outside_of_both(spec, names, shown))
 
 
-def _outside_of_both(spec: Spec, pairs, shown: list[Map]) -> str:
-    said = [(heading, captions.outside(map_, spec)) for (*_, heading, _), map_ in zip(pairs, shown, strict=True)]
+def _outside_of_both(spec: Spec, names: list[tuple[str, str]], shown: list[Map]) -> str:
+    said = [(heading, captions.outside(map_, spec)) for (heading, _), map_ in zip(names, shown, strict=True)]
     parts = [f"{heading}: {what}" for heading, what in said if what]
     return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
 
 
-def _scales(spec: Spec, subject: Subject, other: Subject | None):
-    altered = "off" if spec.scale == "on" else spec.scale
-    trained = "as trained" if subject.seen.scale == subject.seen.native_scale else "in this layer alone"
-    on = (subject, spec, "on", f"scale {captions.scale(subject.seen, 'on')}", trained)
-    name = captions.scale(subject.seen, altered)
-    heading = name if name == "no scale" else f"scale {name}"
-    if spec.whole:
-        if other is None:
-            raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
-        return [on, (other, spec, None, heading, "in the whole forward pass")]
-    return [on, (subject, spec, altered, heading, "in this layer alone")]
+def _scale_names(spec: Spec, asks: list[Asked]) -> list[tuple[str, str]]:
+    """(heading, what stands beneath it)"""
+    seen = asks[0].subject.seen
+    trained = "as trained" if seen.scale == seen.native_scale else "in this layer alone"
+    altered = captions.scale(seen, asks[1].spec.scale)
+    heading = altered if altered == "no scale" else f"scale {altered}"
+    where = "in the whole forward pass" if spec.whole else "in this layer alone"
+    return [(f"scale {captions.scale(seen, 'on')}", trained), (heading, where)]
 
 
-def _pair(spec: Spec, subject: Subject, other: Subject | None):
-    if other is None:
-        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
-    scale = None if spec.whole else spec.scale
-    query = maps.same_place(spec.query, subject.seen, other.seen)
-    layer = maps.same_layer(spec.layer, subject.seen, other.seen)
-    head = min(spec.head, other.seen.heads - 1)
-    asks = replace(spec, query=query, layer=layer, head=head)
-    models = naming.model(subject.seen) != naming.model(other.seen)
-
-    def names(one: Subject, its: Spec) -> tuple[str, str]:
-        return naming.model(one.seen) if models else PurePath(one.name).stem, captions.place(its, its.layer, its.head)
-
-    return [(subject, spec, scale, *names(subject, spec)), (other, asks, scale, *names(other, asks))]
+def _pair_names(asks: list[Asked]) -> list[tuple[str, str]]:
+    models = [naming.model(one.subject.seen) for one in asks]
+    pictures = [PurePath(one.subject.name).stem for one in asks]
+    names = models if models[0] != models[1] else pictures
+    return [
+        (name, captions.place(one.spec, one.spec.layer, one.spec.head)) for name, one in zip(names, asks, strict=True)
+    ]

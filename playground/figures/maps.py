@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import SCREEN_ONLY, SIGNED, Spec
+from playground.figures.spec import POOLED, SCREEN_ONLY, SIGNED, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,11 +39,13 @@ class Domain:
     own: bool = False  # each map has another one: the bar stands for all of them
 
 
-def look(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> Map:
+def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None) -> Map:
     """The numbers that `spec` asks of one head. A scale of None is that of the pass."""
-    numbers = _numbers(seen, spec, layer, head, scale)
+    numbers = answer(seen, spec, layer, head, scale)
     breadth = None
-    if spec.what == "weight" and spec.direction == "row":
+    if (
+        spec.what == "weight" and spec.direction == "row" and head != "max"
+    ):  # the largest weights are no row: no sum of 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
@@ -54,8 +56,14 @@ def look(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> M
     )
 
 
-def _numbers(seen: Trace, spec: Spec, layer: int, head: int, scale: str | None) -> Tensor:
-    """(tokens,)"""
+def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None) -> Tensor:
+    """(tokens,): what the trace says about the query of `spec`."""
+    if head in POOLED:
+        import torch
+
+        heads = [answer(seen, spec, layer, each, scale) for each in range(seen.heads)]
+        every = torch.stack(heads)  # (heads, tokens)
+        return every.mean(0) if head == "mean" else every.amax(0)
     if spec.what in SCREEN_ONLY:
         raise PlaygroundError(
             f"No figure draws {spec.what}, only the microscope does: save its picture there, or choose another --what."
@@ -88,6 +96,8 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
     the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
     words = WORDS.get(spec.what) or WORDS[spec.what, spec.direction]
+    if spec.head in POOLED and spec.what not in WITHOUT_HEADS:
+        words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([one.grid.ravel() for one in maps])
     if spec.what in SIGNED:
         low, high = float(values.min()), float(values.max())

@@ -1,21 +1,34 @@
-"""What Python shows of a trace: `show`, the living microscope in Jupyter, and `figure`, a matplotlib figure."""
+"""What Python shows of a trace: `figure`, a matplotlib figure; `save`, the same as a file, or its numbers; `show`, the
+living microscope in Jupyter."""
 
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
+from playground.errors import PlaygroundError
+from playground.figures import compose
 from playground.figures import html as export
-from playground.figures.compose import draw
+from playground.figures.animation import MOVING, animate
+from playground.figures.files import SUFFIXES
+from playground.figures.files import write as write_picture
+from playground.figures.idle import idle
+from playground.figures.numbers import NUMBERS
+from playground.figures.numbers import write as write_numbers
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.tracing import Query, Scale, Trace
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
+DEFAULTS = {field.name: field.default for field in fields(Spec)}
+NOT_OPTIONS = ("image", "model", "weights", "size", "layer", "head", "query", "scale", "other_image", "other_model")
+OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in NOT_OPTIONS}
 
 
 @dataclass(frozen=True)
@@ -43,11 +56,13 @@ def show(
     layers: Iterable[int] | None = None,
     heads: Iterable[int] | None = None,
     image: Image.Image | None = None,
+    theme: str = "light",
 ) -> Living:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture as
-    the model saw it, unless a finer `image` of it is given."""
-    spec = Spec(model=seen.model, layer=layer, head=head, query=query, scale="on" if scale is None else str(scale))
+    where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
+    was traced, or a finer `image` of it."""
+    spec = _spec(seen, layer, head, query, scale, {"theme": theme}, as_it_ran="on")
+    image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
     spec = export.light(spec, seen, image) if layers is None else replace(spec, layers=tuple(layers))
     return Living(export.page(spec, seen, image), f"{seen.model}: whom each patch listens to")
@@ -56,21 +71,98 @@ def show(
 def figure(
     seen: Trace,
     layer: int | None = None,
-    head: int = 0,
+    head: int | str = 0,
+    query: Query | None = None,
+    scale: Scale = None,
+    *,
+    layout: str = "head",
+    image: Image.Image | None = None,
+    other: Trace | None = None,
+    other_image: Image.Image | None = None,
+    what: str = "weight",
+    direction: str = "row",
+    purpose: str = "slide",
+    theme: str = "light",
+    transparent: bool = False,
+    draw: str = "heat",
+    colours: str = "shared",
+    ceiling: float | None = None,
+    log: bool = False,
+    smooth: bool = False,
+    kernel: int = 3,
+    depth: str = "follow",
+    caption: bool = True,
+    bar: bool = True,
+    marker: bool = True,
+    prefix: bool = True,
+    footer: bool = False,
+    anonymous: bool = False,
+    dpi: int | None = None,
+) -> Drawing:
+    """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
+    (`attention-playground figure --help` says what each does). `image` is a finer picture than was traced; `other` is
+    what the layouts compare and scale (of a whole pass) set beside `seen`. No scale means the one that the pass ran
+    with; another one is taken for this layer alone, and the caption says so."""
+    options = {name: value for name, value in locals().items() if name in OPTIONS}
+    spec = _spec(seen, layer, head, query, scale, options)
+    return _drawn(spec, seen, image, other, other_image)
+
+
+def save(
+    seen: Trace,
+    file: str | os.PathLike[str],
+    layer: int | None = None,
+    head: int | str = 0,
     query: Query | None = None,
     scale: Scale = None,
     *,
     image: Image.Image | None = None,
     other: Trace | None = None,
     other_image: Image.Image | None = None,
-    **choice: Any,
-) -> Drawing:
-    """A matplotlib figure to go on editing. `choice` is whatever playground.figures.Spec knows: layout, purpose, theme,
-    …; `image` is a finer picture than the model saw, `other` what it is compared with. No scale means the one that the
-    pass ran with; another one is taken for this layer alone, and the caption says so."""
-    as_it_ran = seen.scale_number(scale) == seen.scale
-    if as_it_ran and seen.scale != seen.native_scale:
-        choice = {"whole": True} | choice
-    given = ("on" if seen.scale == seen.native_scale else seen.scale) if as_it_ran else scale
-    spec = Spec(model=seen.model, layer=layer, head=head, query=query, scale=str(given), **choice)
-    return draw(spec, seen, image, other=other, other_image=other_image)
+    **options: Any,
+) -> Path:
+    """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
+    numbers with their grid, their tokens and where they come from. `options` are those of `figure`; `sweep="layers"` makes a
+    .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
+    path = Path(file)
+    if unknown := options.keys() - OPTIONS.keys():
+        raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
+    kind, beside = path.suffix.lower(), {"other": other, "other_image": other_image}
+    if kind == ".html":
+        spec = _spec(seen, layer, head, query, scale, options, as_it_ran="on")
+        export.write(path, spec, seen, seen.picture if image is None else image)
+        return path
+    spec = _spec(seen, layer, head, query, scale, options)
+    if spec.sweep and kind in MOVING:
+        return animate(path, spec, seen, seen.shown if image is None else image, **beside)
+    if kind in NUMBERS:
+        return write_numbers(path, spec, seen, image, **beside)
+    if spec.sweep or kind not in SUFFIXES:
+        known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS)
+        raise PlaygroundError(f"This is saved as {', '.join(known)}; {path} ends in {path.suffix!r}.")
+    return write_picture(_drawn(spec, seen, image, other, other_image), path)
+
+
+def _drawn(spec: Spec, seen: Trace, image, other: Trace | None, other_image) -> Drawing:
+    for name, why in idle(spec).items():
+        if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
+            raise PlaygroundError(f"{name} would change nothing here: {why}.")
+    if other is not None and spec.layout not in ("compare", "scale"):
+        raise PlaygroundError("other is what layout='compare' or 'scale' sets beside the trace: name one of them.")
+    return compose.draw(spec, seen, image, other=other, other_image=other_image)
+
+
+def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: str | None = None) -> Spec:
+    """No scale is what the pass ran with."""
+    if not isinstance(seen, Trace):
+        raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
+    if as_it_ran and scale is None:
+        given = as_it_ran
+    elif seen.scale_number(scale) == seen.scale:
+        given = "on" if seen.scale == seen.native_scale else seen.scale
+        options = ({"whole": True} if given != "on" else {}) | options
+    else:
+        given = scale
+    return Spec(
+        image=seen.picture_name, model=seen.model, layer=layer, head=head, query=query, scale=str(given), **options
+    )

@@ -6,7 +6,7 @@ import re
 
 from playground.analysis import fingerprints
 from playground.figures import captions
-from playground.figures.layouts import Subject
+from playground.figures.asked import Subject
 from playground.figures.maps import same_layer
 from playground.figures.naming import weights
 from playground.figures.spec import Spec, query_words

@@ -49,6 +49,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
 }
 SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
 SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
+POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
 WITHOUT_HEADS = ("similarity", "rollout", *SCREEN_ONLY)
 MOVING_DPI = 96
 
@@ -62,7 +63,7 @@ class Spec:
     weights: str | None = None  # a file
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
-    head: int = 0
+    head: int | str = 0  # or "mean" or "max" of all heads
     query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the picture's start
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
@@ -100,16 +101,17 @@ class Spec:
                 raise PlaygroundError(
                     f"A figure's {name.replace('_', ' ')} is {', '.join(map(str, allowed))}; given was {given!r}."
                 )
-        if self.dpi is not None and not 10 <= self.dpi <= 2400:
+        if not _within(self.dpi, 10, 2400):
             raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
-        if self.ceiling is not None and not 0 < self.ceiling <= 1:
-            raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling:g}.")
+        if not _within(self.ceiling, 1e-9, 1):
+            raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling}.")
         words = dict(parse_qsl(self.view, keep_blank_values=True))
         if words != matching(words) or any(choice.key in words for choice in DRAWN):
             raise PlaygroundError(
                 f"--view takes {', '.join(choice.key for choice in VIEW if not choice.field)}, written as in a link: "
                 f"locked=true&grid=true; given was {self.view!r}."
             )
+        object.__setattr__(self, "depth", str(self.depth))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
@@ -141,6 +143,10 @@ class Spec:
             layer=layer if self.layer is None else self.layer,
             query=start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen),
         )
+
+
+def _within(number: float | None, low: float, high: float) -> bool:
+    return number is None or (isinstance(number, int | float) and low <= number <= high)
 
 
 def _named(query: tuple[int, int] | str | int, seen: Trace) -> tuple[int, int] | str:

@@ -39,8 +39,8 @@ VIEW = (
     ),
     Choice(
         "head", 0, pattern=r"\d{1,3}", field="head", flag="--head",
-        help="counting from 0; several like layers (default: the sample's, or 0); an .html holds all heads unless "
-        "several are named",
+        help="counting from 0; several like layers; or mean or max of all (default: the sample's, or 0); an .html "
+        "holds all heads unless several are named",
     ),
     Choice(
         "query", None, pattern=r"\d{1,3},\d{1,3}|cls|dist|reg\d{1,2}", field="query", flag="--patch",

@@ -1,0 +1,52 @@
+"""What Python's `trace` takes: whatever a person has in their hands."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from PIL import Image
+
+from playground import tracing
+from playground.errors import PlaygroundError
+from playground.images import Source, open_image
+from playground.samples import named
+from playground.tracing import Scale, Trace
+from playground.vit import VisionTransformer
+from playground.zoo import load
+
+
+def trace(
+    vit: VisionTransformer | str | os.PathLike[str],
+    image: Source,
+    *,
+    size: tuple[int, int] | None = None,
+    scale: Scale = None,
+) -> Trace:
+    """One forward pass, remembered. `vit` is what `load` gives, or a name for it. `image` is a picture: PIL's, a path,
+    bytes, a file object, the name of a sample such as "meadow", an array or a tensor of (height, width, 3) or (3,
+    height, width), bytes or 0 … 1. `size` is the input's (height, width): by default the area that the model was
+    trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer."""
+    if isinstance(vit, str | os.PathLike):
+        vit = _model(os.fspath(vit))
+    if not isinstance(vit, VisionTransformer):
+        raise PlaygroundError(
+            f"trace takes a model that playground.load gave, or the name of one; given was {type(vit).__name__}."
+        )
+    picture, name = _picture(image)
+    return tracing.trace(vit, picture, size=size, scale=scale).of(picture, name)
+
+
+def _picture(image: Source) -> tuple[Image.Image, str]:
+    """(the picture, its name)"""
+    if not isinstance(image, str | os.PathLike):
+        return open_image(image), ""
+    name = os.fspath(image)
+    sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
+    return open_image(sample.path if sample else image), str(name)
+
+
+@lru_cache(maxsize=2)
+def _model(name: str) -> VisionTransformer:
+    return load(name)

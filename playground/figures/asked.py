@@ -1,0 +1,69 @@
+"""What a figure shows, one map after another: of which trace, which layer, head and query, and at which scale.
+
+The layouts draw these maps, and `numbers.py` writes their numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.figures import maps
+from playground.figures.maps import Map
+from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+
+@dataclass(frozen=True)
+class Subject:
+    seen: Trace
+    image: Image.Image
+    name: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    subject: Subject
+    spec: Spec  # its layer, its head and its query are those of this map
+    scale: str | None  # of this layer; None: what the pass ran with
+
+    def map(self) -> Map:
+        return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale)
+
+
+def asked(spec: Spec, subject: Subject, other: Subject | None = None) -> list[Asked]:
+    """In reading order. The layout atlas shows averages, and curves no picture at all: they have none."""
+    seen = subject.seen
+    scale = None if spec.whole else spec.scale  # a whole pass ran with it already
+    if spec.layout == "scale":
+        return _scales(spec, subject, other)
+    if spec.layout == "compare":
+        return _two(spec, subject, other, scale)
+    layers = range(seen.layers) if spec.layout == "wall" else [spec.layer]
+    heads = range(seen.heads) if spec.layout in ("wall", "heads") else [spec.head]
+    return [Asked(subject, replace(spec, layer=layer, head=head), scale) for layer in layers for head in heads]
+
+
+def _scales(spec: Spec, subject: Subject, other: Subject | None) -> list[Asked]:
+    if spec.what in WITHOUT_HEADS and not spec.whole:
+        raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
+    altered = "off" if spec.scale == "on" else spec.scale
+    on = Asked(subject, replace(spec, scale="on"), "on")
+    if not spec.whole:
+        return [on, Asked(subject, replace(spec, scale=altered), altered)]
+    if other is None:
+        raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
+    return [on, Asked(other, replace(spec, scale=altered), None)]
+
+
+def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None) -> list[Asked]:
+    if other is None:
+        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+    query = maps.same_place(spec.query, subject.seen, other.seen)
+    layer = maps.same_layer(spec.layer, subject.seen, other.seen)
+    head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
+    return [Asked(subject, spec, scale), Asked(other, replace(spec, query=query, layer=layer, head=head), scale)]

@@ -1,0 +1,97 @@
+"""What a person types after `playground.`: whatever they have in their hands works, or a sentence says why not."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from playground import PlaygroundError
+from playground.figures.command_line import ALIASES, FLAGS
+from playground.figures.notebook import OPTIONS
+from playground.figures.sheet import Pixels
+from playground.samples import SAMPLES
+
+
+@pytest.fixture(scope="module")
+def photo():
+    return playground.open_image(SAMPLES[0].path)
+
+
+@pytest.fixture(scope="module")
+def usual(photo):
+    return playground.trace("untrained", photo)
+
+
+def test_a_path_a_sample_an_array_and_a_tensor_are_the_same_picture(usual, photo):
+    array = np.asarray(photo)
+    pictures = {
+        "sample": SAMPLES[0].name, "path": SAMPLES[0].path, "text": str(SAMPLES[0].path),
+        "bytes": SAMPLES[0].path.read_bytes(),
+        "array": array, "fractions": array / 255, "batch": torch.tensor(array).permute(2, 0, 1)[None],
+        "tensor": torch.tensor(array).permute(2, 0, 1) / 255,
+    }  # fmt: skip
+    for kind, given in pictures.items():
+        assert torch.equal(playground.trace("untrained", given).input, usual.input), kind
+
+
+def test_a_figure_is_as_sharp_as_the_picture_that_was_traced(usual, photo):
+    assert usual.size == (112, 112)
+    figure = playground.figure(usual, layer=1, purpose="page")
+    drawn = next(a for axes in figure.axes for a in axes.findobj(Pixels)).picture
+    assert drawn.size[0] > 600
+    sharp = np.asarray(photo.resize((600, 600), Image.Resampling.LANCZOS))
+    assert np.abs(np.asarray(drawn.at((600, 600)), int) - sharp).mean() < 1
+    assert 'alt="meadow"' in playground.show(playground.trace("untrained", "meadow"), layer=1).page
+
+
+def test_a_sample_begins_where_the_sample_does_and_is_called_by_its_name():
+    figure = playground.figure(playground.trace("untrained", "meadow"), layer=1)
+    assert figure.spec.query == (8, 5)
+    assert figure.facts["image"] == "meadow"
+
+
+def test_the_options_of_a_figure_are_the_flags_of_the_command(usual):
+    named = inspect.signature(playground.figure).parameters
+    flags = {flag.lstrip("-").replace("-", "_") for flag in (*FLAGS.values(), *ALIASES.values())}
+    assert set(OPTIONS) - {"whole", "sweep", "layers", "heads", "view"} <= set(named)
+    assert {name for name in named if name not in ("seen", "image", "other")} <= flags
+
+
+BROKEN = {
+    "no model": (lambda seen: playground.trace(None, "meadow"), "a model that playground.load gave"),
+    "a strange model": (lambda seen: playground.trace(torch.nn.Linear(2, 2), "meadow"), "given was Linear"),
+    "no name": (lambda seen: playground.load(3), "load takes a model's name"),
+    "no picture": (lambda seen: playground.trace("untrained", None), "not from NoneType"),
+    "a list": (lambda seen: playground.trace("untrained", [1, 2]), "not from list"),
+    "four channels": (lambda seen: playground.trace("untrained", np.zeros((9, 9, 4))), r"given was \(9, 9, 4\)"),
+    "normalised": (lambda seen: playground.trace("untrained", torch.randn(3, 32, 32)), "Undo the normalisation"),
+    "sixteen bits": (lambda seen: playground.open_image(np.zeros((32, 32), np.int16)), "given was int16"),
+    "no file": (lambda seen: playground.trace("untrained", "no.jpg"), "There is no file"),
+    "no trace": (lambda seen: playground.figure("cat.jpg"), "what playground.trace gives; given was str"),
+    "nothing to show": (lambda seen: playground.show(None), "given was NoneType"),
+    "a word for a head": (lambda seen: seen.row(1, "x", (1, 1)), "There is no head 'x'"),
+    "a list of layers": (lambda seen: seen.row([1], 1, (1, 1)), r"There is no layer \[1\]"),
+    "no query": (lambda seen: seen.row(1, 1, None), "A query is a patch"),
+    "a kernel of nothing": (lambda seen: playground.figure(seen, kernel=5), "kernel would change nothing here"),
+    "another, but no comparison": (lambda seen: playground.figure(seen, other=seen), "layout='compare'"),
+    "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "--dpi goes from 10"),
+    "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
+    "no option": (lambda seen: playground.save(seen, "a.png", colour="red"), "A figure has no option colour"),
+}
+
+
+@pytest.mark.parametrize("wrong", BROKEN)
+def test_what_cannot_work_is_a_sentence(usual, wrong):
+    ask, sentence = BROKEN[wrong]
+    with pytest.raises(PlaygroundError, match=sentence):
+        ask(usual)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
+def test_whatever_is_shown_can_be_saved(usual, tmp_path, suffix):
+    moving = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}
+    file = playground.save(usual, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **moving)
+    assert file.stat().st_size > 2000
