@@ -15,37 +15,42 @@ by_hand.nine_tokens()
 with st.container(key="lesson_nine"):
     lesson.exercise(
         "Make A listen to everybody equally. How many ways are there?",
-        "Set A’s **query** to 0, 0: all its scores are 0, and softmax makes ninths of them. Or make all keys the same, "
-        "however A’s query points: *equal* scores are enough, they need not be zero. Then the other rows are even too.",
+        "Infinitely many. Set A’s **query** to 0, 0: all its scores are 0, and softmax makes ninths of them. Or make "
+        "all keys the same, whatever A’s query is: *equal* scores are enough, they need not be 0; then all other rows "
+        "are even too. Or let the keys differ only at a right angle to A’s query: a step in that direction changes no "
+        "score of A.",
     )
     lesson.exercise(
         "A listens to B. Does B listen to A?",
         "Not necessarily: A’s weight comes from A’s query and B’s key, B’s weight from B’s query and A’s key. Press "
-        "*Start again*: everybody asks for the next one and is asked back less. The matrix is not symmetric.",
+        f"*Start again*: A gives B {by_hand.given('A', 'B')}, and B gives A {by_hand.given('B', 'A')}. The matrix is "
+        "not symmetric.",
     )
     st.subheader("The same on a picture", anchor=False)
     st.markdown(
         "Now a patch of the picture is a token, and its query and its key are both its mean colour, as a vector of "
-        "length one. Hover a patch: patches of similar colour light up. **Temperature** divides the scores before "
-        "softmax; at 1 every patch gets almost the same."
+        "length one. Point at a patch: patches of similar colour light up. The scores are divided by the "
+        "**temperature** before the softmax; at 1 every patch gets almost the same weight."
     )
 by_hand.colours(here)
 with st.container(key="lesson_colours"):
     lesson.exercise(
         "Why does a dark patch light up for a bright one?",
-        "Length one forgets brightness: a dark green and a light green point the same way, and so do black, grey and "
-        "white. The right picture shows what is left. A trained model learns which differences should count.",
+        "A vector of length one keeps the direction of a colour and forgets its brightness: a dark green and a light "
+        "green have the same direction, and so have grey and white. Pure black, 0, 0, 0, has no direction at all; here "
+        "it counts as grey. The right picture shows what is left. A trained model learns which differences count.",
     )
     st.subheader("Masks: minus infinity", anchor=False)
     st.markdown(
-        "Hide a token, and nobody may listen to it: **−∞** is added to its score before softmax. e to the power of −∞ "
-        "is 0, exactly, and the row still sums to one. Hide some of your nine tokens, then some patches above."
+        "Hide a token, and no token may listen to it: **−∞** is added to its score before the softmax. e^−∞ is exactly "
+        "0, and the row still sums to one. Hide some of your nine tokens, then some patches above."
     )
 by_hand.masks()
 with st.container(key="lesson_masks"):
     lesson.exercise(
-        "Why −∞ before softmax, and not 0 after it?",
-        "A weight set to 0 afterwards leaves a row that sums to less than one: what the hidden token took is missing. "
-        "A *score* of 0 is no mask either: e⁰ = 1 is a weight like any other.",
+        "Why −∞ before the softmax, and not 0 after it?",
+        "A weight that is set to 0 afterwards leaves a row that sums to less than one. A *score* of 0 is no mask "
+        "either: e⁰ = 1, and the token gets a weight. And *multiplying* a score by a mask does not help: 0·−∞ is not "
+        "a number.",
     )
 lesson.end()

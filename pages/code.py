@@ -7,7 +7,9 @@ from playground.ui.lessons import code
 
 here = lesson.begin(
     "code",
-    "This is the file that runs when you point at a patch. A formula stands beside each line that computes it.",
+    "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
+    "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept. A formula "
+    "stands beside each line that computes it.",
     code.SETTINGS,
 )
 code.listing()
@@ -17,16 +19,18 @@ st.subheader("A library, and where the picture breaks", anchor=False)
 code.analogy(here)
 st.subheader("What a weight is not", anchor=False)
 st.markdown(
-    "A weight says how much of a token's value is added, not how much that is: a short value adds little. Point at a "
-    "patch; the tags show the patch of the largest weight and the one that contributes most."
+    "A weight says which share of a token's value is added, not how long that value is: a short one adds little. Point "
+    "at a patch; the tags show the patch with the largest weight and the patch that adds the longest vector."
 )
 code.carried(here)
 lesson.exercise(
     "By hand and fused differ a little in the last digits. Which one is right?",
-    "Neither: sums of 32-bit numbers depend on their order, and the fused kernel adds up in blocks.",
+    "Both are rounded, and neither is exact: a sum of 32-bit numbers depends on the order of its terms, and the fused "
+    "kernel adds them up in blocks.",
 )
 lesson.exercise(
-    "What goes wrong if softmax ran over dim=-2 instead of dim=-1?",
-    "The columns would sum to one: every token would be heard equally much in all, and a row would be no mixture.",
+    "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
+    "The columns would sum to one, and the rows would not. Every token would give away the same total, and what a "
+    "token receives would no longer be a weighted mean of values.",
 )
 lesson.end()

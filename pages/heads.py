@@ -8,9 +8,9 @@ from playground.ui.lessons import heads
 
 here = lesson.begin(
     "heads",
-    "A layer asks several questions at once: every **head** has queries and keys of its own, so each listens in its "
-    "own way. Below, one cell is one head, all its patches taken together. Point at a cell to read its habit; click "
-    "it to see it at work in the microscope.",
+    "A layer asks several questions at once: every **head** has its own queries, keys and values. Below, one cell is "
+    "one head, averaged over all patches. Point at a cell to read what the head mostly does; click it to see it in "
+    "the microscope.",
     heads.SETTINGS,
     exports="atlas",
 )
@@ -33,25 +33,23 @@ heads.atlas(here, seen, mean, spread)
 
 st.subheader("Near first, far later?", anchor=False)
 st.markdown(
-    "The ViT paper draws every head at its layer, as high as it looks far. A convolution stays on its blue line in "
-    "every layer; heads may look across the whole picture in the first one."
+    "A figure of the ViT paper: one dot for each head; across, its layer; upwards, its mean attention distance. One "
+    f"3 × 3 convolution stays on the blue line in every layer. {heads.near_or_far(mean)}"
 )
 lesson.chart(heads.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
 
 st.subheader("Switch a head off", anchor=False)
 st.markdown(
-    "Its answer is replaced by zeros, in this one pass, for all tokens. What does the rest of the network miss?"
+    "The result of the head is replaced by zeros, for all tokens, in a second pass. How do the tokens after every "
+    "layer differ from those of the first pass?"
 )
 heads.board(here, seen, mean)
+heads.sum_of_heads(here, seen)
 
 lesson.exercise(
-    "Switch off one bright head, then all heads of its layer. Which costs more, and why is it not the sum?",
-    "All of them, but rarely as much as the single losses added up: heads of a layer do similar work, and what one "
-    "leaves out the others partly carry. The tokens also go past the layer unchanged, on the skip connection.",
-)
-lesson.exercise(
-    "In some models a head is called idle. Does that mean that its attention is even?",
-    "No. Its weights may be as sharp as any; but what it mixes is short, or W_O makes it short, so that hardly "
-    "anything arrives. That is why the card says what a head *adds* beside whom it *listens* to.",
+    "Can a head with sharp weights still change almost nothing?",
+    "Yes. Its weights say how values are mixed; but the values may be short, or W_O may make them short, so that "
+    f"hardly anything arrives. {heads.least(mean)} That is why the card says what a head *adds* beside whom it "
+    "*listens* to.",
 )
 lesson.end()

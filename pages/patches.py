@@ -33,14 +33,15 @@ patches.positions(here)
 with st.container(key="lesson_shuffle"):
     st.subheader("Without positions, order is nothing", anchor=False)
     st.markdown(
-        "The same network sees the same patches in another order. With positions **off**, each patch listens to the "
-        "same patches as before. Switch them **on**."
+        "The same network gets the same patches in another order. With positions **off**, each patch listens to the "
+        "same patches as before: if the input is permuted, the output is permuted in the same way. That is called "
+        "**permutation equivariance**. Switch the positions **on**."
     )
 patches.shuffle(here)
 with st.container(key="lesson_end"):
     lesson.exercise(
         "A convolution has no table of positions. Why does it not need one?",
         "A convolution’s weights belong to places: this one for the pixel above, that one for the pixel at the left. "
-        "Attention’s weights come from what the tokens hold, and from nothing else.",
+        "Attention’s weights are computed from the tokens alone, wherever they stand.",
     )
 lesson.end()

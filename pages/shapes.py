@@ -16,12 +16,13 @@ with st.container(key="wide"):
     shapes.walk(here)
 lesson.exercise(
     "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
-    "A score sums up as many products as a head's query has numbers: d_k = 512 / 8 = 64. The more products, the larger "
-    "their sum; √d_k evens out just that.",
+    "A score is a sum of as many products as a head's query has numbers: d_k = 512 / 8 = 64. A sum of 64 independent "
+    "products has a standard deviation √64 = 8 times that of one product, and dividing by √64 takes that away.",
 )
 lesson.exercise(
-    "Which number never changes on the way? And in which steps do tokens meet at all?",
-    "The tokens: as many come out as went in. They meet in QKᵀ, where two of the shape's numbers are tokens, and in "
-    "× V, which uses it up again. All other steps treat every token by itself.",
+    "Which numbers never change on the way? And in which steps does one token's result depend on another token?",
+    "The batch and the tokens: as many come out as went in. Tokens meet in three steps: in QKᵀ each query is compared "
+    "with every key; in the softmax the scores of a row compete, for they have to sum to 1; in × V the values are "
+    "mixed. All other steps treat every token by itself.",
 )
 lesson.end()

@@ -59,6 +59,49 @@ def without(seen: Trace, off: Off) -> Loss:
     return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
 
 
+@dataclass(frozen=True)
+class Addition:
+    """A layer's heads switched off one by one, and all at once. A loss is how far the patches' tokens then differ after
+    the last layer, relative to their length."""
+
+    single: tuple[float, ...]  # of each head alone
+    whole: float  # of all heads of the layer
+    cosine: float  # between what two heads add to a patch, mean over pairs of heads and over patches
+
+    @property
+    def together(self) -> float:
+        """What the single losses add up to."""
+        return sum(self.single)
+
+
+def addition(seen: Trace, layer: int) -> Addition:
+    """Whether a layer's loss is the sum of its heads' losses."""
+    front, heads = len(seen.prefix), range(seen.heads)
+
+    def loss(off: Off) -> float:
+        return float(without(seen, off).change[-1, front:].mean())
+
+    added = torch.nn.functional.normalize(contributions(seen, layer)[:, front:], dim=-1)  # (heads, patches, D)
+    cosines = torch.einsum("hnd,gnd->hg", added, added) / added.shape[1]  # (heads, heads)
+    others = cosines.sum() - cosines.diagonal().sum()
+    pairs = max(1, seen.heads * (seen.heads - 1))
+    return Addition(tuple(loss({(layer, h)}) for h in heads), loss({(layer, h) for h in heads}), float(others / pairs))
+
+
+def contributions(seen: Trace, layer: int) -> Tensor:
+    """(heads, tokens, D): what each head adds to every token, W_O times its mixture of values."""
+    _, _, v = seen.record[layer]
+    if seen.vit is None or v is None:
+        raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
+    block = seen.vit.blocks[layer]
+    with torch.no_grad():
+        out = block.attn.proj.weight  # (D, D): every head has its d columns
+        if hasattr(block.ls1, "gamma"):
+            out = block.ls1.gamma[:, None] * out
+        per_head = out.float().cpu().unflatten(1, (seen.heads, -1)).transpose(0, 1)  # (heads, D, d)
+        return seen.weights(layer) @ v.float().cpu() @ per_head.mT
+
+
 def muted(vit: VisionTransformer, heads: dict[int, list[int]]) -> VisionTransformer:
     """A network that shares the weights, in which these heads of these layers output zero. The original is not changed:
     other threads may be using it."""

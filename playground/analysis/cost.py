@@ -3,10 +3,13 @@
 N tokens of width D. One layer of attention multiplies every token with four D × D matrices (queries, keys, values and
 the output) and every token with every other, twice (scores and mixing):
 
-    8 N D² + 4 N² D        against        2 k² N D²        of a k × k convolution from D to D channels.
+    attention              8 N D² + 4 N² D          of that, the scores QKᵀ alone: 2 N² D
+    its MLP, 4 D wide      16 N D²
+    k × k convolution      2 k² N D² from D to D channels (dense), 2 k² N D with one filter a channel (depthwise)
 
-A FLOP is one multiplication or one addition, as torch counts them; the softmax and the biases are left out, as torch
-leaves them out. Bytes are of float32.
+Which ratio one gets depends on what is counted: the scores against a depthwise convolution are N / k², as textbooks
+say, while a whole attention against a dense convolution may be less than 1. A FLOP is one multiplication or one
+addition, as torch counts them; the softmax and the biases are left out, as torch leaves them out. Bytes are of float32.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from dataclasses import dataclass
 from playground.errors import PlaygroundError
 
 FLOAT = 4  # bytes
+TABLES = 3  # N × N tables that a forward pass by hand holds at once: scores, scaled scores, weights
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,14 @@ class Case:
         return self.layers * convolution_flops(self.tokens, self.width, self.kernel)
 
     @property
+    def parameters(self) -> int:
+        """Of a ViT with class token and 1,000 classes, whose MLP is four times as wide as its tokens."""
+        d = self.width
+        layer = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
+        patches = 3 * self.patch**2 * d + d
+        return patches + d + (self.tokens + 1) * d + self.layers * layer + 2 * d + 1000 * (d + 1)
+
+    @property
     def matrices_bytes(self) -> int:
         """The N × N weights of every head in every layer."""
         return FLOAT * self.all_entries
@@ -89,6 +101,14 @@ PRESETS = {
     "384 px, patch 16": Case(image=384),
     "384 px, patch 48": Case(image=384, patch=48),
     "1,024 px, patch 16": Case(image=1024),
+}
+
+SIZES = {  # those of the paper, and two smaller ones that came later
+    "Ti/16": Case(width=192, heads=3),
+    "S/16": Case(width=384, heads=6),
+    "B/16": Case(),
+    "L/16": Case(width=1024, heads=16, layers=24),
+    "H/14": Case(patch=14, width=1280, heads=16, layers=32),
 }
 
 # One layer ------------------------------------------------------------------------------------------------------------
@@ -108,14 +128,47 @@ def pair_flops(tokens: int, width: int) -> int:
     return 4 * tokens**2 * width
 
 
+def score_flops(tokens: int, width: int) -> int:
+    """QKᵀ alone."""
+    return 2 * tokens**2 * width
+
+
+def mlp_flops(tokens: int, width: int) -> int:
+    """From width to four times the width, and back."""
+    return 16 * tokens * width**2
+
+
 def convolution_flops(tokens: int, width: int, kernel: int) -> int:
-    """k × k, from width to width channels, on the same grid."""
+    """k × k, dense: from width to width channels, on the same grid."""
     return 2 * kernel**2 * tokens * width**2
 
 
-def crossing(width: int, kernel: int) -> int:
-    """The smallest number of tokens at which attention costs more FLOPs: above (k² − 4)·D/2."""
-    return max(0, (kernel**2 - 4) * width // 2) + 1
+def depthwise_flops(tokens: int, width: int, kernel: int) -> int:
+    """k × k, one filter for each channel: neighbours are mixed, channels are not."""
+    return 2 * kernel**2 * tokens * width
+
+
+ATTENTION, SCORES = "attention", "scores"  # what can be counted
+DENSE, DEPTHWISE = "dense", "depthwise"  # and against which convolution
+
+
+def counted(what: str, tokens: int, width: int, mlp: bool = False) -> int:
+    flops = {ATTENTION: attention_flops, SCORES: score_flops}[what](tokens, width)
+    return flops + mlp * mlp_flops(tokens, width)
+
+
+def against(what: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
+    flops = {DENSE: convolution_flops, DEPTHWISE: depthwise_flops}[what](tokens, width, kernel)
+    return flops + mlp * mlp_flops(tokens, width)
+
+
+def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE) -> int:
+    """The smallest number of tokens at which attention costs more FLOPs, with an MLP beside both or beside neither.
+    Every cost is a·N + b·N², so it costs more above (their a − its a) / b: (k² − 4)·D/2 for a whole attention against a
+    dense convolution."""
+    linear, square = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
+    theirs = against(other, 1, width, kernel)
+    return max(0, (theirs - linear) // square) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:

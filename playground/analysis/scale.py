@@ -1,7 +1,9 @@
 """What 1/√d_k does to a softmax row.
 
-A score q·k is a sum of d_k products. With random q and k of unit variance its standard deviation is √d_k, so it grows
-with the width, and a softmax of widely spread scores puts nearly all weight on one key. `experiment` draws such rows at
+A score q·k is a sum of d_k products. If the numbers in q and k are independent, with mean 0 and variance 1, the score's
+standard deviation is √d_k: it grows with d_k, and a softmax of widely spread scores puts nearly all weight on one key.
+The queries and keys of a trained model are not independent; `sharpness` measures how far apart their scores really are.
+ `experiment` draws such rows at
 many widths; the functions below measure a row; `sharpness` measures those of a real model.
 
 All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
@@ -55,17 +57,24 @@ def peak(weights: np.ndarray) -> np.ndarray:
 
 
 def gradient(weights: np.ndarray) -> np.ndarray:
-    """How strongly the weights react to the scores: the Frobenius norm of ∂a_i/∂s_j = a_i (δ_ij − a_j), whose square is
-    Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then nothing is learned through this row."""
+    """How strongly the weights react to what enters the softmax: the Frobenius norm of ∂a_i/∂s_j = a_i (δ_ij − a_j),
+    whose square is Σa² − 2Σa³ + (Σa²)². Zero if one key has all the weight: then nothing is learned through this
+    row."""
     squares, cubes = (weights**2).sum(-1), (weights**3).sum(-1)
     return np.sqrt(np.maximum(squares - 2 * cubes + squares**2, 0))
 
 
-QUANTITIES = {  # measurements of a row of scaled scores
-    "deviation": deviation,
-    "entropy": lambda scores: entropy(softmax(scores)),
-    "peak": lambda scores: peak(softmax(scores)),
-    "gradient": lambda scores: gradient(softmax(scores)),
+def let_through(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
+    """How strongly the weights react to q·k, that is, to what the queries and keys can change: by the chain rule the
+    gradient above times the scale. Rows with different scales can be compared by this one only."""
+    return gradient(softmax(scores * scale)) * np.reshape(scale, np.shape(scale)[:-1])
+
+
+QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for each row
+    "deviation": lambda scores, scale: deviation(scores * scale),
+    "entropy": lambda scores, scale: entropy(softmax(scores * scale)),
+    "peak": lambda scores, scale: peak(softmax(scores * scale)),
+    "gradient": let_through,
 }
 
 # Many random rows -----------------------------------------------------------------------------------------------------
@@ -86,9 +95,9 @@ def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
     return scores
 
 
-def scaled(scores: np.ndarray, power: float) -> np.ndarray:
-    """(…, widths, keys): scores times the scale of their width."""
-    return scores * np.array([scale_of(width, power) for width in WIDTHS])[:, None]
+def scales(power: float) -> np.ndarray:
+    """(widths, 1): the scale of every width."""
+    return np.array([scale_of(width, power) for width in WIDTHS])[:, None]
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class Curve:
 
 
 def curve(quantity: str, power: float, scores: np.ndarray | None = None) -> Curve:
-    values = QUANTITIES[quantity](scaled(experiment() if scores is None else scores, power))  # (rows, widths)
+    values = QUANTITIES[quantity](experiment() if scores is None else scores, scales(power))  # (rows, widths)
     low, median, high = np.quantile(values, [BAND[0], 0.5, BAND[1]], axis=0)
     return Curve(median, low, high)
 
@@ -114,15 +123,18 @@ def theory(power: float) -> np.ndarray:
 # A real model ---------------------------------------------------------------------------------------------------------
 
 
-def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """(entropy, largest weight), each (layers, heads), averaged over the patches' rows. The scale is changed in
-    each layer by itself: queries and keys are those of this pass."""
+def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
+    The scale is changed in each layer by itself: queries and keys are those of this pass."""
     asked = seen.some_patches(MOST_QUERIES)
-    bits, peaks = np.empty((seen.layers, seen.heads)), np.empty((seen.layers, seen.heads))
+    bits, peaks, apart = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
         weights = seen.weights(layer, asked, scale).numpy()  # (heads, asked, tokens)
+        q, k, _ = seen.record[layer]
+        scores = (q[:, asked] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
-    return bits, peaks
+        apart[layer] = deviation(scores).mean(-1)
+    return bits, peaks, apart
 
 
 @dataclass(frozen=True)

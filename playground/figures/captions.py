@@ -44,7 +44,7 @@ def method(spec: Spec) -> str:
     """The heading of a map."""
     if spec.what in WITHOUT_HEADS:
         return {"similarity": "feature similarity", "rollout": "rollout"}[spec.what]
-    name = {"weight": "attention", "value": "weight × ‖value‖", "score": "raw scores"}[spec.what]
+    name = {"weight": "attention", "value": "weight × ‖W_O v‖", "score": "raw scores"}[spec.what]
     return name if spec.direction == "row" else f"{name}, by column"
 
 

@@ -48,6 +48,12 @@ def read(text: str, tokens: int = 9) -> Tensor | None:
     return arrows if arrows.abs().max() <= MOST else None
 
 
+def weights(arrows: Tensor) -> Tensor:
+    """(18, 2) queries, then keys -> (9, 9): softmax(q·k/√2), a row for each token that asks."""
+    q, k = arrows.chunk(2)
+    return (q @ k.T / math.sqrt(2)).softmax(dim=-1)
+
+
 # A picture's colours --------------------------------------------------------------------------------------------------
 
 

@@ -93,7 +93,7 @@ PARTS = {
     ),
     "positions": Part(
         "Positions",
-        "Tokens are a set: without a position added to each, attention could not tell left from right.",
+        "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
         (positions.sinusoidal, vit.VisionTransformer.embed),
         (
             ("frequency = 10_000", "ω_i = 10000^{−2i/D}"),
@@ -106,18 +106,20 @@ PARTS = {
     ),
     "attention": Part(
         "Attention",
-        "The whole of it in three lines: compare, share out, mix.",
-        (vit.attention_by_hand, vit.Config.scale),
+        "The formula in three lines: compare, turn scores into shares, mix. The forward pass calls the fused kernel, "
+        "which computes the same without ever holding all weights; these three lines are its check, see below.",
+        (vit.attention_by_hand, vit.attention, vit.Config.scale),
         (
             ("scores = q @ k.transpose", "QK^T"),
             ("weights = (scores * scale)", "A = softmax(QK^T / √d_k)"),
             ("return weights @ v", "A V"),
+            ("return F.scaled_dot_product_attention", "softmax(QK^T / √d_k) V, in blocks"),
             ("return (self.width // self.heads)", "1/√d_k,  d_k = D/h"),
         ),
     ),
     "heads": Part(
         "Heads",
-        "h small attentions side by side; W_O mixes their answers into one.",
+        "h small attentions side by side; W_O mixes what they return into one vector.",
         (vit.Attention,),
         (
             ("self.qkv = nn.Linear(", "W_Q, W_K, W_V side by side"),
@@ -131,7 +133,7 @@ PARTS = {
     ),
     "mlp": Part(
         "MLP",
-        "Between two attentions every token thinks for itself.",
+        "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
         (
             ("x = self.fc1(x)", "z W_1 + b_1"),
@@ -141,7 +143,8 @@ PARTS = {
     ),
     "layer": Part(
         "Layer",
-        "Both halves only add to what is there: z flows past them unharmed.",
+        "Attention and MLP each add to the token z; neither replaces it. The norms stand before them (pre-norm), so "
+        "the sum itself is never rescaled.",
         (vit.Block,),
         (
             ("heard, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
@@ -151,7 +154,7 @@ PARTS = {
     ),
     "answer": Part(
         "Answer",
-        "The class token, which listened to all patches, is read out.",
+        "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
         (
             ("in self.layers(*self.embed(image), scale)", "z_0 → z_1 → … → z_L"),

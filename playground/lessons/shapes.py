@@ -148,13 +148,14 @@ def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     extra = "".join(
         word for word, is_so in (
             (" Queries and keys are then normalised, head by head.", attn.q_norm.__class__ is not nn.Identity),
-            (" Queries and keys are then turned by where their patch lies.", rotation is not None),
+            (" Queries and keys are then rotated by an angle that their patch's place gives.", rotation is not None),
         ) if is_so
     )  # fmt: skip
     gain = "γ " if hasattr(block.ls1, "gamma") else ""
     first = _step(
         "Tokens",
-        "Each row is one token. LayerNorm (LN) evens every row out before attention reads it.",
+        "Each row is one token. Before attention reads it, LayerNorm (LN) rescales each token to mean 0 and variance "
+        "1, then applies a learned gain and shift.",
         "x, read as LN(x)",
         ("batch", "tokens", "width"),
         "tokens rows of width numbers, batch times",
@@ -164,7 +165,7 @@ def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     )
     last = _step(
         "Skip",
-        "The answer is only added to the tokens that came in: both are equally wide.",
+        "The result is added to the tokens that came in; it does not replace them. Both have the same width.",
         f"x + {gain}heads W_O",
         ("batch", "tokens", "width"),
         "(tokens × width) + (tokens × width) = (tokens × width)",
@@ -222,7 +223,8 @@ def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: d
     return [
         _step(
             "Q, K, V",
-            "Three matrices make three rows of every token: what it asks, how it is found, what it has to tell.",
+            "Three matrices make three vectors of every token: its query (what it looks for), its key (what it can be "
+            "found by) and its value (what it gives).",
             f"Q = {x} W_Q    K = {x} W_K    V = {x} W_V",
             ("batch", "tokens", C),
             f"(tokens × {W}) · ({W} × {C}) = (tokens × {C}), three times",
@@ -233,7 +235,7 @@ def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: d
         ),
         _step(
             "Heads",
-            f"Nothing is computed: columns are shared out, and every head gets a piece of each token.{extra}",
+            f"Nothing is computed here: the columns are shared out, and every head gets a part of each row.{extra}",
             "Q → Q_1 … Q_h,  K and V alike",
             DEEP,
             f"{C} = heads × d_k",
@@ -251,7 +253,8 @@ def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
     return [
         _step(
             "Scores",
-            "Every query meets every key: one number per pair, a sum of d_k products. √d_k evens its size out.",
+            "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
+            "sums from growing with d_k.",
             "QK^T / √d_k",
             SQUARE,
             "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
@@ -261,7 +264,8 @@ def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
         ),
         _step(
             "Softmax",
-            "Each row becomes shares of one: how much this token listens to each of the others.",
+            "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
+            "what one gains, the others lose.",
             "A = softmax(QK^T / √d_k)",
             SQUARE,
             "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
@@ -271,7 +275,7 @@ def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
         ),
         _step(
             "× V",
-            "Each token takes in a mixture of all values, by its shares.",
+            "Each token receives a weighted mean of all values; the weights are its shares.",
             "A V",
             DEEP,
             "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
@@ -290,7 +294,7 @@ def _bring_back(home: type, layer: nn.Module, C: str, together: Tensor) -> list[
     return [
         _step(
             "Concatenate",
-            "The heads' answers, one behind the other: the full width is back.",
+            "The results of the heads are put side by side: the full width is back.",
             "[head_1 … head_h]",
             ("batch", "tokens", C),
             f"heads × d_k = {C}",
@@ -301,7 +305,7 @@ def _bring_back(home: type, layer: nn.Module, C: str, together: Tensor) -> list[
         ),
         _step(
             "W_O",
-            "So far each head kept to its own columns; one last matrix lets them mix.",
+            "Until now each head kept to its own columns. One last matrix mixes them.",
             "[head_1 … head_h] W_O",
             ("batch", "tokens", C),
             f"(tokens × {C}) · ({C} × {C}) = (tokens × {C})",

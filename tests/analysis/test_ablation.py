@@ -7,7 +7,7 @@ import torch
 
 import playground
 from playground import PlaygroundError
-from playground.analysis.ablation import without
+from playground.analysis.ablation import addition, contributions, without
 
 LABELS = tuple("abcdefghij")
 
@@ -72,6 +72,32 @@ def test_the_scale_of_the_pass_is_kept(small, picture):
     off = {(1, 1)}
     expected = zeroed(small, off)(seen.input, scale=1.0)[0].softmax(-1)
     torch.testing.assert_close(without(seen, off).after, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(seen):
+    found = addition(seen, 1)
+    last = seen.vit.features(seen.input, seen.layers - 1)[0]
+
+    def loss(off):
+        silent = zeroed(seen.vit, off).features(seen.input, seen.layers - 1)[0]
+        return ((silent - last).norm(dim=-1) / last.norm(dim=-1))[len(seen.prefix) :].mean().item()
+
+    assert found.single == pytest.approx([loss({(1, head)}) for head in range(seen.heads)], rel=1e-3)
+    assert found.whole == pytest.approx(loss({(1, head) for head in range(seen.heads)}), rel=1e-3)
+    assert found.together == pytest.approx(sum(found.single))
+    added, front = contributions(seen, 1), len(seen.prefix)
+    pairs = [
+        torch.cosine_similarity(added[a, n], added[b, n], dim=0).item()
+        for a in range(seen.heads) for b in range(a) for n in range(front, seen.tokens)
+    ]  # fmt: skip
+    assert found.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
+
+
+def test_what_heads_add_sums_up_to_what_attention_adds(seen):
+    block = seen.vit.blocks[2]
+    x = seen.vit.features(seen.input, 1)
+    heard, _ = block.attn(block.norm1(x), seen.scale, None)
+    torch.testing.assert_close(contributions(seen, 2).sum(0) + block.attn.proj.bias, heard[0], atol=1e-4, rtol=1e-3)
 
 
 def test_predictions_stand_side_by_side(seen):

@@ -1,14 +1,17 @@
 """What attention costs: the classic cases as whole numbers, FLOPs as torch counts them, the crossing by brute force."""
 
+import weakref
+
 import pytest
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, Case
 from playground.errors import PlaygroundError
-from playground.vit import Attention, Config, attention_by_hand
+from playground.vit import PAPER, Attention, Config, VisionTransformer, attention_by_hand
 
 EXACT = {  # name -> tokens, entries per head, FLOPs of a layer of attention, of a 3 × 3 convolution
     "224 px, patch 16": (196, 38_416, 1_042_857_984, 2_080_899_072),
@@ -53,6 +56,86 @@ def test_the_crossing_is_the_first_number_of_tokens_that_costs_more(width, kerne
         n for n in range(1, 10**6) if cost.attention_flops(n, width) > cost.convolution_flops(n, width, kernel)
     )
     assert cost.crossing(width, kernel) == first
+
+
+@pytest.mark.parametrize("what", [cost.ATTENTION, cost.SCORES])
+@pytest.mark.parametrize("other", [cost.DENSE, cost.DEPTHWISE])
+def test_whatever_is_counted_the_crossing_is_where_the_lines_cross(what, other):
+    width, kernel = 192, 3
+    first = cost.crossing(width, kernel, what, other)
+    for mlp in (False, True):
+        costs = [
+            cost.counted(what, n, width, mlp) > cost.against(other, n, width, kernel, mlp)
+            for n in range(1, 2 * first + 20)
+        ]
+        assert costs.index(True) + 1 == first
+        assert all(costs[first - 1 :])
+
+
+@pytest.mark.parametrize("tokens", [64, 196, 576])
+def test_the_scores_against_a_depthwise_convolution_are_n_over_k_squared(tokens):
+    ratio = cost.score_flops(tokens, 768) / cost.depthwise_flops(tokens, 768, 3)
+    assert ratio == pytest.approx(tokens / 9)
+    dense = cost.attention_flops(tokens, 768) / cost.convolution_flops(tokens, 768, 3)
+    assert dense == pytest.approx({64: 0.46, 196: 0.50, 576: 0.61}[tokens], abs=0.005)
+
+
+def test_a_depthwise_convolution_and_an_mlp_cost_what_torch_counts():
+    width, side = 96, 7
+    with torch.device("meta"):
+        depthwise = nn.Conv2d(width, width, 3, padding=1, groups=width)
+        mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        q = torch.empty(side**2, width)
+    assert cost.mlp_flops(side**2, width) == counted(lambda: mlp(q))
+    assert cost.score_flops(side**2, width) == counted(lambda: q @ q.T)
+    with torch.device("meta"):
+        image = torch.empty(1, width, side, side)
+    assert cost.depthwise_flops(side**2, width, 3) == counted(lambda: depthwise(image))
+
+
+def test_attention_is_a_third_of_a_layer_of_vit_b():
+    attention = cost.attention_flops(196, 768)
+    assert attention / (attention + cost.mlp_flops(196, 768)) == pytest.approx(0.36, abs=0.005)
+
+
+@pytest.mark.parametrize("name", cost.SIZES)
+def test_the_parameters_are_those_of_the_model(name):
+    size, patch = name.split("/")
+    with torch.device("meta"):
+        vit = VisionTransformer(Config(**PAPER[size], patch_size=int(patch)))
+    assert cost.SIZES[name].parameters == sum(p.numel() for p in vit.parameters())
+    case, c = cost.SIZES[name], vit.config
+    assert (case.width, case.heads, case.layers, case.patch) == (c.width, c.heads, c.depth, c.patch_size)
+
+
+def test_by_hand_three_tables_of_weights_are_held_at_once():
+    """What the page says of the measured memory: scores, scaled scores and weights, at the softmax."""
+    heads, tokens, d = 4, 96, 8
+    q, k, v = (torch.randn(1, heads, tokens, d) for _ in range(3))
+    most = Live.peak(lambda: attention_by_hand(q, k, v, 0.35))
+    assert most // (cost.FLOAT * heads * tokens**2) == cost.TABLES
+
+
+class Live(TorchDispatchMode):
+    """The most bytes that the results of operations ever held together; a view holds what it looks at."""
+
+    def __init__(self):
+        super().__init__()
+        self.results: list[weakref.ref] = []
+        self.most = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        out = function(*args, **(kwargs or {}))
+        self.results.append(weakref.ref(out))
+        alive = [t.untyped_storage() for result in self.results if (t := result()) is not None]
+        self.most = max(self.most, sum({storage.data_ptr(): storage.nbytes() for storage in alive}.values()))
+        return out
+
+    @classmethod
+    def peak(cls, work) -> int:
+        with cls() as live:
+            work()
+        return live.most
 
 
 def test_bytes_are_those_of_the_tensors():

@@ -53,7 +53,7 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     row = page.evaluate(TURN, [512, 0])  # in the very same turn of the browser: no server was asked
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
     for name, quantity in scale.QUANTITIES.items():
-        assert row[name] == pytest.approx(float(quantity(scores)), abs=1e-3)
+        assert row[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)
     page.wait_for_url("**dk=512**")
     page.wait_for_function(CHANGED, arg=before)
     page.reload()
@@ -77,7 +77,7 @@ def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
     page.get_by_test_id("stButtonGroup").get_by_text("the whole pass").click()
     page.wait_for_url("**off=the*whole*pass**")
     page.wait_for_function(CHANGED, arg=alone)
-    chart(page, "without, in every layer").wait_for()
+    chart(page, "1, no scale, in every layer").wait_for()
 
 
 def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):

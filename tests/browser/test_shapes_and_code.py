@@ -41,6 +41,14 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
     assert again["groups"] == weights["groups"]
 
 
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_four_heads_leave_the_steps_free(lesson, width):
+    visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
+    read(visitor, "walk", "r => r.step === 4")
+    visitor.page.get_by_role("button", name="Softmax").click(timeout=5000)
+    assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
+
+
 def test_playing_goes_through_the_steps_without_the_server(lesson):
     visitor = lesson("shapes", "example=one-head")
     read(visitor, "walk", "r => r.step === 1")

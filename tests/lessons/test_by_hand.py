@@ -12,7 +12,9 @@ from playground.lessons.by_hand import (
     mean_colours,
     read,
     ring,
+    start,
     to_bytes,
+    weights,
     written,
 )
 from playground.pack import unpack
@@ -27,6 +29,26 @@ def test_arrows_come_back_from_an_address():
     assert torch.equal(read(written(ring())), ring())
     for text in ("", "1_2", "_".join(["1"] * 19), "_".join(["99"] * 18), "_".join(["x"] * 18), "_".join(["٣"] * 18)):
         assert read(text) is None
+
+
+def test_a_gives_b_much_and_b_gives_a_little():
+    """What the page says of the arrows that it begins with."""
+    found = weights(read(start(), tokens=18))
+    arrows = read(start(), tokens=18).tolist()
+    for i, j in ((0, 1), (1, 0)):
+        row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
+        assert found[i, j].item() == pytest.approx(row[j])
+    assert found[0, 1] > 0.4 > 0.05 > found[1, 0]
+
+
+@pytest.mark.parametrize("keys", ["the same", "at a right angle"])
+def test_a_row_is_even_whenever_its_scores_are_equal(keys):
+    arrows = torch.zeros(18, 2)
+    arrows[:9] = torch.tensor([1.5, 2.0])
+    arrows[9:] = torch.tensor([0.7, -1.1])
+    if keys == "at a right angle":
+        arrows[9:] += torch.linspace(-1, 1, 9)[:, None] * torch.tensor([2.0, -1.5])
+    assert weights(arrows)[0].tolist() == pytest.approx([1 / 9] * 9)
 
 
 @pytest.mark.parametrize("patch", [4, 16])

@@ -201,7 +201,7 @@ export function columnInto(out, at, pack, layer, head, token, scale, normalisers
   return total;
 }
 
-// weight × ‖value‖: a large weight on a short value vector carries little.
+// weight × ‖W_O v‖: a large weight on a short value vector carries little.
 export function weighInto(out, at, weights, norms, normsAt, count) {
   for (let j = 0; j < count; j++) out[at + j] = weights[at + j] * norms[normsAt + j];
 }

@@ -11,7 +11,7 @@ export const DEFAULT_VIEW = Object.freeze({
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
-  what: "weight", //        "value" is weight × ‖value‖
+  what: "weight", //        "value" is weight × ‖W_O v‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is brightest: "auto": as exposed for each row; or held at a number

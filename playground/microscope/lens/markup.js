@@ -6,7 +6,7 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     <button data-value="weight">weight</button>
     <button data-value="value" data-ref="valueTab"
-        title="weight × ‖value‖: what is carried over, short vectors discounted">weight × ‖value‖</button>
+        title="the length of what arrives: the weight times the length of W_O v">weight × ‖W_O v‖</button>
     <button data-value="similarity" data-ask="features"
         title="cosine of this patch's features to every other patch's">similarity</button>
     <button data-value="components" data-ask="features"
@@ -16,7 +16,7 @@ export const MARKUP = `
     <button data-value="norm" class="extra" data-ask="features"
         title="how long each token's feature vector is">length</button>
     <button data-value="rollout" class="extra" data-ask="rollout"
-        title="attention multiplied through all layers">rollout</button>
+        title="half attention, half identity for the skip connection, multiplied through all layers">rollout</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -103,7 +103,8 @@ export const MARKUP = `
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
     <div class="nines extra" data-ref="nines">
-      <div><p>weights of the kernel, in %: fixed</p><canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
+      <div><p>a blur's weights, in %: always the same</p>
+        <canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
       <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
     </div>
   </figure>
@@ -153,7 +154,8 @@ export const MARKUP = `
 
   <div class="numbers">
     <p class="label" data-ref="bigLabel">listens to about</p>
-    <p class="big"><span data-ref="big">5.2</span> <small data-ref="bigOf">of 196 patches</small></p>
+    <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
+      <small data-ref="bigOf">of 196 patches</small></p>
     <dl>
       <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
       <div class="extra"><dt data-ref="entropyLabel">entropy</dt>

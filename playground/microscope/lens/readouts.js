@@ -107,12 +107,12 @@ const MAP_TITLES = {
 const NOTES = {
   weight: "weight: a share of the mixture, not importance",
   column: "what each patch takes from this one",
-  value: "weight × ‖value‖: a short value vector carries little",
+  value: "weight × ‖W_O v‖: a short value vector carries little",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
   components: "features: 3 principal components as colours",
   norm: "length of each token's features after this layer",
-  rollout: "attention multiplied through all layers, mean over heads",
+  rollout: "(attention + identity) / 2, multiplied through all layers; mean over heads",
 };
 
 function scaleWords(lens) {
@@ -165,6 +165,9 @@ export function writeNumbers(lens) {
       : `is heard by head ${pack.headNumbers[view.head]} for a total of`,
   );
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
+  refs.bigWhole.title = row
+    ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
+    : "";
   say(refs.bigOf, row ? `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}` : "(1 on average)");
   say(refs.entropyLabel, row ? "entropy" : "of that, patches");
   say(

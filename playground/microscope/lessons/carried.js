@@ -1,4 +1,4 @@
-// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖value‖.
+// A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖.
 //
 // data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. A pack may
 // hold one layer only; another is asked for by the state "look", "layer.head.row.column", which also goes into the
@@ -27,7 +27,7 @@ function begin(root) {
   const figure = (title) => `<figure><figcaption>${title}</figcaption><canvas></canvas><p></p></figure>`;
   const slider = (name) => `<label>${name} <output></output><input type="range" min="0" data-of="${name}"></label>`;
   root.innerHTML = `<div class="choices">${slider("layer")}${slider("head")}</div>
-    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖value‖")}</div><p class="verdict"
+    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖W_O v‖")}</div><p class="verdict"
         aria-live="polite"></p>`;
   const kept = Object.seal({
     root,
@@ -39,7 +39,7 @@ function begin(root) {
     photo: null,
     prints: [], // one for each of the two canvases
     weights: null, //     (tokens,) of the patch that asks
-    arriving: null, //    (tokens,) weight × ‖value‖ as shares of their sum
+    arriving: null, //    (tokens,) weight × ‖W_O v‖ as shares of their sum
     look: null, //        what is chosen: {layer, head, patch}
     hover: -1, //         the patch under the cursor, which goes before
     said: null, //        what was drawn last, in numbers

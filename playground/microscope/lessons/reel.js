@@ -9,6 +9,7 @@
 //     habits    [{label, colour}] of the legend
 //     kinds     [M][layers][heads] names of habits      entropy, mass  (M, layers, heads)
 //     packs     [{step, bytes}], of some layers; those of a step are merged
+//     begins    [[step, words]] where something begins in the run: lines in the charts
 //     growing   true while the run goes on: a new moment is then played as it comes
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
@@ -106,6 +107,7 @@ function createReelState(root, host) {
     moments: [],
     planned: 0,
     losses: [],
+    begins: [],
     curve: null,
     habits: [],
     kinds: null,
@@ -156,6 +158,7 @@ function updateReel(reel, next) {
   if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, asked: "", hover: null, target: null });
   const wasAtEnd = !fresh && (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
   const { run, moments, planned, losses, curve, habits, kinds, entropy, mass, growing, packs, image, view } = next;
+  reel.begins = next.begins ?? [];
   Object.assign(reel, {
     run,
     moments,

@@ -34,7 +34,7 @@ export function buildCharts(reel) {
     chart.h = chart.svg.clientHeight;
     chart.x = (place) => LEFT + (place / Math.max(1, reel.planned - 1)) * (chart.w - LEFT - RIGHT);
     chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
-    chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart));
+    chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart), ...beginLines(reel, chart));
     const low = chart.h - BOTTOM;
     for (const [name, value] of Object.entries({ y1: TOP - 4, y2: low })) chart.mark.setAttribute(name, String(value));
   }
@@ -125,6 +125,19 @@ function timeAxis(reel, { x, h }) {
         step.toLocaleString("en"),
       ),
     ];
+  });
+}
+
+// A line where something begins in the run, with its words on it; those of one step share a line.
+function beginLines({ begins, moments, planned }, { x, h }) {
+  const at = new Map();
+  for (const [step, words] of begins) at.set(step, [...(at.get(step) ?? []), words]);
+  return [...at].flatMap(([step, words]) => {
+    if (step <= 0 || step > moments[moments.length - 1]) return [];
+    const place = x(placeOf(step, moments, planned));
+    const line = svgElement("line", { class: "begins", x1: place, x2: place, y1: TOP, y2: h - BOTTOM });
+    line.append(svgElement("title", {}, `from step ${step.toLocaleString("en")} on: ${words.join(", ")}`));
+    return [line];
   });
 }
 

@@ -2,6 +2,7 @@
 // state of reel.js.
 
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
+import { placeOf } from "./reelcharts.js";
 
 export function bindClock(reel) {
   const { refs } = reel;
@@ -65,7 +66,19 @@ export function writeTicks(reel) {
     mark.addEventListener("click", () => reel.goTo(i));
     return mark;
   });
-  refs.ticks.replaceChildren(...marks);
+  refs.ticks.replaceChildren(...marks, ...beginMarks(reel));
+}
+
+// Where something begins in the run: see beginLines in reelcharts.js.
+function beginMarks({ begins, moments, planned }) {
+  return begins
+    .filter(([step]) => step > 0 && step <= moments[moments.length - 1])
+    .map(([step, words]) => {
+      const mark = document.createElement("i");
+      mark.title = `from step ${step.toLocaleString("en")} on: ${words}`;
+      mark.style.left = `${(100 * placeOf(step, moments, planned)) / Math.max(1, planned - 1)}%`;
+      return mark;
+    });
 }
 
 // Made once per shape, because a button that is made again loses the keyboard's focus.

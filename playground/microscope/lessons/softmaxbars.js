@@ -47,7 +47,7 @@ export function softmaxRow(scores, scale) {
     squares += a * a;
     cubes += a * a * a;
   }
-  const gradient = Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂scores‖
+  const gradient = scale * Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂(q·k)‖
   return { weights, deviation, entropy, peak: Math.max(...weights), gradient };
 }
 

@@ -79,8 +79,9 @@ function drawGroup(walk, step, group, place, square) {
 
 // The side of the largest equal squares of which `count` fit.
 function squareSide(place, count) {
-  const width = place.clientWidth,
-    height = place.clientHeight,
+  const room = place.getBoundingClientRect(); // clientWidth rounds up, and the last square of a row would not fit
+  const width = Math.floor(room.width),
+    height = Math.floor(room.height),
     gap = 6;
   let best = 0;
   for (let across = 1; across <= count; across++) {

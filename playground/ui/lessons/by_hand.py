@@ -32,6 +32,12 @@ SETTINGS = {
 }
 
 
+def given(asks: str, asked: str) -> str:
+    """The weight that one of the nine tokens gives to another with the arrows of the start, in per cent."""
+    weights = by_hand.weights(by_hand.read(by_hand.start(), tokens=18))
+    return f"{weights['ABCDEFGHI'.index(asks), 'ABCDEFGHI'.index(asked)]:.0%}".replace("%", " %")
+
+
 def nine_tokens() -> None:
     drawing("arrows", "lessons/by_hand.css", {"arrows": state.arrows, "start": SETTINGS["arrows"].default}, ("arrows",))
 

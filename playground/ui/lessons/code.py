@@ -141,8 +141,9 @@ def analogy(here: Session) -> None:
         "A :blue[**query**] is what you ask at the desk, a :orange[**key**] the label on a spine, a :green[**value**] "
         "what stands in the book.\n\n"
         "Where it breaks:\n"
-        "- A library lends one book. Here everyone takes a little of each: on your picture a row listens as if to "
-        f"**{numbers['breadth']:.0f} of {numbers['tokens']}** tokens at once.\n"
+        "- A library lends one book. Here everyone takes a little of each: on your picture a row spreads like "
+        f"an even one over **{numbers['breadth']:.0f} of {numbers['tokens']}** tokens (2 to the power of its entropy, "
+        "mean over rows).\n"
         "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
         f"layer change by at most **{numbers['turned']:.0e}**: only their products count."
@@ -151,7 +152,7 @@ def analogy(here: Session) -> None:
 
 @st.fragment
 def carried(here: Session) -> None:
-    """Weight and weight × ‖value‖ under one cursor."""
+    """Weight and weight × ‖W_O v‖ under one cursor."""
     component("carried", "lessons/carried.js", "lessons/carried.css")(
         key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
     )

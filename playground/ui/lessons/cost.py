@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import cost
-from playground.analysis.cost import PRESETS, Case
+from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Series
 from playground.serving.measurements import Measurements
@@ -17,7 +17,10 @@ from playground.serving.queue import OVER, SERVED, Ticket
 from playground.ui import lesson
 from playground.ui.navigation import Setting
 
-SETTINGS = {
+COUNTS = {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}
+OTHERS = {cost.DENSE: "dense", cost.DEPTHWISE: "depthwise"}
+MLPS = {"no": "no", "yes": "on both sides"}
+DIALS = {
     "image": Setting.of(
         224, (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
     ),
@@ -26,6 +29,11 @@ SETTINGS = {
     "heads": Setting.of(12, (1, 2, 3, 4, 6, 8, 12, 16)),
     "layers": Setting.of(12, (1, 2, 4, 6, 12, 24, 32)),
     "kernel": Setting.of(3, (1, 3, 5, 7)),
+}
+SETTINGS = DIALS | {
+    "count": Setting.of(cost.ATTENTION, COUNTS),
+    "other": Setting.of(cost.DENSE, OTHERS),
+    "mlp": Setting.of("no", MLPS),
 }
 LABELS = {
     "image": ("Image", "{:,} px"), "patch": ("Patch", "{} px"), "width": ("Width", "{}"), "heads": ("Heads", "{}"),
@@ -36,8 +44,9 @@ SECONDS, BYTES = [10.0**p for p in range(-4, 2)], [10.0**p for p in range(3, 13)
 COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION}
 
 IDEA = (
-    "In attention every token asks every token: twice the image side is four times the tokens and *sixteen times* the "
-    "questions. A convolution asks a fixed number of neighbours, and grows with the tokens alone."
+    "In attention every token is compared with every token: twice the image side makes four times as many tokens and "
+    "*sixteen times* as many scores. A convolution reads a fixed number of neighbours: its cost grows with the number "
+    "of tokens only."
 )
 
 state = st.session_state
@@ -47,11 +56,18 @@ state = st.session_state
 
 def controls() -> Case | None:
     """What the dials say; None, and a sentence in place, where that can't be."""
-    dialled = {name: state[name] for name in SETTINGS}
+    dialled = {name: state[name] for name in DIALS}
+    sized = {name: dialled[name] for name in ("width", "heads", "layers", "patch")}
     state.preset = next((name for name, case in PRESETS.items() if asdict(case) == dialled), None)
-    st.pills("The classic cases, as a ViT-B", PRESETS, key="preset", on_change=_on_preset)
+    state.sized = next((n for n, case in SIZES.items() if sized == {f: getattr(case, f) for f in sized}), None)
+    with st.container(horizontal=True, key="cost_presets", gap="medium"):
+        st.pills("The classic cases, as a ViT-B", PRESETS, key="preset", on_change=_on_preset)
+        st.pills(
+            "The usual sizes, with their parameters", SIZES, key="sized", on_change=_on_size,
+            format_func=lambda name: f"{name}: {SIZES[name].parameters / 1e6:.3g} M",
+        )  # fmt: skip
     with st.container(horizontal=True, key="cost_dials", gap="small"):
-        for name, setting in SETTINGS.items():
+        for name, setting in DIALS.items():
             label, words = LABELS[name]
             st.select_slider(label, setting.options, key=name, format_func=words.format, width=150)
     try:
@@ -59,6 +75,11 @@ def controls() -> Case | None:
     except PlaygroundError as error:
         st.warning(str(error), icon=":material/error:")
         return None
+
+
+def _on_size() -> None:
+    if case := SIZES.get(state.sized):
+        state.update({name: getattr(case, name) for name in ("width", "heads", "layers", "patch")})
 
 
 def _on_preset() -> None:
@@ -75,6 +96,7 @@ def arithmetic(case: Case) -> None:
         lesson.chart(_square(case), "square", height=400, name="who asks whom")
     with numbers:
         _numbers(case)
+    _compared(case)
     flops, held = st.columns(2, gap="large")
     with flops:
         lesson.chart(_flops(case), "flops", height=340, name="FLOPs of a layer")
@@ -123,19 +145,60 @@ def _numbers(case: Case) -> None:
             (f"in {case.heads} heads × {case.layers} layers", f"{case.all_entries:,}"),
         ):
             st.metric(label, value, width="content")
-    share = cost.pair_flops(case.tokens, case.width) / cost.attention_flops(case.tokens, case.width)
-    times = case.attention_flops / case.convolution_flops
-    with st.container(horizontal=True, gap="medium"):
-        st.metric("FLOPs, attention", flops_text(case.attention_flops), width="content")
-        st.metric(
-            f"FLOPs, {case.kernel}×{case.kernel} convolution", flops_text(case.convolution_flops), width="content"
-        )
-        st.metric("attention ÷ convolution", f"{times:.2f} ×", width="content")
-    st.markdown(
-        f"Of attention's FLOPs {share:.0%} grow with the square of the tokens; the rest are its four matrices. "
-        + _crossing_words(case)
-    )
+    _formulas(case)
     st.markdown(_kept_words(case))
+
+
+def _formulas(case: Case) -> None:
+    """Of one layer: every formula with its number, and what part of the layer it is."""
+    n, d, k = case.tokens, case.width, case.kernel
+    attention, mlp = cost.attention_flops(n, d), cost.mlp_flops(n, d)
+    pairs = cost.pair_flops(n, d)
+    rows = (
+        ("attention: four matrices, and every pair twice", "8ND² + 4N²D", attention),
+        ("… of that QKᵀ alone", "2N²D", cost.score_flops(n, d)),
+        ("its MLP, 4D wide", "16ND²", mlp),
+        (f"{k}×{k} convolution, dense (D → D channels)", "2k²ND²", cost.convolution_flops(n, d, k)),
+        (f"{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", cost.depthwise_flops(n, d, k)),
+    )
+    lines = [f"| {what} | {formula} | {flops_text(value)} |" for what, formula, value in rows]
+    st.markdown(
+        "\n".join([f"| one layer, N = {n:,}, D = {d:,}, k = {k} | FLOPs | here |", "|---|---|---|", *lines])
+        + f"\n\nAttention is **{attention / (attention + mlp):.0%}** of the layer, the MLP the rest. Of attention's "
+        f"FLOPs {pairs / attention:.0%} grow with N², the square of the tokens; the others are its four matrices."
+    )
+
+
+def _compared(case: Case) -> None:
+    """Which ratio one gets depends on what is counted: both of the ratios that are usually told are here."""
+    with st.container(horizontal=True, key="cost_switches"):
+        st.segmented_control("Count", COUNTS, key="count", format_func=COUNTS.get, required=True)
+        st.segmented_control(
+            f"against a {case.kernel}×{case.kernel} convolution that is", OTHERS, key="other", format_func=OTHERS.get,
+            required=True,
+        )  # fmt: skip
+        st.segmented_control("with an MLP", MLPS, key="mlp", format_func=MLPS.get, required=True)
+    mine, theirs = _sides(case.tokens, case)
+    mlp = ", each with the MLP" if state.mlp == "yes" else ""
+    named = COUNTS[state.count]
+    short = " This is the textbook's N / k²." if _is_textbook(case) else ""
+    st.markdown(
+        f"**{named[0].upper()}{named[1:]} ÷ {OTHERS[state.other]} convolution{mlp}: {flops_text(mine)} ÷ "
+        f"{flops_text(theirs)} = {mine / theirs:.3g}.**{short} {_crossing_words(case)}"
+    )
+
+
+def _is_textbook(case: Case) -> bool:
+    return (state.count, state.other, state.mlp) == (cost.SCORES, cost.DEPTHWISE, "no")
+
+
+def _sides(tokens: int, case: Case) -> tuple[int, int]:
+    """(attention, convolution): FLOPs of one layer, as the switches count them."""
+    mlp = state.mlp == "yes"
+    return (
+        cost.counted(state.count, tokens, case.width, mlp),
+        cost.against(state.other, tokens, case.width, case.kernel, mlp),
+    )
 
 
 def _kept_words(case: Case) -> str:
@@ -149,9 +212,9 @@ def _kept_words(case: Case) -> str:
 
 
 def _crossing_words(case: Case) -> str:
-    first = cost.crossing(case.width, case.kernel)
+    first = _first(case)
     if first == 1:
-        return f"It never costs less than a {case.kernel}×{case.kernel} convolution."
+        return f"Counted so, it costs more than a {case.kernel}×{case.kernel} convolution with any number of tokens."
     side = int(np.ceil(np.sqrt(first)))
     return (
         f"From **{first:,} tokens** on, {side} × {side} patches or {side * case.patch:,} px, it costs more than the "
@@ -159,38 +222,45 @@ def _crossing_words(case: Case) -> str:
     )
 
 
+def _first(case: Case) -> int:
+    return cost.crossing(case.width, case.kernel, state.count, state.other)
+
+
 def _grid(case: Case) -> np.ndarray:
-    most = max(16_384, 2 * case.tokens, 2 * cost.crossing(case.width, case.kernel))
-    return np.unique(np.geomspace(16, most, 60).astype(int))
+    most = max(16_384, 2 * case.tokens, 2 * _first(case))
+    return np.unique(np.geomspace(4, most, 60).astype(int))
 
 
 def _flops(case: Case) -> go.Figure:
     tokens = _grid(case).tolist()
     title = f"FLOPs of a layer of width {case.width}"
     figure = _growing(title)
+    mlp = " and MLP" if state.mlp == "yes" else ""
     lines = {
-        "attention": (lambda n: cost.attention_flops(n, case.width), ATTENTION, "solid"),
+        COUNTS[state.count] + mlp: (lambda n: _sides(n, case)[0], ATTENTION, "solid"),
         "only its pairs, N²": (lambda n: cost.pair_flops(n, case.width), ATTENTION, "dot"),
-        f"{case.kernel}×{case.kernel} convolution": (
-            lambda n: cost.convolution_flops(n, case.width, case.kernel), lesson.CONVOLUTION, "solid",
+        f"{OTHERS[state.other]} {case.kernel}×{case.kernel} convolution{mlp}": (
+            lambda n: _sides(n, case)[1], lesson.CONVOLUTION, "solid",
         ),
     }  # fmt: skip
+    if state.count == cost.SCORES:
+        del lines["only its pairs, N²"]
     for name, (of, colour, dash) in lines.items():
         _line(figure, name, tokens, [of(n) for n in tokens], colour, dash, flops_text)
-    first = cost.crossing(case.width, case.kernel)
+    first = _first(case)
     if first > 1:
-        height = cost.attention_flops(first, case.width)
+        height = _sides(first, case)[0]
         _mark(figure, first, height, f"the crossing: from {first:,} tokens on attention costs more", "x")
         figure.add_annotation(
             x=np.log10(first), y=np.log10(height), text=f"{first:,} tokens", ax=-58, ay=-26, arrowhead=0,
         )  # fmt: skip
-    _mark(figure, case.tokens, cost.attention_flops(case.tokens, case.width), f"your case: {case.tokens:,} tokens")
+    _mark(figure, case.tokens, _sides(case.tokens, case)[0], f"your case: {case.tokens:,} tokens")
     return figure
 
 
 def _bytes(case: Case) -> go.Figure:
     tokens = _grid(case).tolist()
-    figure = _growing(f"Bytes that a layer holds, {case.heads} heads")
+    figure = _growing(f"Bytes that a layer keeps for training, {case.heads} heads")
     lines = {
         "attention": (lambda n: cost.attention_bytes(n, case.width, case.heads), ATTENTION),
         "fused, without the weights": (lambda n: cost.fused_bytes(n, case.width), QUIET),
@@ -232,16 +302,25 @@ def _mark(figure: go.Figure, tokens: int, value: float, said: str, symbol: str =
 
 
 def exercises() -> None:
+    small, large, coarse = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "384 px, patch 48"))
     lesson.exercise(
         "From 224 to 384 pixels at patch 16: by how much do the scores grow? Which patch takes the growth back?",
-        "196 tokens become 576, 2.94 times as many, and 38,416 scores become 331,776: 8.6 times, (384 / 224)⁴. With "
-        "patches of 48 pixels, 384 pixels make 64 tokens and 4,096 scores, fewer than at the start, but a patch then "
-        "has nine times the pixels to squeeze into one vector.",
+        f"{small.tokens} tokens become {large.tokens}, {large.tokens / small.tokens:.2f} times as many, and "
+        f"{small.entries:,} scores become {large.entries:,}: {large.entries / small.entries:.1f} times, (384 / 224)⁴. "
+        f"With patches of 48 pixels, 384 pixels make {coarse.tokens} tokens and {coarse.entries:,} scores, fewer than "
+        "at the start; but one vector then stands for nine times as many pixels.",
     )
     lesson.exercise(
         "More heads: what changes, and what doesn't?",
-        "The scores: every head has its own N × N. The FLOPs don't change at all, because each head is narrower by as "
-        "much as there are more of them.",
+        "The number of scores changes: every head has its own N × N. The FLOPs of the formulas don't: each head is "
+        "narrower by as much as there are more of them.",
+    )
+    lesson.exercise(
+        f"A textbook says that attention costs {small.tokens / 9:.1f} times as much as a 3×3 convolution at "
+        f"{small.tokens} tokens. The page says {small.attention_flops / small.convolution_flops:.2f}. Who is right?",
+        "Both; they count different things. The textbook counts QKᵀ alone against a depthwise convolution: "
+        "2N²D / 2k²ND = N / k². The page begins with the whole attention, its four matrices included, against a dense "
+        "convolution of the same width. Turn the two switches, and each number appears.",
     )
 
 
@@ -314,6 +393,8 @@ def _results(case: Case, series: Series) -> None:
     with right:
         figure = _growing("Peak memory of a layer")
         _points(figure, series, lambda p: p.bytes, bytes_text)
+        tables = [(p.tokens, cost.TABLES * cost.FLOAT * case.heads * p.tokens**2) for p in series.of(MATERIALISED)]
+        _line(figure, f"{cost.TABLES} tables of N × N", *zip(*tables, strict=True), "gray", "dot", bytes_text)
         figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
         lesson.chart(figure, "measured_memory", height=340, name="measured peak memory")
     st.caption(" ".join(_remarks(series)))
@@ -331,7 +412,11 @@ def _points(figure: go.Figure, series: Series, value, text) -> None:
 
 
 def _remarks(series: Series) -> list[str]:
-    remarks = ["Time is the quickest of up to five passes; memory the highest point above what was there before."]
+    remarks = [
+        "Time is the quickest of up to five passes; memory the highest point above what was there before. The chart of "
+        "bytes above counts what training keeps of a layer; this one is a forward pass alone, which keeps nothing, but "
+        f"by hand it holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
+    ]
     for kind in GROWTH:
         if skipped := series.of(kind, skipped=True):
             first = skipped[0]

@@ -218,6 +218,27 @@ def _effect(mean, spread) -> dict:
 # Distance by depth
 
 
+def near_or_far(mean) -> str:
+    """Whether heads look farther in higher layers, in this model."""
+    by_layer = mean.distance.mean(axis=1)  # (layers,)
+    near, far = int(by_layer.argmin()), int(by_layer.argmax())
+    trend = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
+    verdict = "near first, far later" if trend > 0.5 else "far first, near later" if trend < -0.5 else "no steady trend"
+    return (
+        f"Here the nearest layer on average is layer {near} ({by_layer[near]:.1f} patches), the farthest layer {far} "
+        f"({by_layer[far]:.1f}): {verdict}."
+    )
+
+
+def least(mean) -> str:
+    """The head that adds the least, as an example."""
+    layer, head = np.unravel_index(np.nanargmin(mean.effect), mean.effect.shape)
+    return (
+        f"Here the shortest is what head {head} of layer {layer} adds: {mean.effect[layer, head]:.2f} × the average of "
+        f"its layer, while its rows have an entropy of {mean.entropy[layer, head]:.1f} bits."
+    )
+
+
 def scatter(seen, mean, spread=None) -> go.Figure:
     """Every head at its layer: the figure that the ViT paper prints."""
     from playground.analysis.heads import HABITS, Habit, even_distance
@@ -286,6 +307,37 @@ def board(here: Session, seen, mean) -> None:
     }
     component("board", "lessons/board.js", "lessons/heads.css")(
         key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: switch_off([])
+    )
+
+
+@st.fragment
+def sum_of_heads(here: Session, seen) -> None:
+    """Whether a layer's loss is the sum of its heads' losses, measured when asked for."""
+    state = st.session_state
+    question, number, button = st.columns([3, 1, 1], vertical_alignment="bottom")
+    question.markdown("**Is the loss of a whole layer the sum of the losses of its heads?**")
+    layer = number.number_input("Layer", 0, seen.layers - 1, min(seen.upper_layer, seen.layers - 1), key="summed")
+    key = (here.picture.id, here.wish, layer)
+    if (
+        button.button("Measure", icon=":material/function:", key="sum_of_heads")
+        or state.get("added", (None,))[0] == key
+    ):
+        if state.get("added", (None,))[0] != key:
+            from playground.analysis.ablation import addition
+
+            with st.spinner(f"Switching off the {seen.heads} heads of layer {layer}, one by one"), queue.turn():
+                state.added = (key, addition(seen, layer))
+        st.markdown(_added_words(layer, state.added[1]))
+
+
+def _added_words(layer: int, found) -> str:
+    single = " + ".join(f"{loss:.1%}" for loss in found.single)
+    compared = "more" if found.whole > found.together else "less"
+    return (
+        f"One by one, the heads of layer {layer} cost {single} = {found.together:.1%}: so far do the patches' tokens "
+        f"move after the last layer. All at once they cost **{found.whole:.1%}**, {compared} than the sum. There is no "
+        f"rule: the vectors that two heads add to a patch have a mean cosine of {found.cosine:.2f} here (0: at right "
+        "angles), and the norms and MLPs above are not linear. Other layers and pictures answer differently."
     )
 
 

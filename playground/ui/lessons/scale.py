@@ -22,26 +22,29 @@ from playground.ui.navigation import Setting, write_address
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
 EACH, WHOLE = "each layer alone", "the whole pass"
+INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
 SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
     "row": Setting.of(0, range(ROWS)),
     "off": Setting.of(EACH, (EACH, WHOLE)),
+    "instead": Setting.of(0.0, INSTEAD),
 }
 WITH, WITHOUT = "#B63679", "#E8963A"
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 HAIR = "rgba(128,128,128,0.35)"
 
 IDEA = (
-    "A score is q·k: a sum of d_k products, one for each number in the two vectors. The longer the vectors, the "
-    "further apart the scores lie, and the softmax, which turns scores into weights, lets *one key take all*. Dividing "
-    "by √d_k keeps the scores 1 apart, however long the vectors are."
+    "A score is q·k: a sum of d_k products, one for each number in the two vectors. The more numbers they have, the "
+    "further apart the scores lie, and the softmax, which turns scores into weights, gives *nearly everything to one "
+    "key*. Dividing by √d_k undoes this: if the numbers are independent, with mean 0 and variance 1, the scores have a "
+    "standard deviation of 1, whatever d_k is."
 )
 QUANTITIES = {  # name -> title, unit, what a value is called
     "deviation": ("How far apart scores lie", "", "scores lie {:.2f} apart"),
     "entropy": ("Entropy of the row, bits", " bits", "the row has an entropy of {:.2f} bits"),
     "peak": ("Largest of 64 weights", "", "the largest weight is {:.3f}"),
-    "gradient": ("Gradient let through", "", "the softmax's derivative has a norm of {:.2g}"),
+    "gradient": ("Gradient let through to q·k", "", "the derivative by q·k has a norm of {:.2g}"),
 }
 
 state = st.session_state
@@ -70,23 +73,30 @@ def random_rows(here: Session) -> None:
             lesson.chart(_curves(quantity, state.dk, state.power, state.row), f"curve_{quantity}", height=260)
     st.caption(
         "Dotted: the theory, √d_k × scale. It speaks of the first chart alone: for the other three there is no such "
-        "formula, only the ends (64 even weights: 6 bits, 1/64, a gradient of 0.12; one key takes all: 0 bits, 1, "
-        "none). *Gradient* is the Frobenius norm of ∂weights/∂scores, what goes back through the softmax in training."
+        "formula, only the ends (64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale; one key takes all: 0 bits, "
+        "1, none). *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what goes back through softmax and scale to "
+        "the queries and keys in training. It is taken by q·k, not by the scaled score, so that both lines compare "
+        "alike."
     )
 
 
 def exercises() -> None:
+    at, off, on = WIDTHS.index(64), _curve("gradient", 0.0), _curve("gradient", 0.5)
+    less = next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b)
     lesson.exercise(
         "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
-        "With 1/√d_k the scores stay 1 apart and the row stays what it is: soft, a few keys ahead. Without, the same "
-        "turn takes it from soft to one single key. By d_k = 64, the width of a head in most ViTs, the largest weight "
-        "has passed 80 % in half of the rows.",
+        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
+        "Without it, the same turn leads to one single key. At d_k = 64, the width of a head in most ViTs, the largest "
+        f"weight is {_curve('peak', 0.0).median[at]:.0%} in the median row, and {_curve('peak', 0.5).median[at]:.0%} "
+        "with the scale.",
     )
     lesson.exercise(
-        "Without the scale the gradient first rises. Why is that no reason to leave the scale out?",
-        "A choice between two or three keys moves most when the scores change: that is the hump. But look at the lower "
-        "edge of the band: already at d_k = 64 one row in ten lets almost nothing through, and at 1024 half of them. "
-        "Such a row can't be taught another choice: whichever key won by chance has won.",
+        "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
+        f"It is so: {off.median[at]:.3f} without the scale, {on.median[at]:.3f} with it, because the scale itself "
+        f"multiplies the gradient by 1/8. But look at the lower edge of the band: one row in ten lets less than "
+        f"{off.low[at]:.3f} through without the scale, and {on.low[at]:.3f} with it. Such a row, in which one key has "
+        f"won by chance, learns slowly. With more numbers it gets worse: from d_k = {less} on the median is lower too, "
+        f"and at 1024 it is {off.median[-1]:.4f} against {on.median[-1]:.4f}.",
     )
 
 
@@ -114,9 +124,7 @@ def _curves(quantity: str, width: int, power: float, row: int) -> go.Figure:
         for power_ in (0.0, 0.5):
             dotted = {"color": "gray", "dash": "dot", "width": 2.5}
             figure.add_scatter(x=WIDTHS, y=softmax.theory(power_), mode="lines", line=dotted, hoverinfo="skip")
-    value = softmax.QUANTITIES[quantity](
-        softmax.experiment()[row, WIDTHS.index(width)] * softmax.scale_of(width, power)
-    )
+    value = softmax.QUANTITIES[quantity](softmax.experiment()[row, WIDTHS.index(width)], softmax.scale_of(width, power))
     figure.add_scatter(
         x=[width], y=[float(value)], mode="markers",
         marker={"symbol": "diamond", "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
@@ -133,8 +141,8 @@ def _axis(quantity: str) -> dict:
     if quantity == "deviation":
         return {"type": "log", "tickvals": [0.5, 1, 2, 4, 8, 16, 32], "range": [np.log10(0.4), np.log10(42)]}
     if quantity == "gradient":
-        ticks = [0.001, 0.01, 0.1, 1]
-        return {"type": "log", "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks], "range": [-3.6, 0.05]}
+        ticks = [0.0001, 0.001, 0.01, 0.1, 1]
+        return {"type": "log", "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks], "range": [-4.4, 0.05]}
     return {"range": [-0.2, 6.2] if quantity == "entropy" else [-0.03, 1.03]}
 
 
@@ -171,37 +179,66 @@ def real_model(here: Session) -> None:
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):
         on = traces.trace(here.picture, here.wish, here.own)
-        off = traces.trace(here.picture, replace(here.wish, scale=1.0), here.own)
-        alone = _sharpness(here, here.wish, on, 1.0)
+        d = round(on.native_scale**-2)
+        scale = softmax.scale_of(d, state.instead)
+        off = traces.trace(here.picture, replace(here.wish, scale=scale), here.own)
         scaled = _sharpness(here, here.wish, on, on.native_scale)
-        whole = _sharpness(here, replace(here.wish, scale=1.0), off, 1.0)
+        if state.off == EACH:
+            without = _sharpness(here, here.wish, on, scale)
+        else:
+            without = _sharpness(here, replace(here.wish, scale=scale), off, scale)
     where.empty()
-    d = round(on.native_scale**-2)
+    trained = not on.vit.random_weights
     st.markdown(
-        f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over its "
-        f"patches' rows. **{EACH.capitalize()}** takes the queries and keys of the trained pass and leaves out 1/√{d} "
-        f"where they meet; in **{WHOLE}** every layer leaves it out, and later ones get what earlier ones made of it."
+        f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over the rows of "
+        f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/√{d} and changes the "
+        f"scale where they meet; in **{WHOLE}** every layer uses the other scale, and later layers get what earlier "
+        "ones made of it."
     )
-    st.segmented_control("Without the scale", (EACH, WHOLE), key="off", required=True)
-    without = alone if state.off == EACH else whole
-    left, right = st.columns(2)
-    with left:
-        title = f"Entropy, bits (at most {np.log2(on.tokens):.1f})"
-        lesson.chart(_heads(title, scaled[0], without[0], "{:.2f} bits"), "heads_entropy", name="entropy per head")
-    with right:
-        lesson.chart(_heads("Largest weight", scaled[1], without[1], "{:.3f}"), "heads_peak", name="peak per head")
-    _verdicts(here, softmax.verdicts(on, off))
+    where_to, instead = st.columns(2)
+    where_to.segmented_control("Change the scale in", (EACH, WHOLE), key="off", required=True)
+    named = {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
+    instead.segmented_control(f"Instead of 1/√{d}", INSTEAD, key="instead", format_func=named.get, required=True)
+    columns = st.columns(3)
+    charts = (
+        (f"Entropy, bits (at most {np.log2(on.tokens):.1f})", "{:.2f} bits", "entropy per head"),
+        ("Largest weight", "{:.3f}", "peak per head"),
+        ("How far apart scaled scores lie", "{:.2f}", "deviation per head"),
+    )
+    for i, (column, (title, words, name)) in enumerate(zip(columns, charts, strict=True)):
+        with column:
+            figure = _heads(title, scaled[i], without[i], words, d, log=i == 2)
+            lesson.chart(figure, f"heads_{name.split()[0]}", name=name)
+    st.markdown(_apart_words(scaled[2], d, trained))
+    _verdicts(here, softmax.verdicts(on, off), d)
 
 
-def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    def count() -> tuple[np.ndarray, np.ndarray]:
+def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
+    layer, head = np.unravel_index(apart.argmax(), apart.shape)
+    low, high = f"{apart.min():.2g}", f"{apart.max():.2g}"
+    if not trained:
+        return (
+            "Nothing is trained here. The first weights are so small that queries and keys are short: even scaled, the "
+            f"scores have standard deviations from {low} to {high}, so every row is nearly even, and leaving out "
+            f"1/√{d}, a factor of {d**0.5:.1f}, hardly changes that. Take a larger factor to see it."
+        )
+    return (
+        "The rule “standard deviation 1” is about independent numbers. Training makes queries and keys that depend on "
+        f"each other: here the scaled scores have standard deviations from **{low} to {high}** (the largest in layer "
+        f"{layer}, head {head}). Training can enlarge the scores of a head; the scale only sets the size that they "
+        "start from."
+    )
+
+
+def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarray, ...]:
+    def count() -> tuple[np.ndarray, ...]:
         with queue.turn():
             return softmax.sharpness(seen, scale)
 
     return _numbers.get((here.picture.id, wish, scale), count)
 
 
-def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str) -> go.Figure:
+def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str, d: int, log: bool) -> go.Figure:
     """Layers from left to right, a dot for each head with the scale and one without, tied together."""
     layers, heads = on.shape
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
@@ -209,10 +246,11 @@ def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str) -> go.Figure
     gaps = np.full_like(on, np.nan)
     ties = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([on, off, gaps], -1).ravel()}
     figure.add_scatter(**ties, mode="lines", line={"color": HAIR, "width": 1}, hoverinfo="skip", showlegend=False)
-    for values, name, colour in ((on, "with 1/√d_k", WITH), (off, "without", WITHOUT)):
+    changed = "without" if state.instead == 0 else f"with {INSTEAD[state.instead]}".replace("d_k", str(d))
+    for values, name, colour in ((on, f"with 1/√{d}", WITH), (off, changed, WITHOUT)):
         said = [
-            f"layer {layer}, head {head}<br>with the scale {words.format(on[layer, head])}, "
-            f"without {words.format(off[layer, head])}"
+            f"layer {layer}, head {head}<br>with 1/√{d} {words.format(on[layer, head])}, "
+            f"{changed} {words.format(off[layer, head])}"
             for layer, head in np.ndindex(layers, heads)
         ]
         figure.add_scatter(
@@ -221,11 +259,15 @@ def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str) -> go.Figure
         )  # fmt: skip
     figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=BELOW)
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])
-    figure.update_yaxes(rangemode="tozero")
+    if log:
+        figure.update_yaxes(type="log", dtick=1)
+        figure.add_hline(y=1, line={"color": "gray", "dash": "dot", "width": 2})
+    else:
+        figure.update_yaxes(rangemode="tozero")
     return figure
 
 
-def _verdicts(here: Session, verdicts: list[softmax.Verdict]) -> None:
+def _verdicts(here: Session, verdicts: list[softmax.Verdict], d: int) -> None:
     st.markdown("**What the whole network then predicts**")
     if not verdicts:
         st.info(
@@ -236,8 +278,8 @@ def _verdicts(here: Session, verdicts: list[softmax.Verdict]) -> None:
     figure = go.Figure()
     labels = [v.label for v in verdicts]
     for values, name, colour in (
-        ([v.off for v in verdicts], "without, in every layer", WITHOUT),
-        ([v.on for v in verdicts], "with 1/√d_k", WITH),
+        ([v.off for v in verdicts], f"with {INSTEAD[state.instead]}, in every layer".replace("d_k", str(d)), WITHOUT),
+        ([v.on for v in verdicts], f"with 1/√{d}", WITH),
     ):
         figure.add_bar(
             y=labels, x=values, orientation="h", name=name, marker_color=colour, text=[f"{p:.0%}" for p in values],

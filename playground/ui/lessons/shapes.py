@@ -19,8 +19,8 @@ EXAMPLES = {  # as in lessons/shapes.py, which would import torch before the pag
     "picture": "Your picture",
     "sentence": "4 tokens × 512, 8 heads",
     "one-head": "13 × 100 × 49 → 64, 1 head",
-    "four-heads": "… with 4 heads",
-    "vit-b": "A ViT-B",
+    "four-heads": "13 × 100 × 49 → 64, 4 heads",
+    "vit-b": "A ViT-B, random weights",
     "own": "Your own numbers",
 }
 NUMBERS = {  # name: (label, most, default)
@@ -51,6 +51,7 @@ def choose(here: Session) -> None:
         column.number_input("Layer", 0, layers - 1, key="at")
         words.caption(f"The tokens of your picture in {plain_name(here.wish.model)}, and its trained weights.")
         return
+    st.caption("Random tokens and random weights: the shapes are real, the pattern in the numbers means nothing.")
     if state.example != "own":
         from playground.lessons.shapes import EXAMPLES as sizes
 

@@ -66,6 +66,7 @@ class Film:
     picture: Picture
     planned: int  # moments, when all is done
     whole: bool  # all layers at once: they are few and small
+    begins: tuple = ()  # see training/beginnings.py
     sent: set[tuple[int, int]] = field(default_factory=set)  # (step, layer); of a whole one -1 stands for all
     built: tuple = (None, b"")
 
@@ -104,6 +105,7 @@ class Film:
             "run": self.run,
             "moments": [moment.step for moment in moments],
             "planned": self.planned,
+            "begins": [[one.step, one.short] for one in self.begins],
             "losses": list(seen.losses),
             "habits": [{"label": habit.label, "colour": habit.colour} for habit in HABITS],
             "kinds": [moment.habits.kinds(moment.mass) for moment in moments],
@@ -168,8 +170,9 @@ class Trial:
 
     def __init__(self, picture: Picture):
         from playground.training import quick
+        from playground.training.beginnings import beginnings
 
-        self.film = Film(uuid4().hex, picture, quick.planned(), whole=True)
+        self.film = Film(uuid4().hex, picture, quick.planned(), whole=True, begins=beginnings(quick.SMALL))
         self.seen = None  # the Timelapse so far
         self.ticket: Ticket = _queue().run(self._work)
 
@@ -219,6 +222,79 @@ def stage(here: Session) -> None:
     st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
 
+def lapse_begins() -> tuple:
+    from playground.training.beginnings import begun
+    from playground.training.recipe import Recipe
+
+    return begun(Recipe(), lapse())
+
+
+def _what_was_told(begins: tuple, where: str) -> None:
+    """What was taught and what was not: nobody should take a taught map for something that emerged."""
+    if not begins:
+        st.markdown(
+            "No loss looked at the attention weights of this model: what its heads do, they found by themselves."
+        )
+        return
+    lines = [f"- step {one.step:,}: {one.says};" for one in begins]
+    told = any(one.told for one in begins)
+    opening = "**This model was told where to look.** " if told else ""
+    rest = (
+        " No loss looked at the weights of any other head, but the losses on the patches, which know the objects, ask "
+        "for features that need them."
+        if told
+        else ""
+    )
+    st.markdown(f"{opening}What begins in this run ({where}):\n\n" + "\n".join(lines)[:-1] + f".\n\n{rest.strip()}")
+
+
+def answers() -> tuple[str, str]:
+    """What the two exercises of the page find in the run that ships with the app."""
+    if not has_lapse():
+        return "", ""
+    from playground.training import beginnings
+
+    seen, begins = lapse(), lapse_begins()
+    even = float(np.log2(unpack(seen.moments[0].trace)[0]["tokens"]))
+    losses = seen.curve[:, 1:].sum(1)
+    soft = next(m for m in seen.moments if m.habits.entropy.min() < even - 1)
+    at = int(np.searchsorted(seen.curve[:, 0], soft.step))
+    fallen = 1 - losses[min(at, len(losses) - 1)] / losses[0]
+    sharp = (
+        f"Later. At step {soft.step:,}, the first moment at which any head is more than one bit below even "
+        f"({even:.1f} bits), the loss has already fallen by {fallen:.0%}, with attention still spread wide."
+    )
+    return sharp, _first_words(beginnings.first_with_a_habit(seen), begins, beginnings.outcome(begins, seen))
+
+
+def _first_words(first, begins: tuple, found) -> str:
+    if first is None:
+        return "No head has taken up a habit in this run."
+    step, habits = first
+    named = "; ".join(
+        f"*{kind}*: " + ", ".join(f"layer {layer}, head {head}" for layer, head in heads)
+        for kind, heads in habits.items()
+    )
+    asked = any(one.told and one.step <= step for one in begins)
+    words = f"The first ones are there at step {step:,} ({named})" + ("; " if asked else "; no loss asked for it. ")
+    if asked:
+        words += "some heads had been told where to look by then. "
+    if found is None:
+        return words
+    gathered = next(one for one in begins if one.loss == "gathered")
+    scenes = any(one.step == gathered.step and not one.loss for one in begins)
+    layer, head = found.others_head
+    return (
+        words + f"Of the heads that stay on *whole objects*, {len(gathered.told)} were taught to: from step "
+        f"{gathered.step:,} on, a loss with the objects' masks asks just these for it. Their mean share on the patch's "
+        f"own object is {found.told_before:.0%} at step {found.before:,}, before that, and {found.told_after:.0%} at "
+        "the end. "
+        + ("At the same step close-ups give way to whole scenes, so the jump has two causes. " if scenes else "")
+        + f"The best of all other heads, head {head} of layer {layer}, reaches {found.others_best:.0%} without having "
+        "been asked, but the losses on the patches, which know the objects too, ask for features that need it."
+    )
+
+
 def _learning() -> bool:
     return "trial" in state and not state.trial.over
 
@@ -234,13 +310,15 @@ def _stage(here: Session, ticking: bool) -> None:
             )  # fmt: skip
         show(_lapse_film(), lapse())
         st.caption(
-            f"One run of the bundled model, from noise to the end; always on *{_title(lapse().sample)}*. "
-            "What lies between two moments is faded over."
+            f"One run of the bundled model, from its first random weights to the end; always on "
+            f"*{_title(lapse().sample)}*. Between two moments the picture is blended."
         )
+        _what_was_told(lapse_begins(), "dotted lines in the charts")
     else:
         _controls(here, trial, before)
         if trial and trial.seen:
             show(trial.film, trial.seen, growing=not trial.over)
+            _what_was_told(trial.film.begins, "dotted lines in the charts")
     if _learning() != ticking:
         st.rerun()  # the whole page: only that can begin or end the looking every second
 
@@ -288,7 +366,9 @@ def _begin(picture: Picture) -> None:
 def _lapse_film() -> Film:
     found = lapse()
     if "lapse_film" not in state:
-        state.lapse_film = Film("bundled", pictures.sample(found.sample), len(found.moments), whole=False)
+        state.lapse_film = Film(
+            "bundled", pictures.sample(found.sample), len(found.moments), whole=False, begins=lapse_begins()
+        )
     return state.lapse_film
 
 

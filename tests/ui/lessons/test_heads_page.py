@@ -6,6 +6,7 @@ import pytest
 from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
+from playground.analysis.heads import look
 from playground.serving import models, traces
 from playground.serving.cache import MB, Cache
 from playground.ui.lessons import heads
@@ -74,3 +75,13 @@ def test_what_is_no_list_of_heads_switches_none_off(text):
 
 def test_an_endless_list_of_heads_is_cut_short():
     assert len(heads.SETTINGS["off"].read(" ".join(["1.2"] * 1000)).split()) == heads.MOST_OFF
+
+
+def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
+    mean = look(seen)
+    by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
+    words = heads.near_or_far(mean)
+    assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
+    assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
+    layer, head = divmod(int(mean.effect.argmin()), seen.heads)
+    assert f"head {head} of layer {layer} adds: {mean.effect.min():.2f} ×" in heads.least(mean)

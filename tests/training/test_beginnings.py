@@ -1,0 +1,60 @@
+"""Where something begins in the run that ships: against its curve, and the numbers that the page says."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from playground.training import quick, timelapse
+from playground.training.beginnings import beginnings, begun, first_with_a_habit, outcome, told
+from playground.training.recipe import Recipe
+
+
+@pytest.fixture(scope="module")
+def lapse():
+    return timelapse.read()
+
+
+def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):
+    for one in begun(Recipe(), lapse):
+        if one.loss:
+            values = lapse.curve[:, 1 + lapse.losses.index(one.loss)]
+            at = int(np.flatnonzero(values)[0])
+            before = lapse.curve[at - 1, 0] if at else 0
+            assert before <= one.step <= lapse.curve[at, 0], one
+
+
+def test_a_loss_that_was_never_used_begins_nowhere(lapse):
+    curve = lapse.curve.copy()
+    curve[:, 1 + lapse.losses.index("gathered")] = 0
+    without = dataclasses.replace(lapse, curve=curve)
+    assert "gathered" not in {one.loss for one in begun(Recipe(), without)}
+    assert outcome(begun(Recipe(), without), without) is None
+
+
+def test_the_heads_that_are_told_are_the_recipe_s():
+    r = quick.SMALL
+    assert told(beginnings(r)) == {*r.gathering, r.beside, r.around}
+    r = Recipe()
+    last = {(layer, head) for layer in (4, 5) for head in range(6)}
+    assert told(beginnings(r), patches=False) == told(beginnings(r)) | last
+
+
+def test_what_became_of_it_is_counted_from_the_moments(lapse):
+    begins = begun(Recipe(), lapse)
+    if (found := outcome(begins, lapse)) is None:
+        pytest.skip("this run told no head to stay on objects")
+    before = [moment for moment in lapse.moments if moment.step < Recipe().gathering_from * Recipe().steps][-1]
+    shares = [float(before.mass[layer, head]) for layer, head in Recipe().gathering]
+    assert (found.before, found.told_before) == (before.step, pytest.approx(sum(shares) / len(shares)))
+    assert found.others_head not in told(begins)
+    assert found.others_best == pytest.approx(float(lapse.moments[-1].mass[found.others_head]))
+
+
+def test_the_first_habits_are_there_and_not_a_moment_before(lapse):
+    step, habits = first_with_a_habit(lapse)
+    for moment in lapse.moments:
+        named = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
+        if moment.step < step:
+            assert named <= {"everywhere", "no single habit", "idle"}
+    assert all(heads for heads in habits.values())
