@@ -43,7 +43,10 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
     },
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
-ALIASES = {"layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose"}  # as in Python
+ALIASES = {  # as in Python
+    "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
+    "other_image": "--other-image", "other_model": "--other-model",
+}  # fmt: skip
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
     "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),

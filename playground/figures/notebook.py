@@ -122,8 +122,8 @@ def save(
     **options: Any,
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
-    numbers with their grid, their tokens and where they come from. `options` are those of `figure`; `sweep="layers"` makes a
-    .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
+    numbers with their grid, their tokens and where they come from. `options` are those of `figure`; `sweep="layers"`
+    makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
     path = Path(file)
     if unknown := options.keys() - OPTIONS.keys():
         raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
