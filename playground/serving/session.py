@@ -110,10 +110,13 @@ class Session:
         self._choose(self.picture, replace(self.wish, detail=detail))
 
     def compare(self, picture: Picture, model: str) -> None:
+        self._put_beside(picture, model)
+        self.tell_view(self.view | {"beside": "compare"})
+
+    def _put_beside(self, picture: Picture, model: str) -> None:
         wish = Wish(model, self.wish.detail if model == self.wish.model else 1)
         traces.answer(picture, wish, self.own)  # says what is wrong before anything has changed
         self.choice = replace(self.choice, other=(picture, wish))
-        self.tell_view(self.view | {"beside": "compare"})
 
     def alone(self) -> None:
         """Nothing is compared, and the view is the one that a page begins with."""
@@ -215,7 +218,8 @@ class Session:
         elif what == "rollout":
             self.choice = replace(self.choice, overlay=self._rollout(str(asked["query"]), asked.get("scale", "on")))
         elif what == "compare" and self.other is None:
-            self.compare(pictures.next_sample(self.picture), self.wish.model)
+            # Its view is its own: by now it may show something else again.
+            self._put_beside(pictures.next_sample(self.picture), self.wish.model)
 
     def _send_matrix(self, what: str, whose: str, layer: int) -> None:
         """Every token's features after a layer, or every token's rollout: with it the browser answers for any patch."""

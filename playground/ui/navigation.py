@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from playground.errors import PlaygroundError
 from playground.serving import address, session
 from playground.serving.session import Session
 from playground.ui import messages, streamlit_private, tour
+
+UNDER_WAY = 3.0  # seconds that a click may take from the browser to the page's run
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     if streamlit_private.use_our_pages():
         st.rerun()
     tour.turn(page)
-    given = dict(st.query_params)
     moved = state.get("page") != page
+    given = _given(moved)
     if moved or given != state.get("address"):
         given = tour.read(page, given, moved)
         words, view = address.read(given)
@@ -62,6 +65,16 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     return state.here
 
 
+def _given(moved: bool) -> dict[str, str]:
+    """The browser's address. A click that is on its way while the page writes a new one still brings the former: that
+    is no wish to go back."""
+    state, given = st.session_state, dict(st.query_params)
+    if moved or streamlit_private.went_through_history():
+        return given
+    just_left = [words for words, at in state.get("left", []) if time.monotonic() - at < UNDER_WAY]
+    return state.address if given in just_left else given
+
+
 def words_now() -> dict[str, str]:
     """What a link to the page as it is now says."""
     state = st.session_state
@@ -75,6 +88,7 @@ def words_now() -> dict[str, str]:
 def write_address() -> None:
     state, words = st.session_state, words_now()
     if words != dict(st.query_params):
+        state.left = [*state.get("left", [])[-9:], (dict(st.query_params), time.monotonic())]
         st.query_params.from_dict(words)
     state.address = words
 

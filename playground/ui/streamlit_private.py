@@ -65,6 +65,12 @@ def on_a_page() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+def went_through_history() -> bool:
+    """Whether the browser's Back or Forward began this run."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return bool(context and context.is_history_navigation)
+
+
 def stop_if_left() -> None:
     """Raises Streamlit's own exception if the person has left the page or chosen something else: any access to the
     session's state does."""

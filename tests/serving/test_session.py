@@ -106,6 +106,16 @@ def test_the_whole_pass_comes_beside_the_trained_one():
     assert unpack(arrays[header["packs"][1]["section"]].tobytes())[0]["forward_scale"] == 1
 
 
+def test_a_second_picture_that_the_microscope_asked_for_does_not_change_its_view():
+    here, _ = session.start({"sample": "meadow"}, {})
+    before = here.view_id
+    here.hear_view({"beside": "compare"})
+    here.hear_view({})  # it shows the convolution again before the answer comes
+    here.answer({"what": "compare"})
+    assert here.other is not None
+    assert (here.view, here.view_id) == ({}, before)
+
+
 def test_what_is_compared_goes_along_with_every_choice():
     def pair(here):
         return [(picture.name, wish.model) for picture, wish in here.choice.pairs()]

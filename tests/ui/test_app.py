@@ -14,6 +14,7 @@ from playground.errors import PlaygroundError
 from playground.pack import unpack
 from playground.samples import SAMPLES
 from playground.serving import models
+from playground.ui import streamlit_private
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
@@ -172,3 +173,19 @@ def test_own_pictures_are_compared_with_each_other(app):
     header = shown(chooser.set_value(f"mine:{first.id}").run())
     assert [image["title"] for image in header["images"]] == ["second.jpg", "first.jpg"]
     assert header["view"]["beside"] == "compare"
+
+
+def test_a_click_that_still_brings_the_former_address_takes_nothing_back_and_a_step_back_does(app, monkeypatch):
+    def at_the_former_address() -> int:
+        app.query_params.clear()
+        app.query_params["sample"] = "meadow"
+        shown(app.run())
+        return app.session_state.here.wish.detail
+
+    app.query_params["sample"] = "meadow"
+    first = app.run().session_state.here.wish.detail
+    finer = app.selectbox(key="detail").set_value(3 - first).run().session_state.here.wish.detail
+    assert finer != first
+    assert at_the_former_address() == finer
+    monkeypatch.setattr(streamlit_private, "went_through_history", lambda: True)
+    assert at_the_former_address() == first

@@ -1,5 +1,6 @@
 """Parts of Streamlit that are not promised: each test fails when one is gone, and says so before a page breaks."""
 
+import dataclasses
 import inspect
 import logging
 import re
@@ -10,6 +11,7 @@ import streamlit
 from streamlit import delta_generator, logger, net_util
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
@@ -59,6 +61,11 @@ def test_a_thread_knows_whether_it_runs_a_page():
 
 def test_any_look_at_the_session_s_state_stops_a_page_that_was_left():
     assert "_yield_callback()" in inspect.getsource(SafeSessionState.__getitem__)
+
+
+def test_a_run_knows_whether_the_browser_went_back():
+    assert "is_history_navigation" in {field.name for field in dataclasses.fields(ScriptRunContext)}
+    assert not streamlit_private.went_through_history()
 
 
 def test_a_toast_within_a_callback_leaves_no_warning():

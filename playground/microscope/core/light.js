@@ -21,6 +21,7 @@ const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entro
 const MASS = 0.6;
 export const DIM = [0.06, 0.56]; // of the light: how dark it is where nothing is attended to
 export const DRAINED = 0.3; // and how much of the colour stays there
+export const LIT_GOLD = [236, 190, 96]; // what the bar of the light is shown on: bright and colourful, so both can fade
 const LIT = 0.8; // of the light: what belongs to the set of 60 % is at least so near to the photograph
 
 // 0 … 255: how much of the photograph a patch lets through.
@@ -57,7 +58,22 @@ export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens
 export function stepOf(value, { low, high, log }) {
   const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   if (share >= 1) return STEPS - 1;
-  return share > 0 ? ((log ? share : share ** GAMMA) * (STEPS - 1) + 0.5) | 0 : 0;
+  if (!(share > 0)) return 0;
+  return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
+}
+
+// share ** GAMMA as a step. A frame asks this for every cell of every head, and a power each time would take most of
+// it: so the share at which each step begins is kept, and for each of GUESSES shares the step to begin looking at.
+const GUESSES = 1024;
+const BEGINS = Float64Array.from({ length: STEPS + 1 }, (_, step) =>
+  step === 0 ? 0 : step === STEPS ? Infinity : ((step - 0.5) / (STEPS - 1)) ** (1 / GAMMA),
+);
+const FIRST = Uint8Array.from({ length: GUESSES }, (_, i) => BEGINS.findIndex((share) => share > i / GUESSES) - 1);
+
+function raisedStep(share) {
+  let step = FIRST[(share * GUESSES) | 0];
+  while (BEGINS[step + 1] <= share) step++;
+  return step;
 }
 
 // 0 … 63: the table's tone for a pixel of 0 … 255.
@@ -121,17 +137,22 @@ function encoded(x) {
   return (255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
-// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere.
+// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere. Of equal
+// ones the first.
 export function densestInto(out, values, from, count, mass = MASS) {
-  const order = Array.from({ length: count }, (_, j) => j).sort((a, b) => values[from + b] - values[from + a]);
-  let total = 0;
-  for (let j = 0; j < count; j++) total += values[from + j];
-  out.fill(0);
-  let reached = 0;
-  for (const j of order) {
-    out[j] = 1;
-    reached += values[from + j];
-    if (reached >= mass * total) return;
+  const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
+  let total = 0,
+    reached = 0,
+    place = count;
+  for (let j = 0; j < count; j++) total += sorted[j];
+  do reached += sorted[--place];
+  while (place > 0 && reached < mass * total);
+  const least = sorted[place];
+  let equal = 0; // so many of those as large as the least one belong to it
+  while (sorted[place + equal] === least) equal++;
+  for (let j = 0; j < count; j++) {
+    const value = values[from + j];
+    out[j] = value > least || (value === least && equal-- > 0) ? 1 : 0;
   }
 }
 
@@ -140,8 +161,12 @@ export function densestInto(out, values, from, count, mass = MASS) {
 export function outlines(chosen, rows, columns) {
   const wide = columns + 1;
   const at = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
-  const edges = new Map(); // corner -> the corners that edges from it lead to
-  const add = (from, to) => edges.set(from, [...(edges.get(from) ?? []), to]);
+  const ends = new Int32Array(2 * wide * (rows + 1)).fill(-1); // of each corner: where its one or two edges lead
+  const corners = [];
+  const add = (from, to) => {
+    if (ends[2 * from] < 0) corners.push(from);
+    ends[2 * from + (ends[2 * from] < 0 ? 0 : 1)] = to;
+  };
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
       if (!at(r, c)) continue;
@@ -152,34 +177,32 @@ export function outlines(chosen, rows, columns) {
       if (!at(r, c - 1)) add(corner + wide, corner);
     }
   }
-  const right = new Map([
-    [1, wide],
-    [wide, -1],
-    [-1, -wide],
-    [-wide, 1],
-  ]);
   const paths = [];
-  while (edges.size) {
-    const [start] = edges.keys();
-    const path = [start];
-    let here = start,
-      heading = 0;
-    for (;;) {
-      const ends = edges.get(here);
-      // Where two paths cross, turn right, back to the same cell.
-      const turn = ends.length > 1 && heading ? ends.indexOf(here + right.get(heading)) : 0;
-      const [following] = ends.splice(turn, 1);
-      if (!ends.length) edges.delete(here);
-      if (following === start) break;
-      heading = following - here;
-      here = following;
-      path.push(here);
-    }
-    paths.push(
-      path
-        .filter((corner, i) => corner - path.at(i - 1) !== path[(i + 1) % path.length] - corner)
-        .flatMap((corner) => [Math.floor(corner / wide), corner % wide]),
-    );
+  for (const start of corners) {
+    while (ends[2 * start] >= 0) paths.push(followed(ends, start, wide));
   }
   return paths;
 }
+
+// One path from this corner back to it; its edges are taken out. Only the corners at which it turns.
+function followed(ends, start, wide) {
+  const path = [];
+  let here = start,
+    heading = 0,
+    first = 0;
+  do {
+    // Where two paths cross, turn right, back to the same cell.
+    const turn = ends[2 * here + 1] >= 0 && heading && ends[2 * here + 1] === here + right(heading, wide) ? 1 : 0;
+    const following = ends[2 * here + turn];
+    ends[2 * here + turn] = ends[2 * here + 1];
+    ends[2 * here + 1] = -1;
+    if (following - here !== heading && heading) path.push(Math.floor(here / wide), here % wide);
+    heading = following - here;
+    first ||= heading;
+    here = following;
+  } while (here !== start);
+  if (heading !== first) path.unshift(Math.floor(start / wide), start % wide);
+  return path;
+}
+
+const right = (heading, wide) => (heading === 1 ? wide : heading === wide ? -1 : heading === -1 ? -wide : 1);

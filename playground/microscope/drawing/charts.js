@@ -6,14 +6,18 @@ import { stepOf } from "../core/light.js";
 import { shortNumber } from "../core/numbers.js";
 import { makeCanvas } from "./canvas.js";
 
-// The colour bar with its numbers. `ramp`: the heat as 256 CSS colours.
+const BAR_STEP = 2; // pixels
+
+// The colour bar with its numbers: each place has the colour that its value has in the picture. The last number is the
+// exposure, what is drawn brightest. `ramp`: 256 CSS colours of the heat or of the light.
 export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   context.clearRect(0, 0, w, h);
   const bar = 9 * unit;
-  for (let i = 0; i < 256; i++) {
-    const x = Math.floor((i * w) / 256);
-    context.fillStyle = ramp[i];
-    context.fillRect(x, 0, Math.ceil(((i + 1) * w) / 256) - x, bar);
+  const valueAt = (t) =>
+    domain.log ? domain.low * (domain.high / domain.low) ** t : domain.low + t * (domain.high - domain.low);
+  for (let x = 0; x < w; x += BAR_STEP) {
+    context.fillStyle = ramp[stepOf(valueAt((x + BAR_STEP / 2) / w), domain)];
+    context.fillRect(x, 0, BAR_STEP, bar);
   }
   context.font = `${11 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
@@ -24,12 +28,8 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
     share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value);
   const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
   for (const t of ticks) {
-    const even = domain.low + t * (domain.high - domain.low);
-    const value = domain.log
-      ? domain.low * (domain.high / domain.low) ** t
-      : Math.abs(even) < 1e-4 * (domain.high - domain.low)
-        ? 0
-        : even;
+    const exact = valueAt(t);
+    const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
     const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(open + label(value, t), t * w, bar + 4 * unit);

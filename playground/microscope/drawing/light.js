@@ -2,7 +2,19 @@
 // they become pixels. The heat is a look-up for each pixel: its own grey chooses the tone, its patch's weight the
 // step.
 
-import { DIM, DRAINED, densestInto, heatTable, litOf, outlines, STEPS, stepOf, TONES, toneOf } from "../core/light.js";
+import {
+  DIM,
+  DRAINED,
+  densestInto,
+  heatTable,
+  LIT_GOLD,
+  litOf,
+  outlines,
+  STEPS,
+  stepOf,
+  TONES,
+  toneOf,
+} from "../core/light.js";
 import { makeCanvas } from "./canvas.js";
 
 const OUTLINE = "#fff3c8";
@@ -18,48 +30,50 @@ export function makePhoto(image, width, height) {
     context.fillStyle = NO_PICTURE;
     context.fillRect(0, 0, clear.width, clear.height);
   }
-  const rgba = context.getImageData(0, 0, clear.width, clear.height).data;
+  const { data } = context.getImageData(0, 0, clear.width, clear.height);
   const tones = new Uint8Array(clear.width * clear.height);
-  for (let p = 0, i = 0; p < tones.length; p++, i += 4) tones[p] = toneOf(rgba[i], rgba[i + 1], rgba[i + 2]);
+  for (let p = 0, i = 0; p < tones.length; p++, i += 4) tones[p] = toneOf(data[i], data[i + 1], data[i + 2]);
   return {
     image,
     width: clear.width,
     height: clear.height,
-    clear, //       the photograph itself
+    clear, //       a canvas: the photograph itself
+    pixels: new Uint32Array(data.buffer), // of it, as canvas has them: 0xAABBGGRR
     tones, //       of each pixel: its row in the table of the heat
     soft: null, //  a canvas: in soft grey, as beneath the heat; see softOf
-    dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
+    dim: null, //   the pixels as the light leaves what is not attended to; see dimOf
   };
 }
 
 // The photograph in soft grey: the heat of nothing.
 export function softOf(photo) {
-  photo.soft ??= recoloured(photo, (rgba, p, i) => {
-    const pixel = heatTable()[photo.tones[p]];
-    rgba[i] = pixel & 255;
-    rgba[i + 1] = (pixel >> 8) & 255;
-    rgba[i + 2] = (pixel >> 16) & 255;
-  });
+  if (photo.soft) return photo.soft;
+  const { tones, width, height } = photo;
+  const table = heatTable();
+  photo.soft = makeCanvas(width, height);
+  const context = photo.soft.getContext("2d");
+  const data = context.createImageData(width, height);
+  const pixels = new Uint32Array(data.data.buffer);
+  for (let p = 0; p < tones.length; p++) pixels[p] = table[tones[p]];
+  context.putImageData(data, 0, 0);
   return photo.soft;
 }
 
 function dimOf(photo) {
-  photo.dim ??= recoloured(photo, (rgba, _, i) => {
-    const grey = 0.299 * rgba[i] + 0.587 * rgba[i + 1] + 0.114 * rgba[i + 2];
-    for (let c = i; c < i + 3; c++) rgba[c] = 255 * DIM[0] + DIM[1] * (grey + DRAINED * (rgba[c] - grey));
-  });
+  if (photo.dim) return photo.dim;
+  const bytes = new Uint8ClampedArray(photo.pixels.slice().buffer);
+  for (let i = 0; i < bytes.length; i += 4) {
+    const grey = greyOf(bytes[i], bytes[i + 1], bytes[i + 2]);
+    for (let c = i; c < i + 3; c++) bytes[c] = dimmed(bytes[c], grey);
+  }
+  photo.dim = new Uint32Array(bytes.buffer);
   return photo.dim;
 }
 
-function recoloured({ clear, width, height }, change) {
-  const canvas = makeCanvas(width, height);
-  const context = canvas.getContext("2d");
-  context.drawImage(clear, 0, 0);
-  const pixels = context.getImageData(0, 0, width, height);
-  for (let p = 0, i = 0; p < width * height; p++, i += 4) change(pixels.data, p, i);
-  context.putImageData(pixels, 0, 0);
-  return canvas;
-}
+// A colour's red, green or blue as the light leaves it where nothing is attended to.
+const dimmed = (c, grey) => 255 * DIM[0] + DIM[1] * (grey + DRAINED * (c - grey));
+
+const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
 // What is drawn on a photograph: a canvas of its size, and what it holds at the moment.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
@@ -75,10 +89,9 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     pixels: new Uint32Array(data.data.buffer),
     rows: 0,
     columns: 0,
-    steps: new Uint8Array(0), //  of each patch, as last drawn
+    steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat, or how lit it is
     chosen: new Uint8Array(0), // the patches of the set that holds 60 %
-    mask: null, //                one pixel a patch: how much of the photograph it lets through
-    holds: "", //                 which of the ways to draw
+    holds: "", //                 which of the ways to draw, or the pixels that are drawn
   };
 }
 
@@ -88,35 +101,43 @@ function fit(print, rows, columns) {
   Object.assign(print, { rows, columns, steps: new Uint8Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
-// The heat of `values[at …]`, one for each patch. A patch whose step is still the same keeps its pixels.
+// The heat of `values[at …]`, one for each patch.
 export function printHeat(print, values, at, rows, columns, domain, smooth = false) {
   fit(print, rows, columns);
   if (smooth) return printSmoothHeat(print, values, at, domain);
-  const { width, height } = print.photo;
-  const all = print.holds !== "heat";
+  const [top, bottom] = printCells(print, "heat", (cell) => stepOf(values[at + cell], domain), heatCell);
+  if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, print.photo.width, bottom - top);
+  return print.canvas;
+}
+
+// Fills each patch whose step is not what it was. Gives the rows of pixels that have changed, from and to.
+function printCells(print, way, stepOfCell, fillCell) {
+  const { rows, columns, steps, photo } = print;
+  const { width, height } = photo;
+  const all = print.holds !== way;
   let top = height,
     bottom = 0;
   for (let row = 0, cell = 0; row < rows; row++) {
     const y0 = edge(row, rows, height),
       y1 = edge(row + 1, rows, height);
     for (let column = 0; column < columns; column++, cell++) {
-      const step = stepOf(values[at + cell], domain);
-      if (!all && step === print.steps[cell]) continue;
-      print.steps[cell] = step;
-      fillCell(print, step * TONES, edge(column, columns, width), edge(column + 1, columns, width), y0, y1);
+      const step = stepOfCell(cell);
+      if (!all && step === steps[cell]) continue;
+      steps[cell] = step;
+      fillCell(print, step, edge(column, columns, width), edge(column + 1, columns, width), y0, y1);
       if (y0 < top) top = y0;
       if (y1 > bottom) bottom = y1;
     }
   }
-  if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, width, bottom - top);
-  print.holds = "heat";
-  return print.canvas;
+  print.holds = way;
+  return [top, bottom];
 }
 
 const edge = (place, count, length) => Math.round((place * length) / count);
 
-function fillCell({ pixels, photo }, colours, x0, x1, y0, y1) {
-  const table = heatTable();
+function heatCell({ pixels, photo }, step, x0, x1, y0, y1) {
+  const table = heatTable(),
+    colours = step * TONES;
   const { tones, width } = photo;
   for (let y = y0; y < y1; y++) {
     for (let p = y * width + x0, end = y * width + x1; p < end; p++) pixels[p] = table[colours + tones[p]];
@@ -152,26 +173,27 @@ function printSmoothHeat(print, values, at, domain) {
 // The photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the 60 % set.
 export function printLight(print, values, at, rows, columns, domain, unit) {
   fit(print, rows, columns);
-  if (print.mask?.width !== columns || print.mask.height !== rows) print.mask = makeCanvas(columns, rows);
-  densestInto(print.chosen, values, at, rows * columns);
-  const through = print.mask.getContext("2d");
-  const mask = through.createImageData(columns, rows);
-  for (let cell = 0; cell < rows * columns; cell++) {
-    mask.data[4 * cell + 3] = litOf(stepOf(values[at + cell], domain), print.chosen[cell]);
-  }
-  through.putImageData(mask, 0, 0);
-  const { context, photo } = print;
-  context.clearRect(0, 0, photo.width, photo.height);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(print.mask, 0, 0, photo.width, photo.height);
-  context.globalCompositeOperation = "source-in";
-  context.drawImage(photo.clear, 0, 0);
-  context.globalCompositeOperation = "destination-over";
-  context.drawImage(dimOf(photo), 0, 0);
-  context.globalCompositeOperation = "source-over";
-  strokeOutlines(context, outlines(print.chosen, rows, columns), photo.width / columns, photo.height / rows, unit);
-  print.holds = "light";
+  const { context, photo, chosen } = print;
+  densestInto(chosen, values, at, rows * columns);
+  printCells(print, "light", (cell) => litOf(stepOf(values[at + cell], domain), chosen[cell]), lightCell);
+  context.putImageData(print.data, 0, 0); // all of it: the former outline is taken away
+  strokeOutlines(context, outlines(chosen, rows, columns), photo.width / columns, photo.height / rows, unit);
   return print.canvas;
+}
+
+// Between dim and clear, red and blue in one multiplication: they lie two bytes apart.
+function lightCell({ pixels, photo }, lit, x0, x1, y0, y1) {
+  const clear = photo.pixels,
+    dim = dimOf(photo);
+  const much = lit + (lit >> 7), // of 256
+    little = 256 - much;
+  for (let y = y0; y < y1; y++) {
+    for (let p = y * photo.width + x0, end = y * photo.width + x1; p < end; p++) {
+      const redBlue = Math.imul(dim[p] & 0xff00ff, little) + Math.imul(clear[p] & 0xff00ff, much);
+      const green = Math.imul(dim[p] & 0xff00, little) + Math.imul(clear[p] & 0xff00, much);
+      pixels[p] = 0xff000000 | ((redBlue >>> 8) & 0xff00ff) | ((green >>> 8) & 0xff00);
+    }
+  }
 }
 
 // Nothing but the photograph in soft grey.
@@ -195,7 +217,6 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
     });
     context.closePath();
   }
-  context.lineJoin = "round";
   context.strokeStyle = "rgb(0 0 0 / 0.55)";
   context.lineWidth = 3.5 * unit;
   context.stroke();
@@ -214,11 +235,17 @@ export function heatInto(pixels, to, stride, values, at, rows, columns, tones, d
   }
 }
 
-// 256 CSS colours for bars and charts: the heat over a middle tone.
-export function barColours(tone = TONES >> 1) {
+// 256 CSS colours for bars and charts: the heat over a middle tone, or the light on a bright colour.
+export function barColours(draw = "heat", tone = TONES >> 1) {
   const table = heatTable();
   return Array.from({ length: STEPS }, (_, step) => {
+    if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
     const pixel = table[step * TONES + tone];
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
+}
+
+function litGold(lit) {
+  const grey = greyOf(...LIT_GOLD);
+  return LIT_GOLD.map((c) => Math.round(dimmed(c, grey) * (1 - lit) + c * lit));
 }

@@ -43,6 +43,7 @@ export function paintTwin(lens) {
     lens.unit,
   );
 
+  if (!lens.more) return; // the cells are folded away
   const { k } = view;
   const canvas = refs.kernelCells;
   if (lens.kernelKey !== `${k}`) {
@@ -53,7 +54,7 @@ export function paintTwin(lens) {
       canvas.height,
       k,
       (i) => lens.kernel[i],
-      lens.ramp,
+      lens.ramps.heat,
       CELLS,
       lens.unit,
       lens.colours,
@@ -67,7 +68,7 @@ export function paintTwin(lens) {
     canvas.height,
     k,
     values,
-    lens.ramp,
+    lens.ramps.heat,
     CELLS,
     lens.unit,
     lens.colours,

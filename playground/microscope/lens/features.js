@@ -120,9 +120,10 @@ export function otherMap(lens) {
   return { values, pixels: null, asked: within ? lens.hoverOther : -1 };
 }
 
-// One flat colour a patch, with a little of the photograph beneath.
+// One flat colour a patch, with a little of the photograph beneath. They stay when the cursor moves.
 export function printComponents(print, pixels, { rows, columns }) {
   const { context, photo } = print;
+  if (print.holds === pixels) return;
   const small = new OffscreenCanvas(columns, rows);
   const data = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
   small.getContext("2d").putImageData(data, 0, 0);
@@ -131,5 +132,5 @@ export function printComponents(print, pixels, { rows, columns }) {
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0, photo.width, photo.height);
   context.globalAlpha = 1;
-  print.holds = "components";
+  print.holds = pixels;
 }

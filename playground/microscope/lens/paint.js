@@ -17,7 +17,7 @@ import { printComponents, waitingFor } from "./features.js";
 import { paintFilmSoon } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
-import { photoOf, printPatches, readyThumb } from "./prints.js";
+import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
 
@@ -130,7 +130,7 @@ function paintColourBar(lens) {
   const domain = shown.mainDomain;
   refs.colourBar.style.visibility = view.what === "components" ? "hidden" : "";
   const share = view.what === "weight" || view.what === "rollout";
-  const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what}`;
+  const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;
   lens.bar = {
@@ -142,7 +142,7 @@ function paintColourBar(lens) {
     refs.colourBar.getContext("2d"),
     refs.colourBar.width,
     refs.colourBar.height,
-    lens.ramp,
+    rampOf(lens),
     lens.bar,
     lens.unit,
     lens.colours,
@@ -188,7 +188,7 @@ export function paintCurve(lens) {
     lens.sorted,
     pack.tokens,
     lens.kernelSorted,
-    lens.ramp,
+    rampOf(lens),
     domain,
     lens.unit,
     lens.colours,

@@ -18,18 +18,23 @@ export function photoOf(lens, entry) {
   return lens[photoKey];
 }
 
-// Heat or light, as is chosen. Scores have no share that could be lit: they are always heat.
+// Scores, cosines and lengths have no share that could be lit: they are always heat (as in figures/prints.py).
+const isLit = ({ draw, what }) => draw === "light" && !["score", "similarity", "norm"].includes(what);
+
+// The 256 colours of the large picture, for bars and charts beside it.
+export const rampOf = ({ view, ramps }) => ramps[isLit(view) ? "light" : "heat"];
+
 export function printPatches(lens, print, values, from, { rows, columns }, domain) {
   const { view } = lens;
-  if (view.draw === "light" && domain.low >= 0) printLight(print, values, from, rows, columns, domain, lens.unit);
+  if (isLit(view)) printLight(print, values, from, rows, columns, domain, lens.unit);
   else printHeat(print, values, from, rows, columns, domain, view.smooth);
 }
 
 // All thumbnails have one size, and share one small photograph.
 export function readyThumb(lens, thumb) {
-  const { clientWidth, clientHeight } = thumb.canvas;
   if (!lens.thumbPhoto) {
     const { image } = lens.photo;
+    const { clientWidth, clientHeight } = thumb.canvas; // asked once: between two writings it would cost a layout
     lens.thumbPhoto = makePhoto(image, (clientWidth || 1) * lens.ratio, (clientHeight || 1) * lens.ratio);
   }
   if (thumb.print?.photo !== lens.thumbPhoto) thumb.print = makePrint(lens.thumbPhoto, thumb.canvas);

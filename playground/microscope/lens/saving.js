@@ -4,7 +4,7 @@ import { queryOf } from "../core/view.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
-import { printPatches } from "./prints.js";
+import { printPatches, rampOf } from "./prints.js";
 import { captionOf, tokenName } from "./readouts.js";
 import { isMap, layersAtHand, overlayNow } from "./shown.js";
 
@@ -59,7 +59,7 @@ export function pictureCanvas(lens, factor, both) {
       draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h),
     });
   }
-  const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, lens.ramp, lens.bar, unit, colours);
+  const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
 

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { densestInto, outlines, stepOf } from "../../../playground/microscope/core/light.js";
+
+test("a value's step is the power of its share, looked up", () => {
+  const domain = { low: 0, high: 0.2, log: false };
+  for (let n = -10; n <= 20010; n++) {
+    const share = Math.min(1, Math.max(0, n / 20000));
+    assert.equal(stepOf((n / 20000) * 0.2, domain), (share ** 0.8 * 255 + 0.5) | 0, `share ${share}`);
+  }
+  assert.equal(stepOf(NaN, domain), 0);
+});
+
+test("of equal patches the first belong to the set", () => {
+  const chosen = new Uint8Array(5);
+  densestInto(chosen, Float32Array.of(0.2, 0.2, 0.2, 0.2, 0.2), 0, 5);
+  assert.deepEqual([...chosen], [1, 1, 1, 0, 0]);
+});
+
+test("a hole has an outline of its own, and cells at a corner have two", () => {
+  const ring = Uint8Array.of(1, 1, 1, 1, 0, 1, 1, 1, 1);
+  assert.deepEqual(
+    outlines(ring, 3, 3).map((path) => path.length / 2),
+    [4, 4],
+  );
+  assert.deepEqual(
+    outlines(Uint8Array.of(1, 0, 0, 1), 2, 2).map((path) => path.length / 2),
+    [4, 4],
+  );
+});
