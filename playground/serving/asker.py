@@ -7,10 +7,24 @@ test, training in the background), messages go to Nobody.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 
+@dataclass(frozen=True)
+class Who:
+    """Whose turn it is in the queue; empty where nobody waits."""
+
+    person: str = ""  # the same in all tabs of a browser
+    address: str = ""  # of the network, behind which many may sit
+
+
+NOBODY = Who()
+
+
 class Asker(Protocol):
+    def who(self) -> Who: ...
+
     def waits(self, before: int) -> None:
         """`before` others have to finish first; 0 ends a wait. Raises when the person has left the page."""
 
@@ -19,6 +33,9 @@ class Asker(Protocol):
 
 
 class Nobody:
+    def who(self) -> Who:
+        return NOBODY
+
     def waits(self, before: int) -> None:
         pass
 

@@ -1,4 +1,7 @@
-"""A first-come-first-served queue for heavy computations, of which at most `at_once` run at the same time.
+"""A queue for heavy computations, of which at most `at_once` run at the same time.
+
+It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
+answers of one person come in the order of their questions.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
 returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.
@@ -14,19 +17,26 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 
+from playground.errors import PlaygroundError
 from playground.serving import asker, settings
 
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
+MOST_OF_ONE = 12  # questions of one person that may wait: more come from a script
+MOST_OF_ADDRESS = 400  # of one address, behind which there may be a whole class
 
 WAITING, SERVED, OVER = "waiting", "served", "over"
 
 
 class Ticket:
-    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds."""
+    """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds. Nobody's tickets
+    are each of a person of their own."""
 
-    def __init__(self, patience: float | None = None):
+    def __init__(self, patience: float | None = None, who: asker.Who = asker.NOBODY):
         self.state = WAITING
+        self.person = who.person or object()
+        self.address = who.address
+        self.round = 0  # tickets of a lower round are served first
         self.trouble: Exception | None = None  # the exception that ended the work
         self._patience = patience
         self._looked = time.monotonic()
@@ -49,14 +59,15 @@ class Queue:
     def __init__(self, at_once: int = 1, patience: float = PATIENCE):
         self.at_once = at_once
         self.patience = patience
-        self._line: list[Ticket] = []  # in order of arrival; a ticket stays until its work is done
+        self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
+        self._round = 0  # of the ticket that was served last
         self._moved = threading.Condition()
 
     @contextmanager
     def take(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
         """Waits for a turn. `tell` is called with the number of those who have to finish first, and with 0 when the
         wait is over; an exception of it gives up the place."""
-        ticket, told = Ticket(), False
+        ticket, told = Ticket(who=asker.current().who()), False
         self._join(ticket)
         try:
             while before := self._wait(ticket):
@@ -71,7 +82,7 @@ class Queue:
 
     def run(self, work: Callable[[Ticket], None]) -> Ticket:
         """Runs `work(ticket)` in a thread when it is its turn; it should end soon after `ticket.stopped()` is true."""
-        ticket = Ticket(self.patience)
+        ticket = Ticket(self.patience, asker.current().who())
         self._join(ticket)
         threading.Thread(target=self._serve, args=(ticket, work), name="queue", daemon=True).start()
         return ticket
@@ -94,8 +105,20 @@ class Queue:
             self._leave(ticket)
 
     def _join(self, ticket: Ticket) -> None:
+        """Each ticket of a person is one round later than the one before, so that people take turns."""
         with self._moved:
-            self._line.append(ticket)
+            self._refuse_crowds(ticket)
+            mine = [other.round for other in self._line if other.person == ticket.person]
+            ticket.round = max(mine, default=self._round - 1) + 1
+            later = (i for i, other in enumerate(self._line) if other.state == WAITING and other.round > ticket.round)
+            self._line.insert(next(later, len(self._line)), ticket)
+
+    def _refuse_crowds(self, ticket: Ticket) -> None:
+        waiting = [other for other in self._line if other.state == WAITING and not other.stopped()]
+        if sum(other.person == ticket.person for other in waiting) >= MOST_OF_ONE:
+            raise PlaygroundError(f"{MOST_OF_ONE} of your questions wait already: wait for an answer, then ask again.")
+        if ticket.address and sum(other.address == ticket.address for other in waiting) >= MOST_OF_ADDRESS:
+            raise PlaygroundError(f"{MOST_OF_ADDRESS} people of your network wait already: try again in a minute.")
 
     def _wait(self, ticket: Ticket) -> int:
         """Waits up to TELL_EVERY seconds for a turn; returns how many still have to finish first."""
@@ -104,6 +127,7 @@ class Queue:
             before = self._before(ticket)
             if before == 0 and not ticket.stopped():
                 ticket.state = SERVED
+                self._round = max(self._round, ticket.round)
             return before
 
     def _leave(self, ticket: Ticket) -> None:

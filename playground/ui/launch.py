@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ from playground.errors import PlaygroundError
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
 EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go there
+OWN = ("localhost", "127.0.0.1", "::1")  # only this machine's own browsers come in
 
 
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True) -> None:
@@ -28,7 +30,10 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
         there = "localhost" if host in EVERYBODY else host
         threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}",), daemon=True).start()
     # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
-    cli.main(["run", str(APP), f"--server.address={host}", f"--server.port={port}"], standalone_mode=False)
+    asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]
+    if host not in OWN and "STREAMLIT_SERVER_ALLOWED_HOSTS" not in os.environ:
+        asked.append("--server.allowedHosts=*")  # others may call this machine by any name
+    cli.main(asked, standalone_mode=False)
 
 
 def _free_port(host: str) -> int:

@@ -28,16 +28,19 @@ class OnPage:
     def __init__(self):
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
+    def who(self) -> asker.Who:
+        return asker.Who(streamlit_private.browser(), st.context.ip_address or "")
+
     def waits(self, before: int) -> None:
         """One toast that follows the queue, and goes when the turn has come."""
         streamlit_private.stop_if_left()
         if before == 0:
-            self._toast.toast("Your turn", icon="spinner", duration=1)
+            streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
         elif before != self._before or time.monotonic() - self._at > AGAIN_AFTER:
             who = "person" if before == 1 else "people"
-            show = self._toast.toast if self._toast else st.toast
             seconds = 4 + self._times % 2  # the same duration again would not prolong it; if they leave, it goes soon
-            self._toast = show(f"Waiting: {before} {who} before you", icon="spinner", duration=seconds)
+            sentence = f"Waiting: {before} {who} before you"
+            self._toast = streamlit_private.toast(sentence, self._toast, icon="spinner", duration=seconds)
             self._before, self._at, self._times = before, time.monotonic(), self._times + 1
 
     def hears(self, sentence: str) -> None:

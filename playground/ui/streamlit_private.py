@@ -9,8 +9,10 @@ import logging
 
 import streamlit as st
 from streamlit import net_util, runtime
+from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
 
@@ -75,6 +77,24 @@ def stop_if_left() -> None:
     """Raises Streamlit's own exception if the person has left the page or chosen something else: any access to the
     session's state does."""
     st.session_state.get("page")
+
+
+def browser() -> str:
+    """The same in all tabs of a browser, for as long as it keeps our cookie; else the session's own name. The cookie is
+    Streamlit's, and written differently each time around the same secret."""
+    secret, _ = decode_xsrf_token_string(st.context.cookies.get("_streamlit_xsrf", ""))
+    return secret.hex() if secret else get_script_run_ctx().session_id
+
+
+def toast(sentence: str, former=None, **how):
+    """In the place of the former toast. A fragment may write nothing twice outside of itself; there, a new one
+    appears."""
+    if former is not None:
+        try:
+            return former.toast(sentence, **how)
+        except StreamlitInvalidLayoutContextError:
+            pass
+    return st.toast(sentence, **how)
 
 
 def hush_toasts() -> None:

@@ -3,7 +3,9 @@ import threading
 import pytest
 from waiting import PATIENCE, until
 
-from playground.serving.queue import OVER, SERVED, WAITING, Queue
+from playground.errors import PlaygroundError
+from playground.serving import asker
+from playground.serving.queue import MOST_OF_ONE, OVER, SERVED, WAITING, Queue
 
 
 def go_away(ticket) -> None:
@@ -166,3 +168,58 @@ def test_both_ways_to_wait_share_one_queue(busy):
     assert queue.before(ticket) == 1
     go.set()
     until(lambda: ticket.state == OVER, "it is not done")
+
+
+# Fair by person -------------------------------------------------------------------------------------------------------
+
+
+class Person(asker.Nobody):
+    def __init__(self, name: str, address: str = ""):
+        self.name = asker.Who(name, address)
+
+    def who(self) -> asker.Who:
+        return self.name
+
+
+def ask(monkeypatch, queue, done, name: str, address: str = ""):
+    monkeypatch.setattr(asker, "find", lambda: Person(name, address))
+    return queue.run(lambda ticket: done.append(name))
+
+
+def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(busy, monkeypatch):
+    queue, go = busy
+    done = []
+    mine = [ask(monkeypatch, queue, done, "me") for _ in range(10)]
+    stranger = ask(monkeypatch, queue, done, "stranger")
+    assert queue.before(stranger) == 2  # what is at work now, and one of mine
+    assert [queue.before(ticket) for ticket in mine] == [1, *range(3, 12)]
+    go.set()
+    until(lambda: len(done) == 11, "all are served")
+    assert done == ["me", "stranger", *["me"] * 9], done
+
+
+def test_people_take_turns_also_when_one_comes_later(busy, monkeypatch):
+    queue, go = busy
+    done = []
+    for name in "aaabbc":
+        ask(monkeypatch, queue, done, name)
+    go.set()
+    until(lambda: len(done) == 6, "all are served")
+    assert "".join(done) == "abcaba"
+    for name in "ddaa":  # what they had before counts for nobody
+        ask(monkeypatch, queue, done, name)
+    until(lambda: len(done) == 10, "all are served")
+
+
+def test_a_person_and_a_network_may_fill_the_line_only_so_far(busy, monkeypatch):
+    queue, _ = busy
+    monkeypatch.setattr("playground.serving.queue.MOST_OF_ADDRESS", 5)
+    waiting = [ask(monkeypatch, queue, [], "me") for _ in range(MOST_OF_ONE)]
+    with pytest.raises(PlaygroundError, match="your questions wait already"):
+        ask(monkeypatch, queue, [], "me")
+    waiting += [ask(monkeypatch, queue, [], f"{i}", "10.0.0.1") for i in range(5)]
+    with pytest.raises(PlaygroundError, match="of your network wait already"):
+        ask(monkeypatch, queue, [], "one more", "10.0.0.1")
+    waiting.append(ask(monkeypatch, queue, [], "elsewhere", "10.0.0.2"))
+    for ticket in waiting:
+        ticket.stop()
