@@ -38,7 +38,7 @@ def microscope() -> None:
 
 here = arrive("microscope")
 toolbar(
-    lambda: choosers.detail_chooser(here, attempt),
+    *([lambda: choosers.detail_chooser(here, attempt)] if choosers.has_details(here) else []),
     lambda: choosers.compare_chooser(here, attempt),
     lambda: exporter(here),
 )

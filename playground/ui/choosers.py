@@ -68,10 +68,12 @@ def _is_quick(card: models.Card) -> bool:
     return card.here and card.megabytes <= QUICK_MB
 
 
+def has_details(here: Session) -> bool:
+    return models.details(here.wish.model) != [1]
+
+
 def detail_chooser(here: Session, attempt: Callable) -> None:
     options = models.details(here.wish.model)
-    if options == [1]:
-        return
     grids = {d: "{} × {}".format(*traces.grid(here.picture, replace(here.wish, detail=d))) for d in options}
     st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
     st.selectbox(

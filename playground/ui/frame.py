@@ -51,9 +51,11 @@ html.takes-a-picture::after { /* while a file is dragged over the page, see shel
 .tour-scrolls CONTENT { padding-bottom: 55vh; }
 POPOVER_BODY:has([class*="st-key-card-"]) VERTICAL { gap: 0.1rem; }
 POPOVER_BODY:has([class*="st-key-card-"]) { width: min(30rem, 95vw); max-height: 80vh; }
-@media (max-width: 1100px) { /* the samples have a line to themselves */
+body TOASTS { inset: auto 1rem 1rem auto; } /* below the switch and the sentence */
+@media (max-width: 1100px) { /* two lines: the pages and the samples, then the rest */
   .st-key-toolbar HORIZONTAL { flex-wrap: wrap; gap: 0.5rem; }
-  .st-key-toolbar COLUMN:first-child { flex: 1 1 100%; }
+  .st-key-toolbar COLUMN:first-child { flex: 0 0 9.5rem; }
+  .st-key-toolbar COLUMN:nth-child(2) { flex: 1 1 calc(100% - 11rem); }
 }
 @media (max-width: 640px) {
   .st-key-toolbar HORIZONTAL { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none; }

@@ -27,6 +27,7 @@ PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py
     "SELECT_LIST": '[data-testid="stSelectboxVirtualDropdown"]',
     "POPOVER_BUTTON": '[data-testid="stPopoverButton"]',
     "POPOVER_BODY": '[data-testid="stPopoverBody"]',
+    "TOASTS": '[data-testid="stToastContainer"]',
     "STALE": '[data-stale="true"]',  # what is being computed again, which Streamlit makes pale
 }
 

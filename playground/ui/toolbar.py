@@ -22,7 +22,7 @@ def toolbar(*more: Callable[[], None]) -> None:
     here = state.here
     bar = st.container(key="toolbar")
     with bar:
-        widths = [1.45, 4.6, 1.05, 1.6, *[1.3] * len(more)]
+        widths = [1.45, 4.3, 1.5, 1.5, *[1.3] * len(more)]
         pages, samples, opening, model, *others = st.columns(widths, gap="xsmall", vertical_alignment="center")
     with (
         pages,
@@ -35,7 +35,10 @@ def toolbar(*more: Callable[[], None]) -> None:
             "strip", here.choice.strip(),
             lambda: show_sample(state.strip.pick), lambda: show_photo(state.strip.photo),
         )  # fmt: skip
-    with opening, st.popover("Open", icon=":material/image:", width="stretch", key="opening", on_change="rerun"):
+    with (
+        opening,
+        st.popover("Open picture", icon=":material/image:", width="stretch", key="opening", on_change="rerun"),
+    ):
         if state.get("opening"):
             _open()
     with model:

@@ -162,6 +162,8 @@ def test_a_png_comes_at_one_two_and_four_times_its_size(visitor, both):
         assert file.format == "PNG"
         assert coming.value.suggested_filename.endswith(f"@{factor}x.png" if factor > 1 else ".png")
         sizes[factor] = file.size
+        left, middle = 6 * factor, file.size[1] // 2
+        assert file.convert("L").crop((0, 0, left, middle)).getextrema() == (255, 255), "the left margin is white"
     box = visitor.part("pictureBox").bounding_box()
     assert sizes[1][0] >= box["width"] * (2 if both else 1)
     assert sizes[1][1] > box["height"]

@@ -39,8 +39,11 @@ def test_a_broken_file_is_said_and_the_page_goes_on(visit):
     assert visitor.hover((4, 4))["row"] == before
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.says("damaged")
+    toast, switch = visitor.page.get_by_test_id("stToast").first, visitor.part("switch")
+    assert toast.bounding_box()["y"] > switch.bounding_box()["y"] + switch.bounding_box()["height"]
     visitor.pick("flock")
     visitor.until()
+    visitor.page.wait_for_function("() => !document.querySelector('[data-testid=stToast]')")  # it is over
     data = picture(240, 240)
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
@@ -150,10 +153,14 @@ SAY_WHEN_IT_WAITS = """() => {
 }"""
 
 
-def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit):
+@pytest.mark.parametrize("how", ["drop", "file"])
+def test_while_a_photograph_is_on_its_way_the_old_picture_takes_no_clicks(visit, how):
     visitor, data = visit(), picture(320, 240)
     visitor.page.evaluate(SAY_WHEN_IT_WAITS)
-    hand_over(visitor, "drop", data)
+    if how == "drop":
+        hand_over(visitor, "drop", data)
+    else:
+        upload(visitor, data, "dropped.jpg")
     visitor.page.wait_for_function("() => window.waited")
     assert visitor.page.evaluate("window.waited") == ["Your photograph is on its way", "none"]
     assert_shows(visitor, data, "dropped.jpg")

@@ -88,6 +88,29 @@ def test_the_samples_keep_the_keyboard_s_focus(visit):
     assert visitor.page.locator('.strip [data-sample="flock"]').evaluate("e => e.getRootNode().activeElement === e")
 
 
+FOCUS = """() => {
+  let focus = document.activeElement;
+  while (focus.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
+  return focus.dataset.ref ?? focus.dataset.sample ?? focus.tagName;
+}"""
+
+
+def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_leads_there(visit):
+    page = visit().page
+    stops = []
+    while "picture" not in stops and len(stops) < 20:
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate(FOCUS))
+    assert len(stops) <= 10, stops
+    page.keyboard.press("Shift+Tab")
+    page.get_by_test_id("stSkipToContent").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUS) == "picture"
+    page.locator('.strip [data-sample="flock"]').focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(FOCUS) not in ("flock", "picture")
+
+
 def test_no_request_leaves_the_machine(visit):
     visitor = visit()
     visitor.pick("landscape")

@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 from test_javascript import node
 
-from playground.figures import light
+from playground.figures import light, prints
+from playground.figures.maps import Domain
+from playground.figures.spec import Spec
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core" / "light.js"
+DRAWING = CORE.parent.parent / "drawing" / "light.js"
 RANDOM = np.random.default_rng(0)
 
 
 def in_javascript(lines: str):
-    program = (
-        f'import * as light from "{CORE.as_uri()}";\nprocess.stdout.write(JSON.stringify((() => {{ {lines} }})()));'
-    )
+    imports = f'import * as light from "{CORE.as_uri()}"; import * as drawing from "{DRAWING.as_uri()}";'
+    program = f"{imports} process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
     run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
@@ -36,6 +38,18 @@ def test_the_browser_s_colours_are_these_colours():
     assert (theirs[..., 3] == 255).all()
     apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table())
     assert apart.max() <= 1, np.argwhere(apart > 1)
+
+
+@pytest.mark.parametrize("draw", ["heat", "light"])
+def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
+    theirs = in_javascript(
+        f'const ramp = drawing.barColours("{draw}"), domain = {{ low: 0, high: 0.3, log: false }};'
+        "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
+        ".match(/\\d+/g).map(Number));"
+    )
+    ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
+    apart = np.abs(np.array(theirs) - ours)
+    assert apart.max() <= 6, (apart.max(), apart.argmax())  # neighbouring steps, or a tone beside
 
 
 def test_exposure_set_and_outline_are_the_browser_s():

@@ -116,34 +116,19 @@ export function paintWall(lens) {
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
   say(refs.otherFoot, [WALL_TEXT, waySign(lens)].filter(Boolean).join(" · "));
-  lens.wallCells = wallCells(
-    canvas.width,
-    canvas.height,
-    layersAtHand(lens),
-    pack.heads,
-    pack.rows,
-    pack.columns,
-    lens.unit,
-  );
-  const picture = {
-    rows: pack.rows,
-    columns: pack.columns,
-    smooth: view.smooth,
-    layer: view.layer,
-    head: view.head,
-    headNumbers: pack.headNumbers,
-    missing: (layer) => !holds(pack, layer),
-  };
-  drawWall(
-    canvas.getContext("2d"),
-    canvas.width,
-    canvas.height,
-    lens.wallCells,
-    wallHeat.canvas,
-    picture,
-    lens.colours,
-    lens.unit,
-  );
+  lens.wallCells = drawHeads(lens, canvas.getContext("2d"), canvas.width, canvas.height, lens.colours, lens.unit);
+}
+
+// All heads as they were last worked out, on the screen or in a file. Gives where the thumbnails lie.
+export function drawHeads(lens, context, w, h, colours, unit) {
+  const { view, shown, wallHeat } = lens;
+  const { pack } = shown;
+  const { rows, columns, headNumbers } = pack;
+  const cells = wallCells(w, h, layersAtHand(lens), pack.heads, rows, columns, unit);
+  const missing = (layer) => !holds(pack, layer);
+  const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
+  drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
+  return cells;
 }
 
 // --------------------------------------------------------------------------------------------- a second picture

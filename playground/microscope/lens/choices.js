@@ -38,6 +38,7 @@ export function showChoices(lens, from = "") {
   refs.layer.min = String(within[0]);
   refs.layer.max = String(within.at(-1));
   refs.layer.value = String(view.layer);
+  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(lens)}`);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(lens, "layers");
   if (from !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));

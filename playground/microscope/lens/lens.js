@@ -88,6 +88,7 @@ export function createLens(parent, options = {}) {
     refresh: () => refresh(lens),
     // Somebody is here for the first time; began() is called when the soft cursor comes.
     greet: (began) => greet(lens, began),
+    focus: () => lens.refs.picture.focus(),
     // Another picture is on its way: until then nobody chooses a patch of the old one.
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // somebody else's message stays

@@ -53,7 +53,7 @@ export const MARKUP = `
       </div>
     </figcaption>
     <div class="picture" data-ref="pictureBox">
-      <canvas data-ref="picture" tabindex="0" role="application"
+      <canvas data-ref="picture" tabindex="1" role="application"
           aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
       <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
           aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>

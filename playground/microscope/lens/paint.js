@@ -21,6 +21,7 @@ import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
 
+const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
 
 export function paintFrame(lens) {
@@ -166,7 +167,9 @@ function paintHeads(lens) {
       printHeat(thumb.print, answers.drawn, at + pack.prefixCount, rows, columns, domain, view.smooth);
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
-    say(thumb.number, !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1));
+    const text = !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
+    if (thumb.number.saidText !== text) thumb.button.ariaDescription = `${SPOKEN[view.direction]} ${text}`;
+    say(thumb.number, text);
   }
 }
 

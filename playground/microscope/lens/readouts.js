@@ -314,5 +314,6 @@ export function captionOf(lens) {
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  return words.join(" · ");
+  const exposed = exposureText(lens);
+  return [...words, ...(exposed ? [exposed] : [])].join(" · ");
 }

@@ -2,11 +2,13 @@
 
 import { queryOf } from "../core/view.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
-import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { drawHeads } from "./beside.js";
+import { printComponents } from "./features.js";
 import { printPatches, rampOf } from "./prints.js";
 import { captionOf, tokenName } from "./readouts.js";
-import { isMap, layersAtHand, overlayNow } from "./shown.js";
+import { isMap, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
@@ -28,30 +30,10 @@ export function pictureCanvas(lens, factor, both) {
       draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, lens.twin, unit),
     });
   } else if (both && view.beside === "wall") {
-    const { pack } = shown;
-    const picture = {
-      rows: pack.rows,
-      columns: pack.columns,
-      smooth: view.smooth,
-      layer: view.layer,
-      head: view.head,
-      headNumbers: pack.headNumbers,
-      missing: (layer) => !pack.stored.has(layer),
-    };
     const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
     pictures.push({
       title: "Every layer and head",
-      draw: (context, w, h, unit) =>
-        drawWall(
-          context,
-          w,
-          h,
-          wallCells(w, h, layersAtHand(lens), pack.heads, pack.rows, pack.columns, unit),
-          lens.wallHeat.canvas,
-          picture,
-          colours,
-          unit,
-        ),
+      draw: (context, w, h, unit) => drawHeads(lens, context, w, h, colours, unit),
     });
   } else if (both && lens.other) {
     pictures.push({
@@ -59,7 +41,9 @@ export function pictureCanvas(lens, factor, both) {
       draw: (context, w, h) => context.drawImage(lens.refs.twin, 0, 0, w, h),
     });
   }
-  const bar = (context, w, h, unit, colours) => drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
+  const bar = (context, w, h, unit, colours) => {
+    if (view.what !== "components") drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
+  };
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
 
@@ -73,6 +57,10 @@ function printed(lens, photo) {
   const from = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const at = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
+  if (overlay?.pixels) {
+    printComponents(print, overlay.pixels, pack);
+    return print.canvas;
+  }
   printPatches(lens, print, values, at + from, pack, shown.mainDomain);
   return print.canvas;
 }

@@ -24,8 +24,12 @@
 import { openContainer } from "../core/core.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
 import { createLens } from "../lens/lens.js";
+import { followErrors } from "./errors.js";
 import { greetOnce } from "./firstvisit.js";
 import { createSender } from "./resend.js";
+import { isWithin, SKIP } from "./streamlitparts.js";
+
+const UPLOADS = 15000; // ms that a file may take to the server; then the former picture takes clicks again
 
 // The page's own address with every choice that differs from the defaults as a query parameter of the same name.
 function linkTo(base, view) {
@@ -33,6 +37,23 @@ function linkTo(base, view) {
   for (const key of Object.keys(DEFAULT_VIEW)) url.searchParams.delete(key);
   for (const [key, value] of new URLSearchParams(viewToQuery(view))) url.searchParams.set(key, value);
   return url.href;
+}
+
+const ON_ITS_WAY = "Your photograph is on its way";
+
+// Streamlit's own box for files sends the file itself; where it refuses one, no answer ever comes.
+function waitForUpload(kept) {
+  kept.lens.wait(ON_ITS_WAY);
+  clearTimeout(kept.uploading);
+  kept.uploading = setTimeout(() => kept.lens.wait(null), UPLOADS);
+}
+
+// Streamlit's link past everything ends before the toolbar; here it leads to the picture.
+function skipToPicture(kept, event) {
+  if (!isWithin(event.target, SKIP)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  kept.lens.focus();
 }
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
@@ -54,15 +75,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
         () => kept.lens.wait(null),
       ),
       choose: null, //      takes the strip's choices
-      stop: new AbortController(), // of the listener on the document
+      errors: followErrors(),
+      uploading: 0, //      a timer
+      stop: new AbortController(), // of the listeners on the document
     });
     kept.lens = createLens(place, { ...host, ui: { asks: [] } });
-    document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal: kept.stop.signal });
+    const { signal } = kept.stop;
+    document.addEventListener("attention-chosen", (event) => kept.choose(event), { signal });
+    document.addEventListener("attention-coming", () => waitForUpload(kept), { signal });
+    document.addEventListener("click", (event) => skipToPicture(kept, event), { signal, capture: true });
   }
   kept.say = setTriggerValue;
   kept.choose = (event) => {
     event.preventDefault(); // tells the strip that it is taken care of
-    if (event.detail.what === "photo") kept.lens.wait("Your photograph is on its way");
+    if (event.detail.what === "photo") kept.lens.wait(ON_ITS_WAY);
     kept.sender.send(event.detail.what, event.detail.value);
   };
   kept.lens.setHost(host);
@@ -79,6 +105,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
     kept.sender.confirm();
+    kept.errors.outdated();
     document.dispatchEvent(new CustomEvent("attention-shown", { detail: header.shows }));
     greetOnce(kept.lens);
   } else kept.lens.refresh(); // called again for a theme switch: same data, other colours
@@ -86,6 +113,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   return () => {
     kept.stop.abort();
     kept.sender.stop();
+    kept.errors.stop();
+    clearTimeout(kept.uploading);
     kept.lens.destroy();
     delete parentElement.__microscope;
   };

@@ -6,4 +6,12 @@ export const RUN = "data-test-script-state"; //           and whether a run of t
 export const UPLOADER = "stFileUploader"; //              a data-testid: Streamlit's own box for files
 export const MAIN = "stMain"; //                          a data-testid: what scrolls
 
-export const partOfStreamlit = (id) => document.querySelector(`[data-testid="${id}"]`);
+export const SKIP = "stSkipToContent"; //             a data-testid: the link past everything, for the keyboard
+export const TOAST = "stToast"; //                    a data-testid: a sentence in a corner of the page
+export const TOAST_ICON = "stToastDynamicIcon"; //    a data-testid: its icon, by name
+
+const called = (id) => `[data-testid="${id}"]`;
+
+export const partOfStreamlit = (id, within = document) => within.querySelector(called(id));
+export const partsOfStreamlit = (id) => [...document.querySelectorAll(called(id))];
+export const isWithin = (element, id) => Boolean(element.closest?.(called(id)));

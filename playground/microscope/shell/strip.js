@@ -71,6 +71,7 @@ function build(root, data, kept) {
   name.append("Attention", document.createElement("br"), "Playground");
   root.replaceChildren(name, mine, ...buttons, words);
   root.dataset.built = data.samples.length;
+  root.addEventListener("keydown", walk);
 }
 
 function thumbnail({ name, title, src }, choose) {
@@ -93,7 +94,28 @@ function show(kept, data) {
   for (const button of root.querySelectorAll("button"))
     button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
   const own = data.own.find(({ id }) => data.chosen === MINE + id);
-  root.querySelector(".own").textContent = own ? `yours: ${own.title}` : "or drop yours";
+  const words = root.querySelector(".own");
+  words.textContent = own ? `yours: ${own.title}` : "or drop yours";
+  words.classList.toggle("invites", !own);
+  makeOneStop(root);
+}
+
+// The Tab key stops once at the strip, at the chosen picture; inside, the arrow keys move.
+function makeOneStop(root) {
+  const pictures = [...root.querySelectorAll("[data-sample]")];
+  const stop = pictures.find((button) => button.getAttribute("aria-pressed") === "true") ?? pictures[0];
+  for (const button of pictures) button.tabIndex = button === stop ? 0 : -1;
+}
+
+function walk(event) {
+  const pictures = [...event.currentTarget.querySelectorAll("[data-sample]")];
+  const from = pictures.indexOf(event.target);
+  const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: pictures.length - 1 }[event.key];
+  if (from < 0 || !pictures[to]) return;
+  event.preventDefault();
+  event.target.tabIndex = -1;
+  pictures[to].tabIndex = 0;
+  pictures[to].focus();
 }
 
 // The server has opened the file: it has a name, a small picture, and a place in the album.
@@ -121,6 +143,7 @@ function showMine(kept, photographs) {
   forget.setAttribute("aria-label", "Forget your photographs");
   forget.addEventListener("click", () => forgetAll(kept));
   mine.replaceChildren(...buttons, ...(photographs.length ? [forget] : []));
+  makeOneStop(kept.root);
   if (more) buttons[0].scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
@@ -149,7 +172,9 @@ function listen(kept) {
   const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === UPLOADER);
   document.addEventListener("attention-shown", ({ detail }) => show(kept, detail), { signal });
   const remember = (files) => {
-    if (files?.length) kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
+    if (!files?.length) return;
+    kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
+    document.dispatchEvent(new CustomEvent("attention-coming"));
   };
   document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
   // Says where a file may be dropped, from the moment when it comes over the page until it leaves or falls.
