@@ -367,33 +367,26 @@ def download(name: str, report: type | None = None, offline: bool = False) -> No
         borrowed.fetch(borrowed.GROUPS[name], report or tqdm, offline)
         return
     _check_name(name)
-    if source := _on_hub(name):
-        _hub_file(name, source, offline, report)
-    elif offline:
-        raise _not_offline(name)  # online, timm downloads such weights when it loads them
+    _hub_file(name, offline, report)
 
 
-def _on_hub(name: str) -> str | None:
-    """The repository on the hub that holds this model's safetensors file, if there is one."""
+def _hub_file(name: str, offline: bool, report: type | None = None) -> str:
+    """The path of its safetensors file. Weights that are published elsewhere lie there pickled: nobody is asked for
+    them."""
+    from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
     source = get_pretrained_cfg(name)
     if source is None or not source.hf_hub_id or source.hf_hub_filename:
-        return None
-    return source.hf_hub_id.split("@")[0]
-
-
-def _hub_file(name: str, repository: str, offline: bool, report: type | None = None) -> str:
-    from huggingface_hub import hf_hub_download
-
+        raise PlaygroundError(
+            f"The weights of {name} are not on the hub as safetensors, and files in other formats are not read: they "
+            "can run code. Choose another model."
+        )
+    repository = source.hf_hub_id.split("@")[0]
     try:
         return hf_hub_download(repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline)
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise _unreachable(name, error) from error
-
-
-def _not_offline(name: str) -> PlaygroundError:
-    return PlaygroundError(f"The weights of {name} are not on the hub, and offline no other source is tried.")
 
 
 def _patient(report: type | None) -> type:
@@ -423,16 +416,12 @@ def _unreachable(name: str, error: Exception) -> PlaygroundError:
 
 
 def _fetch(name: str, offline: bool) -> dict[str, Tensor]:
-    """The published weights, read by timm's own loader from the cache or the network."""
+    """The published weights, from the cache or the hub, under the names that timm's own loader gives them."""
     import timm
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
-    here = {}
-    if offline:
-        if not (source := _on_hub(name)):
-            raise _not_offline(name)
-        here = {"file": _hub_file(name, source, offline), "custom_load": False}
+    here = {"file": _hub_file(name, offline), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
     except Exception as error:  # any of those in _hub_file

@@ -12,9 +12,14 @@ MB = 2**20
 
 
 class Cache:
-    def __init__(self, most_bytes: int, size: Callable[[Any], int] = len):
+    """`dropped` is called with the key of each entry that had to go."""
+
+    def __init__(
+        self, most_bytes: int, size: Callable[[Any], int] = len, dropped: Callable[[Hashable], None] = lambda key: None
+    ):
         self.most_bytes = most_bytes
         self.size = size
+        self.dropped = dropped
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
         self._making: dict[Hashable, threading.Lock] = {}
         self.used = time.monotonic()
@@ -51,16 +56,29 @@ class Cache:
 
     def _keep(self, key: Hashable, made: Any) -> None:
         size = self.size(made)
+        self.make_room(size)
         with self._lock:
             self._kept[key] = (made, size)
-            while len(self._kept) > 1 and sum(size for _, size in self._kept.values()) > self.most_bytes:
-                self._kept.popitem(last=False)
 
-    def drop_oldest(self) -> None:
-        """Drops the least recently used entry."""
+    def make_room(self, size: int) -> None:
+        """Drops what was used longest ago until an entry of so many bytes fits: done before a large one is made, so
+        that the two never are in memory together."""
+        while self.bytes + size > self.most_bytes and self.drop_oldest():
+            pass
+
+    def drop_oldest(self) -> bool:
+        """Drops the least recently used entry, if there is one."""
         with self._lock:
-            if self._kept:
-                self._kept.popitem(last=False)
+            if not self._kept:
+                return False
+            key, _ = self._kept.popitem(last=False)
+        self.dropped(key)
+        return True
+
+    def drop_where(self, unwanted: Callable[[Hashable], bool]) -> None:
+        with self._lock:
+            for key in [key for key in self._kept if unwanted(key)]:
+                del self._kept[key]
 
 
 def trim(caches: Iterable[Cache], most_bytes: int) -> None:

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,11 +17,13 @@ from playground import borrowed
 from playground.assets import BUNDLED, OFFERS
 from playground.errors import PlaygroundError
 from playground.names import plain_name, suits
-from playground.serving import hub, own_models, settings
+from playground.serving import effort, hub, own_models, settings
 from playground.serving.cache import MB, Cache
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
-PAPER = r"ViT-\w+/\d+"  # the paper's architectures, with random weights
+PAPER = r"ViT-\w+/(\d+)"  # the paper's architectures, with random weights
+PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
+MOST_RANDOM_MB = 500  # of a model with random weights, which shows nothing more when it is larger: ViT-B takes 350
 LONGEST_NAME = 80  # of a model, as in an address
 OURS = ("bundled", "untrained")
 REAL = "dinov2-small"  # the model for photographs
@@ -30,24 +33,38 @@ CUT = {  # patch size and input size of the models that are shown before torch i
 }
 
 
+when_dropped: list[Callable[[str], None]] = []  # called with the name of a model that leaves the memory
+_one_at_a_time = threading.Lock()
+
+
 @cache
 def _loaded() -> Cache:
-    return Cache(settings.now().model_mb * MB, size=lambda vit: sum(p.numel() for p in vit.parameters()) * 4)
+    def dropped(name: str) -> None:
+        for forget in when_dropped:
+            forget(name)
+
+    return Cache(settings.now().model_mb * MB, _bytes, dropped)
+
+
+def _bytes(vit) -> int:
+    return sum(p.numel() for p in vit.parameters()) * 4
 
 
 def load(name: str):
     """The model of this name; a path is no name."""
+    check_name(name)
+    return _loaded().get(name, lambda: _load(name))
+
+
+def _load(name: str):
+    """One at a time, and after the models have gone that it takes the place of: two large ones would not fit."""
     from playground import zoo
 
-    check_name(name)
-
-    def load():
+    with _one_at_a_time:
         if own_models.is_own(name):
             return _checked_patches(name, own_models.load(name, settings.now().device))
-        _check_size(name)
+        _loaded().make_room(_check_size(name))
         return zoo.load(name, device=settings.now().device, offline=settings.now().offline or is_here(name))
-
-    return _loaded().get(name, load)
 
 
 def fetch(name: str, report: type | None = None) -> None:
@@ -77,10 +94,16 @@ def check_name(name: str) -> None:
         return own_models.check(name)
     if not settings.now().open and name not in (*OURS, *offers()):
         raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
+    if (paper := re.fullmatch(PAPER, name)) and int(paper[1]) not in PAPER_PATCHES:
+        smallest, largest = PAPER_PATCHES[0], PAPER_PATCHES[-1]
+        raise PlaygroundError(
+            f"{name} asks for patches of {int(paper[1]):,} pixels, and this server cuts patches of {smallest} to "
+            f"{largest}: choose one such as ViT-S/16."
+        )
 
 
-def _check_size(name: str) -> None:
-    """Of the model and of what it computes, before the first byte of it is asked for."""
+def _check_size(name: str) -> int:
+    """Of the model and of what it computes, before the first byte of it is asked for. Gives its bytes in memory."""
     import torch
 
     from playground import zoo
@@ -88,12 +111,15 @@ def _check_size(name: str) -> None:
     with torch.device("meta"):
         vit = zoo.load(name, pretrained=False, device="meta")
     _checked_patches(name, vit)
-    megabytes = sum(p.numel() for p in vit.parameters()) * 4 / MB
-    most = settings.now().model_mb
+    megabytes = _bytes(vit) / MB
+    random = re.fullmatch(PAPER, name) is not None
+    most = min(settings.now().model_mb, MOST_RANDOM_MB) if random else settings.now().model_mb
     if megabytes > most:
+        kept = "models with random weights" if random else "models"
         raise PlaygroundError(
-            f"{name} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
+            f"{name} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for {kept}: choose a smaller one."
         )
+    return _bytes(vit)
 
 
 def _checked_patches(name: str, vit):
@@ -114,10 +140,15 @@ def cut(name: str) -> tuple[int, tuple[int, int]]:
 
 
 def details(name: str) -> list[int]:
-    """By how much this model's grid can be refined along each side, up to about 4,096 patches."""
+    """By how much this model's grid can be refined along each side, up to about 4,096 patches, and as long as an answer
+    comes in time."""
     patch, (height, width) = cut(name)
     patches = (height // patch) * (width // patch)
-    return [d for d in (1, 2, 3, 4) if d == 1 or patches * d * d <= MOST_PATCHES]
+    finer = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
+    if name not in CUT:  # these are small enough, and torch may not be there yet
+        vit = load(name)
+        finer = [d for d in finer if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
+    return [1, *finer]
 
 
 # What is offered ------------------------------------------------------------------------------------------------------

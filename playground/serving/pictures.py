@@ -14,6 +14,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.samples import named, samples
+from playground.serving import queue
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
@@ -56,8 +57,9 @@ def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
     from playground.images import open_image
 
-    image = open_image(data)
-    image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))  # no model looks at more
+    with queue.decoding():
+        image = open_image(data)
+        image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))  # no model looks at more
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return Picture(name, False, as_jpeg(shown), image)

@@ -155,3 +155,13 @@ def passes() -> Queue:
 def turn() -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
     return passes().take(asker.current().waits)
+
+
+@cache
+def _decodings() -> Queue:
+    return Queue(1)
+
+
+def decoding() -> AbstractContextManager[None]:
+    """Acquire before a picture is decoded: one of 16 megapixels takes 100 MB meanwhile, and a class drops thirty."""
+    return _decodings().take(asker.current().waits)

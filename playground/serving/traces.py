@@ -12,7 +12,7 @@ import weakref
 from dataclasses import dataclass, replace
 from functools import cache
 
-from playground.serving import asker, models, queue, settings
+from playground.serving import asker, effort, models, queue, settings
 from playground.serving.cache import MB, Cache, trim
 from playground.serving.pictures import Picture
 from playground.serving.prepared import photograph_layers, prepared_pack
@@ -48,8 +48,17 @@ def own_cache() -> Cache:
     return own
 
 
+def _forget(model: str) -> None:
+    """A trace keeps its model in memory, for the features and norms that are asked of it later; so it goes with it."""
+    for kept in (of_samples(), *_own):
+        kept.drop_where(lambda key: key[1].model == model)
+
+
+models.when_dropped.append(_forget)
+
+
 def trace_bytes(seen) -> int:
-    return sum(3 * layer.q.numel() * 4 for layer in seen.record.values())  # q, k and v
+    return sum(3 * layer.q.numel() * 4 for layer in seen.record.values()) + seen.input.numel() * 4  # q, k and v
 
 
 def size(picture: Picture, wish: Wish) -> tuple[int, int]:
@@ -94,6 +103,7 @@ def _run(picture: Picture, wish: Wish):
 
     vit = models.load(wish.model)
     pixels = size(picture, wish)
+    effort.check(vit, grid(picture, wish))
     with queue.turn():
         began = time.perf_counter()
         try:

@@ -87,11 +87,11 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
 
 def keep_busy(server) -> None:
     """It looks at a picture for a while."""
-    somebody = Stranger(server.url, "model=ViT-B/8")
+    somebody = Stranger(server.url, "model=ViT-B/14")
 
     def ask() -> None:
         with suppress(ConnectionClosed):  # nobody waits for the answer
-            somebody.choose("Patches", "56 × 56")
+            somebody.choose("Patches", "48 × 48")
 
     Thread(target=ask, daemon=True).start()
 

@@ -1,13 +1,18 @@
 """What a server does where memory or its settings do not allow more."""
 
+import gc
 import shutil
 import socket
+import weakref
+from functools import cache
 
 import pytest
 
+import playground
+from playground import zoo
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.serving import address, models, pictures, settings, traces
+from playground.serving import address, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Wish
 
@@ -51,6 +56,76 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
     monkeypatch.setattr(tracing, "trace", trace)
     seen = traces._run(pictures.sample("flock"), Wish("untrained"))
     assert (len(tries), seen.tokens > 0) == (2, True)
+
+
+def test_random_weights_of_any_size_are_not_for_strangers():
+    for name, why in {
+        "ViT-H/14": "500 MB for models with random weights",
+        "ViT-H/100": "cuts patches of 4 to 32",
+    }.items():
+        with pytest.raises(PlaygroundError, match=why):
+            models.load(name)
+        assert name not in models._loaded()
+
+
+def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
+    monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # one ViT-S of 88 MB
+    fresh, built = cache(models._loaded.__wrapped__), []
+    monkeypatch.setattr(models, "_loaded", fresh)
+    whole = zoo.load
+
+    def load(name, **options):
+        if options.get("device") != "meta":
+            built.append((name, fresh().bytes))
+        return whole(name, **options)
+
+    monkeypatch.setattr(zoo, "load", load)
+    own = traces.own_cache()
+    flock = pictures.sample("flock")
+    own.get((flock.id, Wish("ViT-S/32")), lambda: traces.trace(flock, Wish("ViT-S/32"), own))
+    traces.trace(flock, Wish("ViT-S/32"), own)
+    model = weakref.ref(models.load("ViT-S/32"))
+    models.load("ViT-S/28")
+    assert built == [("ViT-S/32", 0), ("ViT-S/28", 0)], "one was built beside the other"
+    gc.collect()
+    assert model() is None, gc.get_referrers(model())
+    assert not [key for kept in (own, traces.of_samples()) for key in kept._kept if key[1].model == "ViT-S/32"]
+
+
+def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
+    def per_second(device: str) -> float:
+        return speed
+
+    monkeypatch.setattr(effort, "per_second", per_second)
+    vit, flock = models.load("untrained"), pictures.sample("flock")
+    whole = effort.multiplications(vit, 196)
+    speed = whole  # a second for what is usual
+    assert models.details("untrained") == [1, 2]  # four times the patches, and more than four times the work
+    speed = whole / 11
+    assert models.details("untrained") == [1]
+    with pytest.raises(PlaygroundError, match="14 × 14 patches would take about 11 seconds"):
+        traces.trace(flock, Wish("untrained"), traces.own_cache())
+
+
+def test_the_estimated_work_is_what_torch_counts():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.utils.flop_counter import FlopCounterMode
+
+    vit = models.load("untrained")
+    counter = FlopCounterMode(display=False)
+    with counter, sdpa_kernel(SDPBackend.MATH):  # the counter does not know the fused kernel of processors
+        playground.trace(vit, pictures.sample("flock").image)
+    assert counter.get_total_flops() / 2 == pytest.approx(effort.multiplications(vit, 196), rel=0.02)
+
+
+def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhere(monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: asked.append(where))
+    monkeypatch.setattr(socket.socket, "connect", lambda *where: asked.append(where))
+    for get in (zoo.download, zoo.load):
+        with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
+            get("vit_huge_patch14_gap_224.in1k_ijepa")
+    assert asked == []
 
 
 # Model files of whoever runs the server
