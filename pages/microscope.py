@@ -21,12 +21,23 @@ def on_ask() -> None:
     state.asked = state.lens.ask
 
 
+def on_scene() -> None:
+    words = address.written(str((state.lens.scene or {}).get("address")))
+    attempt(state.here.go, *address.read(words), words.get("mine"))
+
+
+def on_tour() -> None:
+    state.tour_to = 1
+
+
 @st.fragment
 def microscope() -> None:
     """A fragment: who chooses another sample does not wait for the rest of the page to be written again."""
     here = state.here
+    if "tour_to" in state:  # "Show me" was pressed
+        st.rerun()
     lens(
-        "lens", here.blob(), view=on_view, ask=on_ask,
+        "lens", here.blob(), view=on_view, ask=on_ask, tour=on_tour, scene=on_scene,
         pick=lambda: show_sample(state.lens.pick), photo=lambda: show_photo(state.lens.photo),
     )  # fmt: skip
     asked = state.pop("asked", None)

@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import dirname, normpath
 
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
-LENS_STYLES = ("lens/lens.css", "lens/pair.css", "lens/film.css", "lens/ghost.css")
+LENS_STYLES = ("lens/lens.css", "lens/pair.css", "lens/film.css", "lens/ghost.css", "lens/scenes.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from playground.figures import view
 from playground.samples import PHOTOGRAPHS, SAMPLES
 
+LONGEST = 500  # letters; core/scenes.js knows the same number
 PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
@@ -27,7 +28,12 @@ def read(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
 
 def view_of(text: str) -> dict[str, str]:
     """The microscope's view from the text that it sends, which is written like an address."""
-    return view.matching(dict(parse_qsl(text[:500])))
+    return view.matching(written(text))
+
+
+def written(text: str) -> dict[str, str]:
+    """The words of an address that a browser sends as text."""
+    return dict(parse_qsl(text[:LONGEST]))
 
 
 def readable(words: dict[str, str]) -> dict[str, str]:

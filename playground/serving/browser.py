@@ -81,13 +81,15 @@ class Browser:
         self._matrix = (whose, np.clip(matrix, -HALF, HALF).astype(np.float16))
         self._last = None
 
-    def blob(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
+    def blob(self, choice: Choice, place: str, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
         """The message for the browser. The same object as long as nothing has changed, so that it isn't sent twice."""
         if self._last is None or self._last[0] is not choice or self._last[1:3] != (view_id, advised):
-            self._last = (choice, view_id, advised, self._build(choice, view, view_id, own, advised))
+            self._last = (choice, view_id, advised, self._build(choice, place, view, view_id, own, advised))
         return self._last[3]
 
-    def _build(self, choice: Choice, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
+    def _build(
+        self, choice: Choice, place: str, view: dict[str, str], view_id: int, own: Cache, advised: bool
+    ) -> bytes:
         layer = int(view["layer"]) if "layer" in view else None
         arrays, packs, images, held, complete = {}, [], {}, set(self._held), True
         for picture, wish in choice.pairs():
@@ -112,6 +114,7 @@ class Browser:
             "format": "attention-playground/page-1",
             "packs": packs,
             "images": list(images.values()),
+            "place": place,
             "view": view,
             "view_id": view_id,
             "shows": choice.strip(),

@@ -7,7 +7,7 @@ drawings. Both can be shown without torch, from packs that were made ahead (see 
 from __future__ import annotations
 
 from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
-from playground.serving import models
+from playground.serving import models, traces
 from playground.serving.pictures import Picture
 from playground.serving.prepared import FINER
 from playground.serving.traces import Wish
@@ -41,3 +41,10 @@ def view(picture: Picture, wish: Wish) -> dict[str, str]:
     if look is None or wish.model != look.model or wish.detail != 1:
         return {}
     return {"layer": str(look.layer), "head": str(look.head)}
+
+
+def patch(picture: Picture, wish: Wish) -> str:
+    """Which one is asked first, as an address has it; the browser chooses the same."""
+    y, x = named(picture.name).start if picture.sample else (0.5, 0.5)
+    rows, columns = traces.grid(picture, wish)
+    return f"{int(y * rows)},{int(x * columns)}"

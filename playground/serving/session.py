@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
+from urllib.parse import urlencode
 
 from playground.errors import PlaygroundError
 from playground.names import plain_name
@@ -117,6 +118,30 @@ class Session:
         wish = Wish(model, self.wish.detail if model == self.wish.model else 1)
         traces.answer(picture, wish, self.own)  # says what is wrong before anything has changed
         self.choice = replace(self.choice, other=(picture, wish))
+
+    def go(self, words: dict[str, str], view: dict[str, str], mine: str | None = None) -> None:
+        """To a saved scene: its picture, or one of the person's own by its id, its model and its view."""
+        picture = next((own for own in self.choice.mine if own.id == mine), None)
+        if picture is None and "sample" not in words:
+            raise PlaygroundError("The photograph of this scene is not here any more: open it again, and save it anew.")
+        picture = picture or pictures.sample(words["sample"])
+        wish = Wish(words.get("model", self.wish.model), int(words.get("detail", 1)))
+        if words.get("with") != self._place().get("with"):
+            self.choice = replace(self.choice, other=None)
+        if (picture.id, wish) != (self.picture.id, self.wish):
+            self._check_here(wish.model)
+            self._choose(picture, wish)
+            self.chose_model = wish.model != opening.wish(picture).model
+        self._compare_as(words)
+        self.tell_view(view)
+
+    def _compare_as(self, words: dict[str, str]) -> None:
+        kind, _, name = words.get("with", "").partition(":")
+        if kind == "sample" and named(name):
+            self.compare(pictures.sample(name), self.wish.model)
+        elif kind == "model":
+            self._check_here(name)
+            self.compare(self.picture, name)
 
     def alone(self) -> None:
         """Nothing is compared, and the view is the one that a page begins with."""
@@ -240,22 +265,30 @@ class Session:
 
     def blob(self) -> bytes:
         """What the microscope gets."""
-        return self._browser.blob(self.choice, self.view, self.view_id, self.own, self.advised)
+        place = urlencode(self._place() | ({} if self.picture.sample else {"mine": self.picture.id}))
+        return self._browser.blob(self.choice, place, self.view, self.view_id, self.own, self.advised)
 
     def words(self, view: bool = True) -> dict[str, str]:
         """What stands in the address now; the microscope's `view` only on its page."""
+        words = self._place()
+        if not view:
+            words.pop("with", None)
+        return words | (self.view if view else {})
+
+    def _place(self) -> dict[str, str]:
+        """The picture, the model and what they are compared with, as in the address."""
         words = {"model": self.wish.model}
         if self.picture.sample:
             words["sample"] = self.picture.name
         if self.wish.detail > 1:
             words["detail"] = str(self.wish.detail)
-        if self.other is not None and view:
+        if self.other is not None:
             picture, wish = self.other
             if picture.id == self.picture.id:
                 words["with"] = f"model:{wish.model}"
             elif picture.sample:
                 words["with"] = f"sample:{picture.name}"
-        return address.readable(words) | (self.view if view else {})
+        return address.readable(words)
 
 
 def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | None]:
@@ -275,12 +308,7 @@ def start(words: dict[str, str], view: dict[str, str]) -> tuple[Session, str | N
             wish = replace(suits, detail=int(words["detail"]))
         session._choose(picture, wish)
         session.chose_model = wish.model != suits.model
-        kind, _, name = words.get("with", "").partition(":")
-        if kind == "sample" and named(name):
-            session.compare(pictures.sample(name), session.wish.model)
-        elif kind == "model":
-            session._check_here(name)
-            session.compare(picture, name)
+        session._compare_as(words)
     except PlaygroundError as error:
         trouble = str(error)
     if not {"layer", "head"} & view.keys():

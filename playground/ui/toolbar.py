@@ -57,7 +57,7 @@ def _menu() -> None:
     for number, page in enumerate(LESSONS, start=1):
         st.page_link(page.file, label=f"{number} · {page.title}", icon=page.icon, query_params=words)
     st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
-    st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1))
+    st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1, state.here))
     st.caption(f"Attention Playground {__version__}")
 
 

@@ -4,6 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from playground.serving import session
 from playground.ui import tour
 from playground.ui.tour_steps import STEPS
 
@@ -42,31 +43,53 @@ def press(page, what: str) -> None:
     page.locator(f'.tour-card [data-go="{what}"]').click()
 
 
-def test_the_tour_runs_from_the_menu_to_its_end(visit):
-    visitor = visit()
+MEADOW = {"model": "bundled", "sample": "meadow"}
+
+
+def words(n: int, address: dict[str, str] | None = None) -> dict[str, str]:
+    """Of a step, for who has nothing chosen, or came by this address."""
+    return tour.words(n, session.start(address or {}, {})[0])
+
+
+def given_back(visitor) -> None:
+    """What `begin` had chosen."""
+    visitor.until("r => r.layer === 2 && r.query === '3,4' && r.locked && r.scale !== 1")
+    visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for()
+    visitor.page.wait_for_function("() => location.search.includes('draw=light')")
+    assert MEADOW.items() <= said(visitor.page).items()
+
+
+def begin(visit):
+    visitor = visit(MEADOW | {"layer": "2", "query": "3,4", "locked": "true", "draw": "light"})
+    visitor.part("showMe").click()
+    at(visitor.page, 1)
+    return visitor
+
+
+def test_the_tour_runs_from_the_stage_to_its_end_and_gives_everything_back(visit):
+    visitor = begin(visit)
     page = visitor.page
-    visitor.unfold("Microscope").get_by_text("Guided tour").click()
     for n, step in enumerate(STEPS, start=1):
         at(page, n)
-        assert tour.words(n).items() <= said(page).items()
+        wanted = words(n, MEADOW)
+        assert wanted.items() <= said(page).items()
         if step.page == "microscope":
             is_off = "===" if step.words.get("scale") == "off" else "!=="
-            shown = visitor.until(f"r => r.scale {is_off} 1 && r.query === '{step.words['query']}'")
-            assert shown["layer"] == int(step.words["layer"])
+            visitor.until(f"r => r.scale {is_off} 1 && r.query === '{wanted['query']}'")
         press(page, "next")
     page.locator(".tour-card").wait_for(state="detached")
     page.wait_for_function("() => !location.search.includes('tour') && location.pathname === '/'")
-    visitor.until()  # in the microscope, where the last step sends one
+    given_back(visitor)
 
 
 def test_a_link_resumes_it_back_goes_back_and_end_ends_it(visit):
     visitor = visit("tour=4")
     page = visitor.page
     at(page, 4)
-    assert said(page) == tour.words(4)
+    assert said(page) == words(4)
     press(page, "back")
     at(page, 3)
-    assert visitor.until("r => r.scale !== 1")["query"] == STEPS[2].words["query"]
+    assert visitor.until("r => r.scale !== 1")["query"] == words(3)["query"]
     page.locator('.tour-card [data-go="next"]').focus()
     page.keyboard.press("PageDown")  # a presenter's clicker
     at(page, 4)
@@ -79,11 +102,22 @@ def test_a_link_resumes_it_back_goes_back_and_end_ends_it(visit):
     assert said(page)["layer"] == "2"  # everything else stays as it was
 
 
+def test_escape_leaves_it_also_after_a_reload_and_gives_everything_back(visit):
+    visitor = begin(visit)
+    press(visitor.page, "next")
+    at(visitor.page, 2)
+    visitor.page.reload()
+    at(visitor.page, 2)
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator(".tour-card").wait_for(state="detached")
+    given_back(visitor)
+
+
 def test_a_link_to_a_step_of_another_page_leads_there(visit):
     visitor = visit()
     visitor.page.goto(f"{visitor.url}/?tour=9")
     at(visitor.page, 9)
-    assert tour.words(9).items() <= said(visitor.page).items()
+    assert words(9).items() <= said(visitor.page).items()
 
 
 @pytest.mark.parametrize("n", [1, 9])

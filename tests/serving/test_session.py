@@ -300,3 +300,20 @@ def test_a_layer_that_is_not_there_has_no_features():
     (its_id,) = sizes(here.blob())
     with pytest.raises(PlaygroundError, match="no layer 99"):
         here.answer({"what": "features", "pack": its_id, "layer": 99})
+
+
+def test_a_scene_brings_picture_model_view_and_what_was_compared_also_one_s_own_picture():
+    here = session.start({"sample": "meadow", "model": "untrained"}, {"layer": "2"})[0]
+    here.compare(pictures.sample("flock"), "untrained")
+    words, view = address.read(here.words())
+    mine = pictures.upload(jpeg(), "mine.jpg")
+    here.alone()
+    here.show(mine)
+    here.go(words, view)
+    assert (here.picture.name, here.wish.model, here.other[0].name) == ("meadow", "untrained", "flock")
+    assert here.view == view
+    here.go({"model": "untrained"}, {}, mine.id)
+    assert here.picture is mine
+    assert here.other is None
+    with pytest.raises(PlaygroundError, match="not here any more"):
+        here.go({"model": "untrained"}, {}, "another")

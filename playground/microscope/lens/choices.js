@@ -28,6 +28,7 @@ export function showChoices(lens, from = "") {
     }
   }
   show(refs.link, lens.host.link !== null);
+  show(refs.showMe, Boolean(lens.host.showMe));
   for (const element of root.querySelectorAll("[data-ask]"))
     show(element, canAsk(lens, element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
   show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));

@@ -9,6 +9,7 @@ import { showChoices, valueOfButton } from "./choices.js";
 import { refresh } from "./layout.js";
 import { holdsLine } from "./lockline.js";
 import { savePicture } from "./saving.js";
+import { stepScene } from "./scenes.js";
 import { copyLink, togglePresenting } from "./sharing.js";
 import { depthOf } from "./shown.js";
 
@@ -80,13 +81,20 @@ export function bindPointer(lens) {
 
 // -------------------------------------------------------------------------------------------------------------- keys
 
+const CLICKER = { PageDown: 1, PageUp: -1 }; // what a presenter's remote control sends
+const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
+
 export function bindKeys(lens) {
+  lens.root.tabIndex = -1; // a click anywhere on it keeps the keys
   lens.root.addEventListener("keydown", (event) => {
     if (!lens.main || event.ctrlKey || event.metaKey || event.altKey) return;
     const { view, main, refs } = lens;
     const { pack } = main;
     const inSlider = event.target.tagName === "INPUT";
-    if (event.key.startsWith("Arrow")) {
+    const steps = lens.presenting && !inSlider ? CLICKER_IN_PRESENT : CLICKER;
+    if (event.key in steps && stepScene(lens, steps[event.key])) {
+      // that was all
+    } else if (event.key.startsWith("Arrow")) {
       if (inSlider || event.target !== refs.picture) return;
       const token = lens.hover >= 0 ? lens.hover : tokenOf(view.query, pack);
       const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
@@ -157,6 +165,7 @@ export function bindButtons(lens) {
   });
   refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));
   refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
+  refs.scenes.addEventListener("click", () => toggleSheet(lens, "scenes"));
   refs.link.addEventListener("click", () => copyLink(lens));
   refs.single.addEventListener("click", () => {
     lens.single = !lens.single;
@@ -170,6 +179,7 @@ export function bindButtons(lens) {
     refresh(lens);
   });
   refs.present.addEventListener("click", () => togglePresenting(lens));
+  refs.showMe.addEventListener("click", () => lens.host.showMe());
   root.addEventListener("pointerdown", (event) => {
     if (!event.target.closest?.(".sheet, [aria-haspopup]")) closeSheets(lens);
   });
@@ -190,7 +200,7 @@ function toggleSheet(lens, name) {
 
 function closeSheets(lens) {
   let closed = false;
-  for (const name of ["drawing", "saving"]) {
+  for (const name of ["drawing", "saving", "scenes"]) {
     if (!lens.refs[`${name}Sheet`].hidden) closed = true;
     show(lens.refs[`${name}Sheet`], false);
     lens.refs[name].setAttribute("aria-expanded", "false");

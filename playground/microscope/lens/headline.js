@@ -6,6 +6,7 @@ import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
 import { divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
+import { sceneWords } from "./scenes.js";
 import { isMap, overlayNow } from "./shown.js";
 
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
@@ -16,7 +17,7 @@ export function writeHeadline(lens) {
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   const role = lens.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
-  say(refs.named, `${titleOf(lens, lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
+  say(refs.named, `${sceneWords(lens)}${titleOf(lens, lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
   if (lens.letters === letters) return;
   lens.letters = letters;

@@ -9,6 +9,7 @@
 //                                             // bytes; more layers of an id are merged.
 //     images:  [{bytes, mime, title, id, start, credit} | {bitmap, title}], // start: [y, x] of the patch asked first,
 //                                             // 0 to 1; credit: who made it, and its licence
+//     place:   "model=…&sample=…",            // of the picture and the model, in an address
 //     view:    {…},                           // see core/view.js for keys and defaults
 //     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
 //               uploaded,                     // true for a person's own picture
@@ -20,6 +21,8 @@
 //                                             // {what: "packs", ids} | {what: "compare"}
 //     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
+//     scenes:  {read: () => text, write: (text) => {}, show: (address) => {}}, // keeps them, and leads to another place
+//     showMe:  () => {},                      // begins a guided tour; without it there is no button for one
 //   });
 //   lens.update({matrix: {what: "features" | "flows", pack, layer, values: float16 as bits}}); // (tokens, …)
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
@@ -46,6 +49,7 @@ import { MARKUP } from "./markup.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { pictureCanvas } from "./saving.js";
+import { bindScenes, readKept } from "./scenes.js";
 import { leavePresenting } from "./sharing.js";
 import { canAsk, overlayNow, resolve } from "./shown.js";
 import { createState } from "./state.js";
@@ -62,6 +66,10 @@ export function createLens(parent, options = {}) {
     if (!lens.frame && lens.alive) lens.frame = requestAnimationFrame(() => onFrame(lens));
   };
   lens.choose = (change, from) => choose(lens, change, from);
+  lens.showView = (view) => {
+    update(lens, { view });
+    tell(lens);
+  };
   bindPointer(lens);
   bindCurtain(lens);
   bindKeys(lens);
@@ -69,6 +77,7 @@ export function createLens(parent, options = {}) {
   bindSums(lens);
   bindLine(lens);
   bindFilm(lens);
+  bindScenes(lens);
   const stopFollowing = followThePage(lens);
 
   const face = {
@@ -80,7 +89,10 @@ export function createLens(parent, options = {}) {
       lens.overlay = overlay;
       lens.schedule();
     },
-    setHost: (host) => Object.assign(lens.host, host),
+    setHost: (host) => {
+      Object.assign(lens.host, host);
+      if (host.scenes) readKept(lens);
+    },
     read: () => read(lens),
     timings: () => Array.from(lens.samples.subarray(0, Math.min(lens.sampled, lens.samples.length))),
     clearTimings: () => (lens.sampled = 0),
@@ -105,6 +117,7 @@ export function createLens(parent, options = {}) {
     },
   };
   root.__lens = face; // for tests and the console
+  readKept(lens);
   update(lens, options);
   return face;
 }
@@ -132,8 +145,9 @@ function followThePage(lens) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-function update(lens, { packs, images, view, ui, overlay, matrix }) {
+function update(lens, { packs, images, place, view, ui, overlay, matrix }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
+  if (place !== undefined) Object.assign(lens, { place, scenes: { ...lens.scenes, heading: null } });
   const before = lens.main,
     start = startOf(lens),
     picture = lens.images[before?.image];

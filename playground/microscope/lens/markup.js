@@ -30,6 +30,7 @@ export const MARKUP = `
   <div class="tools">
     <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
     <button data-ref="saving" aria-expanded="false" aria-haspopup="true">Save</button>
+    <button data-ref="scenes" aria-expanded="false" aria-haspopup="true" hidden>Scenes</button>
     <button data-ref="link">Copy link</button>
     <span class="named soft" data-ref="named"></span>
     <button data-ref="single" aria-pressed="false">One picture</button>
@@ -38,8 +39,10 @@ export const MARKUP = `
 </header>
 
 <div class="title">
-  <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
-    data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
+  <div class="says"><h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
+    data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
+  <button class="show-me" data-ref="showMe" title="A guided tour on this picture; at its end all is as it is now"
+      hidden>Show me <small>(2 min)</small></button>
 </div>
 
 <section class="stage" data-ref="stage">
@@ -199,6 +202,7 @@ export const MARKUP = `
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
     <div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div>
     <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
+    <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
   </dl>
 </div>
 
@@ -211,6 +215,13 @@ export const MARKUP = `
       <button data-save="4" data-both="true">4×</button>
   </div></div>
   <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
+</div>
+
+<div class="sheet" data-ref="scenesSheet" role="dialog" aria-label="Scenes" hidden>
+  <ol class="scene-list" data-ref="sceneList"></ol>
+  <div class="tabs"><button data-ref="sceneAdd">Save this view</button>
+    <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
+  <p class="soft" data-ref="sceneNote"></p>
 </div>
 
 <div class="live" aria-live="polite" data-ref="live"></div>

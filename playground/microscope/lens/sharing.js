@@ -8,15 +8,20 @@ export async function copyLink(lens) {
   const { view, refs, host } = lens;
   const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
   const url = (await host.link?.({ ...view })) || own();
-  let copied = true;
-  try {
-    await navigator.clipboard.writeText(url);
-  } catch {
-    copied = copyBySelection(lens, url);
-  }
+  const copied = await putOnClipboard(lens, url);
   const about = lens.ui.uploaded ? " Your own image does not travel in it." : "";
   say(refs.message, copied ? `Link copied.${about}` : url);
   setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
+}
+
+// Gives whether it could be done.
+export async function putOnClipboard(lens, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(lens, text);
+  }
 }
 
 // Pages without HTTPS have no clipboard interface.

@@ -19,6 +19,8 @@ export function createState(root, refs, host) {
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
+    place: "", //                           of the picture and the model, in an address
+    scenes: { list: [], at: -1, heading: null }, // saved views, which of them is shown, and the place that it led to
     images: [], //                          {title, credit, start, bitmap, pending}; entries name them by index
     decoded: new Map(), //                  id → image, those of former pictures too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
@@ -113,5 +115,6 @@ export function createState(root, refs, host) {
     // ---- what the parts of the lens may call; lens.js fills these in
     schedule: null, //                      (pointed?) asks for a frame
     choose: null, //                        ({key: value}, from?) changes the view
+    showView: null, //                      (view) shows another one
   });
 }

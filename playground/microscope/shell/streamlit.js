@@ -6,6 +6,7 @@
 //   {"format":   "attention-playground/page-1",
 //    "packs":    [{"id": "sha…", "section": "pack0", "title": "DINOv2 S", "image": 0}, …],
 //    "images":   [{"id": "sha…", "section": "image0", "mime": "image/jpeg", "title": "tabby", "start": [0.6, 0.4]}, …],
+//    "place":    "model=…&sample=…", of the picture and the model in the address,
 //    "view":     {…}, "view_id": "…",
 //    "shows":    {"chosen": "meadow", "own": []}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "rollout", "query": "7,5", "scale": "on"} or null,
@@ -18,8 +19,8 @@
 // or a view does not carry megabytes; if it is missing after all (the page was reloaded), the lens asks for it.
 // "view" is applied when "view_id" changes (and the first time), so that a rerun never takes a choice back.
 //
-// Out go the state "view" (as it stands in a link, 300 ms after the last choice), the trigger "ask" (see lens/lens.js),
-// and for the strip of samples "pick" and "photo" (see strip.js).
+// Out go the state "view" (as it stands in a link, 300 ms after the last choice), the triggers "ask" (see lens/lens.js)
+// "tour" (begin it) and "scene" (go to its address), and for the strip of samples "pick" and "photo" (see strip.js).
 
 import { openContainer } from "../core/core.js";
 import { DEFAULT_VIEW, viewToQuery } from "../core/view.js";
@@ -27,6 +28,7 @@ import { createLens } from "../lens/lens.js";
 import { followErrors } from "./errors.js";
 import { greetOnce } from "./firstvisit.js";
 import { createSender } from "./resend.js";
+import { keepScenes, keptScenes, takeScenesOfLink } from "./scenestore.js";
 import { isWithin, SKIP } from "./streamlitparts.js";
 
 const UPLOADS = 15000; // ms that a file may take to the server; then the former picture takes clicks again
@@ -62,9 +64,16 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     onView: (view) => setStateValue("view", viewToQuery(view)),
     // Streamlit drops a value that equals the last one; the stamp makes a repeated question different.
     ask: (request) => kept.sender.send("ask", { ...request, stamp: Date.now() }),
+    scenes: {
+      read: keptScenes,
+      write: keepScenes,
+      show: (address) => kept.sender.send("scene", { address, stamp: Date.now() }),
+    },
+    showMe: () => kept.sender.send("tour", { stamp: Date.now() }),
   };
   if (!kept) {
     const place = parentElement.querySelector?.("[data-lens]") ?? parentElement;
+    takeScenesOfLink();
     kept = parentElement.__microscope = Object.seal({
       lens: null,
       data: null, //        the bytes that came last
@@ -96,7 +105,12 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     kept.data = data;
     const { header, section } = openContainer(data);
     const part = (given) => (given.section ? { ...given, bytes: section(given.section) } : given);
-    const next = { packs: header.packs.map(part), images: (header.images ?? []).map(part), ui: header.ui ?? {} };
+    const next = {
+      packs: header.packs.map(part),
+      images: (header.images ?? []).map(part),
+      ui: header.ui ?? {},
+      place: header.place ?? "",
+    };
     kept.lens.setHost({ link: (view) => linkTo(header.ui?.link ?? location.href, view) });
     const viewId = header.view_id ?? null;
     if (kept.viewId !== viewId) next.view = header.view ?? {};

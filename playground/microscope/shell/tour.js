@@ -1,34 +1,37 @@
 // The card of the guided tour, and an outline around the part of the page that it speaks of.
 //
-// data: {n, of, title, text, point: a selector, keep: selectors of what the card must not cover,
-//        away: on another page than the step's, room: the step's page, roomy: a page that does not scroll}
-// Out goes the trigger "go": {to: a step's number, 0 for the end}.
+// data: {n, of, title, text, task: the one thing to do, point: a selector, keep: selectors of what the card must not
+//        cover, roomy: a page that does not scroll, before: the address that the end leads back to, or null}
+// Out goes the trigger "go": {to: a step's number, 0 for the end, lost: what the server has forgotten of `before`}.
 
 import { MAIN, partOfStreamlit } from "./streamlitparts.js";
 
 const MARGIN = 14;
 const LOOK_AGAIN = 250; // ms: a page grows while it loads
+const KEPT = "attention-playground-before-tour"; // a reload makes the server forget where the tour began
 
 const CARD = `
   <section class="tour-card" role="region" aria-label="Guided tour">
     <header><span class="tour-count"></span><h2 class="tour-title"></h2></header>
-    <p class="tour-text" aria-live="polite"></p>
+    <p class="tour-text" aria-live="polite"><span></span> <b class="tour-task"></b></p>
     <nav><button data-go="back">Back</button><span class="tour-dots" aria-hidden="true"></span>
       <button data-go="end">End tour</button><button data-go="next"></button></nav>
   </section>
   <div class="tour-ring" hidden></div>`;
 
-let cameByCard = false; // the last step was taken on the card: the keyboard's focus stays there, also on the next page
+let cameByCard = true; // the last step was taken on the card: the keyboard's focus stays there, also on the next page
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-tour]") ?? parentElement;
   let kept = parentElement.__tour;
   if (!kept) kept = parentElement.__tour = beginTour(root);
+  if (data.before) keepForReload(data.before);
   kept.go = (to) => {
-    cameByCard = true;
-    setTriggerValue("go", { to, stamp: Date.now() });
+    cameByCard = to > 0;
+    setTriggerValue("go", { to, lost: data.before || to ? null : forgotten(), stamp: Date.now() });
+    if (!to) keepForReload(null);
   };
-  if (kept.step !== `${data.n} ${data.away}`) Object.assign(kept, { step: `${data.n} ${data.away}`, settled: false });
+  if (kept.step !== data.n) Object.assign(kept, { step: data.n, settled: false });
   kept.data = data;
   writeCard(root, data);
   follow(root, kept);
@@ -42,11 +45,28 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
+// Storage may be forbidden: then a reload forgets.
+function keepForReload(before) {
+  try {
+    if (before) sessionStorage.setItem(KEPT, JSON.stringify(before));
+    else sessionStorage.removeItem(KEPT);
+  } catch {}
+}
+
+function forgotten() {
+  try {
+    const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
+    return reloaded ? JSON.parse(sessionStorage.getItem(KEPT)) : null;
+  } catch {
+    return null;
+  }
+}
+
 function beginTour(root) {
   root.innerHTML = CARD;
   const kept = Object.seal({
     data: null,
-    step: "", //          number and page of the step
+    step: 0,
     go: null, //          tells the page where the tour goes
     target: null, //      the element that is outlined
     selector: null, //    what it was found by
@@ -59,7 +79,7 @@ function beginTour(root) {
   const target = {
     back: () => kept.data.n - 1,
     end: () => 0,
-    next: () => (kept.data.away ? kept.data.n : (kept.data.n + 1) % (kept.data.of + 1)),
+    next: () => (kept.data.n + 1) % (kept.data.of + 1),
   };
   const act = (what) => (what !== "back" || kept.data.n > 1 ? kept.go(target[what]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
@@ -67,13 +87,20 @@ function beginTour(root) {
     if (what) act(what);
   });
   // A presenter's remote control sends PageDown and PageUp.
-  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "end" };
+  const keys = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back" };
   root.querySelector(".tour-card").addEventListener("keydown", (event) => {
     if (!keys[event.key]) return;
     event.preventDefault();
     event.stopPropagation();
     act(keys[event.key]);
   });
+  const leave = (event) => {
+    if (event.key !== "Escape" || document.fullscreenElement) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act("end");
+  };
+  document.addEventListener("keydown", leave, { signal, capture: true }); // wherever the focus is
   const again = () => follow(root, kept);
   kept.clock = setInterval(again, LOOK_AGAIN);
   window.addEventListener("resize", again, { signal });
@@ -86,14 +113,12 @@ function beginTour(root) {
 function writeCard(root, data) {
   const write = (name, words) => (root.querySelector(name).textContent = words);
   write(".tour-count", `${data.n} / ${data.of}`);
-  write(".tour-title", data.away ? "The tour is waiting" : data.title);
-  write(
-    ".tour-text",
-    data.away ? `It goes on where you left it: step ${data.n}, ${data.title.toLowerCase()}.` : data.text,
-  );
-  write('[data-go="next"]', data.away ? `Back to ${data.room}` : data.n === data.of ? "Finish" : "Next");
+  write(".tour-title", data.title);
+  write(".tour-text span", data.text);
+  write(".tour-task", data.task);
+  write('[data-go="next"]', data.n === data.of ? "Finish" : "Next");
   root.querySelector('[data-go="back"]').disabled = data.n === 1;
-  root.querySelector('[data-go="end"]').hidden = !data.away && data.n === data.of;
+  root.querySelector('[data-go="end"]').hidden = data.n === data.of;
   root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
   root.querySelector(".tour-card").dataset.step = data.n;
   root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy); // it may cover the column of numbers
@@ -117,7 +142,7 @@ function follow(root, kept) {
   const card = root.querySelector(".tour-card"),
     ring = root.querySelector(".tour-ring");
   if (!kept.target?.isConnected || kept.selector !== data.point) {
-    kept.target = data.away ? null : findShown(data.point);
+    kept.target = findShown(data.point);
     kept.selector = data.point;
     kept.since = performance.now();
   }

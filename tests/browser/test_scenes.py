@@ -1,0 +1,47 @@
+"""Views saved in order, and stepped through with a clicker."""
+
+
+def save(visitor) -> None:
+    visitor.part("scenes").click()
+    visitor.part("sceneAdd").click()
+    visitor.page.keyboard.press("Escape")
+
+
+def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_after_a_reload(visit):
+    visitor = visit()
+    page, grid = visitor.page, visitor.read()["grid"]
+    visitor.lock((3, 4))
+    save(visitor)
+    visitor.part("switch").click()
+    visitor.until("r => r.scale === 1")
+    save(visitor)
+    visitor.pick("landscape")
+    assert visitor.until(f"r => r.grid.join() !== '{grid[0]},{grid[1]}'")["scale"] == 1
+    save(visitor)
+    loads = page.evaluate("performance.timeOrigin")
+    visitor.part("present").click()
+    page.keyboard.press("PageUp")  # another picture, from the server
+    visitor.until(f"r => r.grid.join() === '{grid[0]},{grid[1]}' && r.scale === 1 && r.query === '3,4' && r.locked")
+    assert visitor.part("named").inner_text().startswith("2 / 3")
+    page.keyboard.press("ArrowLeft")
+    visitor.until("r => r.scale !== 1 && r.query === '3,4'")
+    page.keyboard.press("PageUp")  # there is none before the first
+    assert visitor.part("named").inner_text().startswith("1 / 3")
+    assert page.evaluate("performance.timeOrigin") == loads
+    page.reload()
+    visitor.until()
+    visitor.part("scenes").click()
+    items = page.locator(".lens .scene-list li")
+    assert items.count() == 3
+    first = items.first.locator("input")
+    first.fill("d and s are no shortcuts here")
+    first.press("Enter")
+    items.nth(2).get_by_role("button", name="Delete scene 3").click()
+    items.nth(1).get_by_role("button", name="Move scene 2 up").click()
+    page.keyboard.press("Escape")
+    page.reload()
+    visitor.until()
+    visitor.part("scenes").click()
+    assert [items.nth(i).locator("input").input_value() for i in range(items.count())][1:] == [
+        "d and s are no shortcuts here"
+    ]
