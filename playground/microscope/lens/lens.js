@@ -21,7 +21,7 @@
 //                                             // {what: "packs", ids} | {what: "compare"}
 //     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
-//     scenes:  {read: () => text, write: (text) => {}, show: (address) => {}}, // keeps them, and leads to another place
+//     scenes:  {read, write, show},           // keeps them as a text; show(address) leads to another picture or model
 //     showMe:  () => {},                      // begins a guided tour; without it there is no button for one
 //   });
 //   lens.update({matrix: {what: "features" | "flows", pack, layer, values: float16 as bits}}); // (tokens, …)

@@ -10,7 +10,7 @@ test("a scene is the address of a view, and opens as the same picture, model and
   const view = tidyView({ layer: 6, head: 5, query: "9,13", locked: true, scale: 0.5, draw: "light" });
   const opened = scenes.openScene(scenes.sceneAddress("model=dinov2-small&sample=chelsea", view));
   assert.equal(opened.place, "model=dinov2-small&sample=chelsea");
-  assert.deepEqual(tidyView({ ...opened.view, layer: 6 }), view);
+  assert.deepEqual(tidyView({ ...opened.view, layer: 6, head: 5 }), view);
 });
 
 test("what is no list of scenes is none, and a list has its bounds", () => {
