@@ -121,6 +121,11 @@ def _parser() -> argparse.ArgumentParser:
         "--data", metavar="DIR", help="CIFAR-10's binary files, or one folder of pictures per class, instead of scenes"
     )
     train.add_argument(
+        "--photographs",
+        metavar="DIR",
+        help="train a model that nobody tells where to look, on photographs: playground/training/PHOTOGRAPHS.md",
+    )
+    train.add_argument(
         "--out", metavar="DIR", help="where everything goes (default: runs/bundled, or runs/ the data's name)"
     )
     train.add_argument(
@@ -171,8 +176,9 @@ def _prepare(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     from playground.training import terminal
 
-    out, data = (None if name is None else Path(name).expanduser() for name in (options.out, options.data))
-    terminal.run(data, terminal.Choices(out, options.steps, options.seed, options.workers, options.device))
+    folders = (options.data, options.photographs, options.out)
+    data, photographs, out = (None if name is None else Path(name).expanduser() for name in folders)
+    terminal.run(data, photographs, terminal.Choices(out, options.steps, options.seed, options.workers, options.device))
 
 
 if __name__ == "__main__":

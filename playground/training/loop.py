@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -22,21 +24,21 @@ from torch.utils.data import DataLoader, Dataset
 from playground import zoo
 from playground.errors import PlaygroundError
 from playground.training.losses import Scenes, Teachers
-from playground.training.recipe import Recipe, pace, snapshot_steps
+from playground.training.recipe import Course, pace, snapshot_steps
 from playground.vit import VisionTransformer, attention_by_hand
 
 TELL_EVERY = 20  # steps
-KEEP_EVERY = 500  # steps
+KEEP_EVERY = 180  # seconds
 
 Tell = Callable[[int, dict[str, float], VisionTransformer], None]
 
 
 def train(
-    recipe: Recipe,
+    recipe: Course,
     folder: Path,
     *,
     data: Dataset | None = None,
-    teachers: Callable[[Recipe], nn.Module] = Teachers,
+    teachers: Callable[[Any], nn.Module] = Teachers,
     device: str | None = None,
     tell: Tell | None = None,
     stopped: Callable[[], bool] = lambda: False,
@@ -48,7 +50,7 @@ def train(
     called with the step, the losses and the averaged model every twenty steps."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    moments = {*snapshot_steps(recipe.steps), recipe.total}
+    moments, kept = {*snapshot_steps(recipe.steps), recipe.total}, time.monotonic()
     try:
         for batch in loader:
             if stopped():
@@ -61,8 +63,9 @@ def train(
                     tell(run.step, now, run.mean)
             if run.step in moments:
                 run.snapshot()
-            if run.step % KEEP_EVERY == 0:
+            if time.monotonic() > kept + KEEP_EVERY:
                 run.keep()
+                kept = time.monotonic()
     finally:  # also after an error or Ctrl-C, what was learned is saved
         run.keep()
     run.mean.name = recipe.name
@@ -75,9 +78,9 @@ class Run:
 
     def __init__(
         self,
-        recipe: Recipe,
+        recipe: Course,
         folder: Path,
-        teachers: Callable[[Recipe], nn.Module] = Teachers,
+        teachers: Callable[[Any], nn.Module] = Teachers,
         device: str | None = None,
     ):
         self.recipe, self.folder = recipe, folder
@@ -94,7 +97,7 @@ class Run:
                 block.attn.mix = attention_by_hand
         self.learned = [*self.vit.parameters(), *self.teachers.parameters()]
         self.optimisers = _optimisers(self.vit, self.teachers, recipe)
-        self.step, self.history = 0, []
+        self.step, self.history, self.names = 0, [], []  # names of the losses, in the history's order
         if (folder / "checkpoint.pt").exists():
             self._go_on()
         else:
@@ -109,6 +112,7 @@ class Run:
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
         with torch.autocast(torch.device(self.device).type, torch.bfloat16):
             losses = self.teachers(self.vit, batch, self.step)
+        self.names = list(losses)
         loss = sum(losses.values())
         for parameter in self.learned:
             parameter.grad = None
@@ -128,7 +132,9 @@ class Run:
     def keep(self) -> None:
         state = {name: part.state_dict() for name, part in self._parts().items()}
         saved = self.folder / "checkpoint.pt"
-        torch.save({**state, "step": self.step, "history": self.history}, saved.with_suffix(".new"))
+        torch.save(
+            {**state, "step": self.step, "history": self.history, "losses": self.names}, saved.with_suffix(".new")
+        )
         saved.with_suffix(".new").replace(saved)
 
     def _go_on(self) -> None:
@@ -138,7 +144,7 @@ class Run:
                 part.load_state_dict(state[name])
         except (KeyError, RuntimeError, ValueError):
             raise _another(self.folder) from None
-        self.step, self.history = state["step"], state["history"]
+        self.step, self.history, self.names = state["step"], state["history"], state["losses"]
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Optimizer]:
         return {"vit": self.vit, "mean": self.mean, "teachers": self.teachers, **self.optimisers}
@@ -168,7 +174,7 @@ def checked_device(device: str | None) -> str:
     return device
 
 
-def _agree(recipe: Recipe, folder: Path) -> None:
+def _agree(recipe: Course, folder: Path) -> None:
     """Raises if the folder belongs to another recipe: to continue it would give a model that can't be reproduced."""
     wanted = dataclasses.asdict(recipe)
     del wanted["workers"]
@@ -192,12 +198,13 @@ def _another(folder: Path) -> PlaygroundError:
     )
 
 
-def _loader(data: Dataset, recipe: Recipe, step: int, device: str) -> DataLoader:
+def _loader(data: Dataset, recipe: Course, step: int, device: str) -> DataLoader:
     """The batches, beginning with this step."""
-    left = range(step * recipe.batch, recipe.total * recipe.batch)
+    batch = None if getattr(data, "whole_steps", False) else recipe.batch  # None: each item is a whole step's batch
+    left = range(step * (batch or 1), recipe.total * (batch or 1))
     workers = recipe.workers if left else 0
     return DataLoader(
-        data, batch_size=recipe.batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
+        data, batch_size=batch, sampler=left, num_workers=workers, prefetch_factor=6 if workers else None,
         persistent_workers=workers > 0, pin_memory=device.startswith("cuda"), worker_init_fn=_leave_ctrl_c_to_the_run,
         generator=torch.Generator(),  # else DataLoader draws from torch's global generator
     )  # fmt: skip
@@ -209,7 +216,7 @@ def _leave_ctrl_c_to_the_run(_: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _optimisers(vit: nn.Module, teachers: nn.Module, recipe: Recipe) -> dict[str, torch.optim.Optimizer]:
+def _optimisers(vit: nn.Module, teachers: nn.Module, recipe: Course) -> dict[str, torch.optim.Optimizer]:
     """Muon for the matrices of the layers, of which one step achieves as much as over 1.5 of AdamW's. AdamW for the
     rest, with weight decay for matrices but not for gains, biases, tokens and positions."""
     inner = [p for p in vit.blocks.parameters() if p.dim() == 2]

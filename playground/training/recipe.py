@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ BUNDLED = Config(
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Course:
+    """What every run has."""
+
     steps: int = 10_800  # without the polish, which comes after them
     batch: int = 32
     rate: float = 1e-3  # highest learning rate of AdamW
@@ -24,6 +27,23 @@ class Recipe:
     decay: float = 0.05  # of weights
     average: float = 0.998  # decay of the moving average of the weights; the average is what is saved
     seed: int = 0
+    polish: float = 0.15  # extra steps at the end, as a share of `steps`
+    polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
+    workers: int = 1  # processes that make the pictures; their number doesn't change the result
+    config: Config = BUNDLED
+    name: str = "bundled"
+
+    @property
+    def total(self) -> int:
+        """Steps, the polish included."""
+        return self.steps + round(self.polish * self.steps)
+
+
+@dataclass(frozen=True)
+class Recipe(Course):
+    """Told where to look: with the objects' masks, and with losses on attention weights. Its polish is on whole scenes
+    at full size."""
+
     temperature: float = 0.1  # of the contrastive loss
     middle: int = 2  # the layer for "alike early"
     near_until: float = 0.45  # share of the run with close-ups of one or two things, to learn their names
@@ -35,24 +55,39 @@ class Recipe:
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
     even_from: float = 0.65  # share of the run after which "uneven" begins
     evenness: float = 0.25  # weight of the loss "uneven"
-    polish: float = 0.15  # extra steps at the end, as a share of `steps`, on whole scenes at full size
-    polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
     even: tuple[int, int] = (4, 0)  # (layer, head): the one with another weight of "uneven" in the polish
     evenness_there: float = 1.5
     looking: float = 0.2  # weight of the loss "looked", in the polish
     beside: tuple[int, int] = (0, 5)  # (layer, head): should attend to the left neighbour
     around: tuple[int, int] = (1, 5)  # (layer, head): should attend to the eight neighbours
-    workers: int = 1  # processes that draw scenes; their number doesn't change the result
-    config: Config = BUNDLED
-    name: str = "bundled"
-
-    @property
-    def total(self) -> int:
-        """Steps, the polish included."""
-        return self.steps + round(self.polish * self.steps)
 
 
-def pace(step: int, recipe: Recipe) -> float:
+EMERGENT = dataclasses.replace(BUNDLED, image_size=(224, 224))
+
+
+@dataclass(frozen=True)
+class Emergent(Course):
+    """Told nothing about attention: it predicts DINOv2's features, and what the rest of a patch's thing looks like. Its
+    polish is on the finer grid."""
+
+    average: float = 0.999
+    polish: float = 0.1
+    near_until: float = 0.6  # share of the run with windows of the views; after it, whole views
+    near: int = 10  # patches along the side of a window
+    coarse: int = 14  # patches along the side of a view
+    fine: int = 28  # patches along the side of a view in the polish …
+    fine_batch: int = 8  # … and how many of those make a step
+    coarse_views: int = 8000
+    fine_views: int = 1600
+    disturbance: float = 0.6  # share of the patches that may be disturbed
+    asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which "rest" is asked
+    gathering: float = 1.0  # weight of the loss "rest"
+    picture: float = 0.3  # weight of the loss "picture"
+    naming: float = 1.0  # weight of the loss "class"
+    config: Config = EMERGENT
+
+
+def pace(step: int, recipe: Course) -> float:
     """The learning rate as a share of the highest: linear warm-up, cosine decay to 1 %, then a second, lower decay for
     the polish."""
     if step >= recipe.steps:

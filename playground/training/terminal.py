@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image
@@ -18,10 +20,13 @@ from playground.errors import PlaygroundError
 from playground.images import open_image
 from playground.samples import SAMPLES
 from playground.tracing import Query
-from playground.training import classifier, datasets, preview
+from playground.training import classifier, datasets, preview, views
+from playground.training.batches import Batches
 from playground.training.datasets import Place
+from playground.training.distil import Distilled, Statistics
 from playground.training.loop import TELL_EVERY, checked_device, steps_done, train
-from playground.training.recipe import Recipe
+from playground.training.photographs import Album, albums
+from playground.training.recipe import Course, Emergent, Recipe
 from playground.vit import VisionTransformer
 
 RUNS = Path("runs")
@@ -30,6 +35,8 @@ FOREHEAD = (0.6, 0.45)  # of the cat, as shares of height and width
 REDRAW_EVERY = 100  # steps
 QUICK = 2000  # pictures, for the accuracy during the run
 SHOWN = 10  # pictures in the class token's sheet
+FINE_SEED = 1000  # apart from the coarse views' seeds
+C = TypeVar("C", bound=Course)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,17 +57,22 @@ class Choices:
         if self.workers is not None and not 0 <= self.workers <= 64:
             raise PlaygroundError(f"--workers goes from 0 to 64; given was {self.workers}.")
 
-    def of(self, recipe: Recipe) -> tuple[Recipe, Path, str]:
+    def of(self, recipe: C) -> tuple[C, Path, str]:
         workers = min(8, max(1, (os.cpu_count() or 1) // 2)) if self.workers is None else self.workers
         return dataclasses.replace(recipe, workers=workers), self.out or RUNS / recipe.name, checked_device(self.device)
 
 
-def run(data: Path | None, choices: Choices) -> None:
-    """The command `train`: on drawn scenes, or on the pictures in a folder."""
-    if data is None:
-        on_scenes(choices)
-    else:
+def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
+    """The command `train`: on drawn scenes, on the labelled pictures in a folder, or on photographs that nobody
+    labelled."""
+    if data is not None and photographs is not None:
+        raise PlaygroundError("--data is for labelled pictures and --photographs for others: give one of them.")
+    if photographs is not None:
+        on_photographs(photographs, choices)
+    elif data is not None:
         on_pictures(data, choices)
+    else:
+        on_scenes(choices)
 
 
 def on_scenes(choices: Choices) -> None:
@@ -72,6 +84,30 @@ def on_scenes(choices: Choices) -> None:
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
         train(recipe, out, device=device, tell=terminal.tell, stopped=terminal.stopped)
     terminal.goodbye()
+
+
+def on_photographs(folder: Path, choices: Choices) -> None:
+    """Trains a model that nobody tells where to look: it learns to predict DINOv2's features."""
+    recipe = Emergent(seed=choices.seed)
+    recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
+    album, _ = albums(folder)
+    coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, recipe.seed)
+    fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, recipe.seed + FINE_SEED)
+    query = tuple(int(share * recipe.fine) for share in FOREHEAD)
+    teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
+    with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
+        data = Batches(recipe, coarse, fine)
+        train(recipe, out, data=data, teachers=teachers, device=device, tell=terminal.tell, stopped=terminal.stopped)
+    terminal.goodbye()
+
+
+def _views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
+    """The folder, full of views with DINOv2's features; about a second for ten of 14 × 14 patches on two cores."""
+    made = views.prepare(folder, album, count, side, seed)
+    with tqdm(total=count, desc=f"DINOv2 looks, {side} × {side}", unit="view", disable=not sys.stderr.isatty()) as bar:
+        for there in made:
+            bar.update(there - bar.n)
+    return folder
 
 
 def on_pictures(data: Path, choices: Choices) -> None:
@@ -136,7 +172,7 @@ class Epochs:
 class Terminal:
     """Progress bar, picture and Ctrl-C: the first ends the run after the current step, the second at once."""
 
-    def __init__(self, recipe: Recipe, out: Path, image: Image.Image, query: Query):
+    def __init__(self, recipe: Course, out: Path, image: Image.Image, query: Query):
         self.recipe, self.out, self.image, self.query = recipe, out, image, query
         self.step = steps_done(out)
         self.picture = out / "attention.png"

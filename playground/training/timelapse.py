@@ -41,7 +41,6 @@ from playground.scenes.drawing import Scene
 from playground.tracing import trace
 from playground.training import evaluate
 from playground.training.loop import read_checkpoint
-from playground.training.losses import LOSSES
 from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground-timelapse/1"
@@ -100,13 +99,14 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
     held_out = [generate.scene(generate.HELD_OUT + i) for i in range(count)]
     bar = tqdm(sorted(snapshots), unit="moment", leave=False, disable=not sys.stderr.isatty())
     moments = [_moment(step, snapshots[step], held_out) for step in bar]
-    curve = smoothed(read_checkpoint(run)["history"])
+    checkpoint = read_checkpoint(run)
+    curve = smoothed(checkpoint["history"])
     header = {
         "format": FORMAT,
         "model": zoo.load(str(snapshots[max(snapshots)]), device="cpu").name,
         "sample": SAMPLE.name,
         "scenes": count,
-        "losses": list(LOSSES[: curve.shape[1] - 1]),
+        "losses": checkpoint["losses"],
         "moments": [moment.step for moment in moments],
     }
     arrays = {name: np.stack([getattr(m.habits, name) for m in moments]).astype(np.float32) for name in HABITS}
