@@ -2,12 +2,17 @@
 
 Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there. Heads, and the
 settings of the rows they are compared with, are chosen on other held-out scenes than those they are measured on.
+
+With `--photographs DIR` (see playground/training/PHOTOGRAPHS.md) also on photographs that no training has seen: things
+cut out before other photographs, and the cat's eyes. If FILE is the folder of a run, its running mean is measured as
+far as it has come, and how well it predicts DINOv2's features.
 """
 
 import argparse
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 CARD = ROOT / "assets" / "MODEL.md"
 BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"
 OTHERS = 200  # scenes on which heads and settings are chosen
+APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
 
 
 def load_seconds(file: Path) -> float:
@@ -44,6 +50,7 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("… of area", f"{m['far area']:.3f}", ""),
         ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
         ("… of colour alone", f"{m['far colour']:.3f}", ""),
+        ("heads above 0.5", str(m["heads above half"]), "≥ 4"),
         ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), "three above 0.7"),
         (
             f"overlap of the 60 % set with the object (Jaccard), {head(m['overlap head'])}",
@@ -65,10 +72,87 @@ def head(place: tuple[int, int]) -> str:
     return f"layer {place[0]} head {place[1]}"
 
 
+def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
+    """The same kind of lines, on what is kept apart of the photographs. `read_out` predicts features from a picture."""
+    import torch
+    from tqdm import tqdm
+
+    from playground.training import evaluate, views
+    from playground.training.photographs import albums
+
+    made = views.prepare(views_folder, albums(folder)[1], APART, 14, APART_SEED)
+    list(tqdm(made, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
+    seen = views.read(views_folder)
+    drawn = seen.present[:, 0] >= 0
+    cut = [i for i in range(len(seen)) if seen.things[i].any() and not drawn[i]]
+    there, here = (evaluate.own_mass(vit, seen.pictures[some], seen.things[some]) for some in (cut[::2], cut[1::2]))
+    best = divmod(int(there.argmax()), vit.config.heads)
+    area = sum(float((seen.things[i] > 0).mean()) for i in cut) / len(cut)
+    eyes, layer, place = cat(vit)
+    found = [
+        (f"things before photographs: own thing's share, {head(best)}", f"{here[best]:.3f}", "≥ 0.60, aim 0.75"),
+        ("… heads above 0.5", str(int((here > 0.5).sum())), "≥ 3"),
+        ("… of the best head of each layer", " ".join(f"{mass:.2f}" for mass in here.amax(1).tolist()), ""),
+        (f"… {len(cut)} pictures; all things together cover", f"{area:.3f}", ""),
+        (f"the cat: an eye's attention to the other eye, {head((layer, place))}", f"{eyes:.3f}", "≥ 0.30"),
+    ]
+    if read_out is not None:
+        shots = [i for i in range(len(seen)) if not seen.things[i].any() and not drawn[i]]
+        with torch.no_grad():
+            alike = [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
+        found.append((f"cosine of predicted and DINOv2's features, {len(shots)} photographs",
+                      f"{statistics.mean(alike):.3f}", "≥ 0.70"))  # fmt: skip
+    return found
+
+
+def cat(vit) -> tuple[float, int, int]:
+    """How much of an eye's attention goes to the other eye, in which layer and head: see eyes.py."""
+    import eyes
+
+    import playground
+    from playground import samples
+
+    sample = samples.named("chelsea")
+    size = tuple(side * vit.config.patch_size for side in sample.look.grid)
+    seen = playground.trace(vit, playground.open_image(sample.path), size=size)
+    boxes = (eyes.inside(box, sample.look.grid) for box in eyes.PAIRS["chelsea"]["the eyes"])
+    numbers, layer, place = eyes.best_head(seen, *boxes)
+    return float(numbers[0]), layer, place
+
+
+def from_run(folder: Path):
+    """The running mean of a run, and what reads features out of it."""
+    import json
+
+    import torch
+    import torch.nn.functional as F
+
+    from playground.training.loop import read_checkpoint
+    from playground.training.losses import pixels
+    from playground.vit import Config, VisionTransformer
+
+    said = json.loads((folder / "recipe.json").read_text())["config"]
+    vit = VisionTransformer(Config(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}))
+    state = read_checkpoint(folder)
+    vit.load_state_dict(state["mean"])
+    maps, first = state["teachers"], len(vit.config.prefix)
+
+    def read_out(picture, features) -> torch.Tensor:
+        """The mean cosine over the patches."""
+        x = pixels(torch.from_numpy(picture)[None], vit.config)
+        last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first:]
+        predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
+        return F.cosine_similarity(predicted, torch.from_numpy(features).float(), dim=-1).mean()
+
+    return vit.eval(), read_out, state["step"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model")
+    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model; or the folder of a run")
     parser.add_argument("--scenes", type=int, default=500, help="how many are measured (default: 500)")
+    parser.add_argument("--photographs", type=Path, metavar="DIR", help="measure on these, too")
+    parser.add_argument("--views", type=Path, metavar="DIR", help="where their features stay (default: nowhere)")
     parser.add_argument("--write-card", action="store_true", help="put the numbers into assets/MODEL.md")
     options = parser.parse_args()
 
@@ -78,11 +162,20 @@ def main() -> None:
     from playground.scenes import generate
     from playground.training import evaluate
 
-    file = (options.file or zoo.BUNDLED).resolve()
-    vit = zoo.load(str(file), device="cpu")
-    held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(options.scenes + OTHERS), desc="drawing")]
-    measured = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-    found = lines(measured, load_seconds(file), file.stat().st_size / 1e6)
+    file, read_out = (options.file or zoo.BUNDLED).resolve(), None
+    with tempfile.TemporaryDirectory() as work:
+        if file.is_dir():
+            vit, read_out, step = from_run(file)
+            print(f"step {step}")
+            file = Path(work) / "model.safetensors"
+            zoo.save(vit, file)
+        vit = zoo.load(str(file), device="cpu")
+        count = options.scenes + min(OTHERS, options.scenes)
+        held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
+        measured = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+        found = lines(measured, load_seconds(file), file.stat().st_size / 1e6)
+        if options.photographs:
+            found += on_photographs(vit, options.photographs, options.views or Path(work) / "views", read_out)
     text = "\n".join(
         ["| on held-out scenes | measured | bar |", "|---|---|---|", *(f"| {' | '.join(line)} |" for line in found)]
     )

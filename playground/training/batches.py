@@ -40,10 +40,11 @@ class Batches(Dataset):
         pictures, features = window(views, chosen, top, left, side)
         if rng.random() < 0.5:
             pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
+        most = r.disturbance * min(1, step / (r.near_until * r.steps))
         random = torch.Generator().manual_seed(int(rng.integers(2**62)))
         image = torch.from_numpy(pictures.copy()).permute(0, 3, 1, 2) / 255  # (B, 3, H, W)
         return {
-            "image": disturbed(recoloured(image, random), SMALL, r.disturbance, random),
+            "image": disturbed(recoloured(image, random), SMALL, most, random),
             "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (B, P, 384)
             "picture": torch.from_numpy(views.features[chosen, 0]).float(),  # (B, 384)
             "present": torch.from_numpy(views.present[chosen]).float(),  # (B, labels)

@@ -49,10 +49,10 @@ class Asked:
     objects: Tensor  # (P,) bool: on any object
 
     @staticmethod
-    def of(scene: Scene, patch: int) -> Asked:
-        grid = patch_targets(scene, patch).objects
+    def of(grid: np.ndarray) -> Asked:
+        """`grid` (rows, columns) says which object each patch belongs to, 0 for none."""
         y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
-        number = torch.from_numpy(grid.ravel())
+        number = torch.from_numpy(grid.ravel().astype(np.int64))
         queries = torch.nonzero((number > 0) & (number.bincount()[number] >= FEWEST_PATCHES))[:, 0]
         own = queries[:, None] == torch.arange(len(number))
         near = ((y - y[queries, None]).abs() <= 1) & ((x - x[queries, None]).abs() <= 1)
@@ -83,6 +83,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "far area": float(here.far_area),
         "far gaussian": float(here.far_gaussian[gaussian]),
         "far colour": float(here.far_colour[colour]),
+        "heads above half": int((here.mass > 0.5).sum()),
         "layers": [float(here.mass[layer, int(there.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": set_best,
         "overlap": float(here.overlap[set_best]),
@@ -105,7 +106,7 @@ class Sums:
         self.habits, self.said, self.true, self.class_mass, self.object_area = [], [], [], [], []
         near, far = [], []  # sums over patches, and how many, for each scene
         for scene in scenes:
-            asked = Asked.of(scene, patch)
+            asked = Asked.of(patch_targets(scene, patch).objects)
             seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
             self.habits.append(heads.look(seen))
             self.said.append(seen.logits.sigmoid() > 0.5)
@@ -126,6 +127,20 @@ class Sums:
             row = seen.rows(layer, "cls")[:, len(seen.prefix) :].mean(0)  # (P,)
             self.class_mass.append(float(row[asked.objects].sum() / row.sum()))
             self.object_area.append(float(asked.objects.float().mean()))
+
+
+def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray]) -> Tensor:
+    """(layers, heads): the mass on pictures of anything, with grids that say which object each patch belongs to."""
+    total, count = torch.zeros(vit.config.depth, vit.config.heads), 0
+    for picture, grid in zip(pictures, grids, strict=True):
+        asked = Asked.of(grid)
+        if len(asked.queries):
+            size = tuple(side * vit.config.patch_size for side in grid.shape)
+            rows = _rows(trace(vit, Image.fromarray(picture), size=size), asked)
+            left = rows[..., -grid.size :].masked_fill(asked.own, 0)
+            total += ((left * asked.same).sum(-1) / left.sum(-1).clamp(min=1e-9)).sum(-1)
+            count += len(asked.queries)
+    return total / max(1, count)
 
 
 def _rows(seen: Trace, asked: Asked) -> Tensor:

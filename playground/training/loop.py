@@ -88,8 +88,8 @@ class Run:
         _agree(recipe, folder)
         with torch.random.fork_rng(devices=[]):  # does not change the global random state, which other threads use
             torch.manual_seed(recipe.seed)
-            self.vit = VisionTransformer(recipe.config, recipe.seed).to(self.device)
-            self.mean = VisionTransformer(recipe.config, recipe.seed).to(self.device).requires_grad_(False)
+            self.vit = recipe.untrained().to(self.device)
+            self.mean = recipe.untrained().to(self.device).requires_grad_(False)
             self.teachers = teachers(recipe).to(self.device)
         self.mean.told = self.teachers.told
         if self.device == "cpu":  # there, the fused kernel's backward pass is three times slower than the formula's

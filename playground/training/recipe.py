@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from playground.scenes.labels import LABELS
-from playground.vit import Config
+from playground.vit import Config, VisionTransformer
 
 BUNDLED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4,
@@ -37,6 +37,10 @@ class Course:
     def total(self) -> int:
         """Steps, the polish included."""
         return self.steps + round(self.polish * self.steps)
+
+    def untrained(self) -> VisionTransformer:
+        """The model at step 0."""
+        return VisionTransformer(self.config, self.seed)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Emergent(Course):
     """Told nothing about attention: it predicts DINOv2's features, and what the rest of a patch's thing looks like. Its
     polish is on the finer grid."""
 
+    steps: int = 8000
+    warm_up: int = 200
     average: float = 0.999
     polish: float = 0.1
     near_until: float = 0.6  # share of the run with windows of the views; after it, whole views
@@ -77,14 +83,23 @@ class Emergent(Course):
     coarse: int = 14  # patches along the side of a view
     fine: int = 28  # patches along the side of a view in the polish …
     fine_batch: int = 8  # … and how many of those make a step
-    coarse_views: int = 8000
-    fine_views: int = 1600
-    disturbance: float = 0.6  # share of the patches that may be disturbed
+    coarse_views: int = 4000
+    fine_views: int = 1200
+    disturbance: float = 0.5  # share of the patches that may be disturbed; it grows from 0 while there are windows
     asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which "rest" is asked
-    gathering: float = 1.0  # weight of the loss "rest"
+    gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
     naming: float = 1.0  # weight of the loss "class"
+    longer: float = 4.0  # how much longer queries and keys are at the beginning
     config: Config = EMERGENT
+
+    def untrained(self) -> VisionTransformer:
+        """With the usual short queries and keys, all weights would be alike for hundreds of steps: nothing to learn
+        from. Longer ones prefer some patches by chance, whichever they are."""
+        vit = super().untrained()
+        for block in vit.blocks:
+            block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer
+        return vit
 
 
 def pace(step: int, recipe: Course) -> float:

@@ -80,8 +80,8 @@ def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
 
 
 def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
-    """They get gradients through what attention gives out and through nothing else. The model that was told where to look
-    shows that the test would notice."""
+    """They get gradients through what attention gives out and through nothing else. The model that was told where to
+    look shows that the test would notice."""
     emergent = Distilled(EMERGENT, statistics)
     batches = Batches(EMERGENT, *folders)
     for step in (0, 7, EMERGENT.steps):
@@ -112,6 +112,15 @@ def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
     batches = Batches(EMERGENT, *folders)
     sides = [(len(batches[step]["image"]), batches[step]["image"].shape[2] // 8) for step in (0, 7, EMERGENT.steps)]
     assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
+
+
+def test_queries_and_keys_begin_longer_and_nothing_else_differs(run):
+    usual, ours = VisionTransformer(TINY).state_dict(), EMERGENT.untrained().state_dict()
+    for name, value in usual.items():
+        gain = torch.ones(len(value), *[1] * (value.dim() - 1))
+        if name.endswith("qkv.weight"):
+            gain[: 2 * TINY.width] = EMERGENT.longer
+        assert torch.equal(ours[name], value * gain), name
 
 
 def test_a_window_s_features_lie_where_its_pixels_lie(folders):

@@ -35,14 +35,14 @@ def perfect(asked):
 
 def test_the_patches_asked_are_those_of_objects_and_their_own_is_their_object(pictures):
     grid = patch_targets(pictures[0]).objects.ravel()
-    asked = Asked.of(pictures[0], 8)
+    asked = Asked.of(patch_targets(pictures[0]).objects)
     assert set(grid[asked.queries]) == {n for n in set(grid) - {0} if (grid == n).sum() >= 3}
     for query, same in zip(asked.queries.tolist(), asked.same, strict=True):
         assert same.tolist() == [(n == grid[query]) and i != query for i, n in enumerate(grid)]
 
 
 def test_perfect_rows_have_all_the_mass_with_and_without_neighbours(pictures):
-    asked = Asked.of(pictures[0], 8)
+    asked = Asked.of(patch_targets(pictures[0]).objects)
     tables, count = evaluate._near(perfect(asked)[None, None], [], asked)
     assert tables[0].item() / count == pytest.approx(1)
     far, few = evaluate._far(perfect(asked)[None, None], [], asked)
@@ -74,6 +74,12 @@ def test_the_mass_agrees_with_whole_matrices(vit, pictures):
         masses.append(own_mass(weights / weights.sum(-1, keepdims=True), patch_targets(scene).objects))
     assert measured["mass"] == pytest.approx(np.concatenate(masses).mean(), abs=1e-4)
     assert measured["mass, prefix counted"] < measured["mass"]
+
+
+def test_pictures_of_anything_are_measured_as_scenes_are(vit, pictures):
+    grids = [patch_targets(scene).objects.astype(np.uint8) for scene in pictures[:3]]
+    found = evaluate.own_mass(vit, [scene.image for scene in pictures[:3]], grids)
+    assert torch.allclose(found, evaluate.Sums(vit, pictures[:3]).mass, atol=1e-5)
 
 
 def test_an_untrained_model_sees_no_objects(vit, pictures):
