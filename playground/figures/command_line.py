@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
@@ -27,6 +28,9 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
     },
     "how it looks": {
         "purpose": "--for",
+        "width": "--width",
+        "font": "--font",
+        "letters": "--letters",
         "theme": "--theme",
         "transparent": "--transparent",
         **{name: flag for name, flag in VIEWED.items() if name in LOOKS},
@@ -56,6 +60,9 @@ HELP = {
     "other_image": "compare with this picture",
     "other_model": "compare with this model",
     "purpose": "; ".join(f"{name}: {p.words}" for name, p in PURPOSES.items()),
+    "width": "instead of --for: 5.5in, 89mm, 8.5cm or 397pt",
+    "font": "a family of fonts that is on this machine (default: Source Sans)",
+    "letters": "a, b, c … before the panels' headings",
     "theme": "light or dark",
     "transparent": "no background; the theme chooses the ink",
     "caption": "what is seen, in a sentence (default: yes)",
@@ -70,7 +77,8 @@ HELP = {
 }
 METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
-    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N", "sweep": "WHAT",
+    "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
+    "width": "LENGTH", "font": "NAME", "sweep": "WHAT",
     "view": "TEXT",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -94,7 +102,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     elif name in CHOICES:
         group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
     else:
-        kind = {"dpi": int, "ceiling": float}.get(name, str)
+        kind = {"dpi": int, "ceiling": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
 
@@ -132,6 +140,8 @@ def _written(spec: Spec, name: str) -> str | None:
         return f"{value[0]}x{value[1]}"
     if name == "other_image":
         return _path(value)
+    if name == "width":
+        return f"{value:.6g}in"
     return query_words(value) if name == "query" else str(value)
 
 
@@ -189,6 +199,17 @@ def read_query(text: str | None) -> tuple[int, int] | str | None:
     if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
         return int(parts[0]), int(parts[1])
     return text
+
+
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  # TeX's points
+
+
+def read_length(text: str) -> float:
+    """Inches."""
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?) ?(in|cm|mm|pt|)", text.strip())
+    if not found:
+        raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
+    return float(found[1]) * INCHES[found[2]]
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from playground.figures.maps import Domain
 from playground.figures.panels import GAP
 from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
-from playground.figures.sheet import Box, Drawing, Sheet, house_style, text_width, wrap
+from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
 from playground.figures.spec import Spec
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def draw(
     The layout "compare" takes another trace, with another picture where it has one; the layout "scale" with `whole`
     takes the trace of the altered pass as `other`; "curves" takes none. `lines` keeps room for a longer caption.
     """
-    with house_style():
+    with house_style(spec.font):
         if spec.layout == "curves":
             return curves(spec)
         spec, subject, second = subjects(spec, seen, image, other, other_image)
@@ -54,7 +54,7 @@ def draw(
 def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
     """How many the figure has: the frames of an animation all keep room for as many."""
     spec, subject, second = subjects(spec, seen, image, **others)
-    with house_style():
+    with house_style(spec.font):
         return len(_plan(spec, content(spec, subject, second), "", 0).band.caption)
 
 
@@ -83,18 +83,43 @@ class Band:
     em: float
     bar: Domain | None
     bar_width: float
+    words: list[str]  # above the bar
     text: float  # where the caption begins, beside the bar; 0: beneath it
     legend: list[list[tuple[float, str, str]]]  # lines of (x, colour, words)
     caption: list[str]
     footer: list[str]
 
     @property
+    def font(self) -> float:
+        return 72 * self.em
+
+    @property
+    def pitch(self) -> float:
+        """em, from one line of the caption to the next."""
+        return 1.4 * small(self.font, SMALL) / self.font
+
+    @property
+    def foot(self) -> float:
+        """em, from one line of the footer to the next."""
+        return 1.36 * small(self.font, FOOT) / self.font
+
+    @property
+    def tick(self) -> float:
+        """em, from one line above the bar to the next."""
+        return 1.25 * small(self.font, TICKS) / self.font
+
+    @property
+    def bar_height(self) -> float:
+        """em"""
+        return 1.75 + self.tick * len(self.words) if self.bar else 0.0
+
+    @property
     def height(self) -> float:
         bar, lines, legend, foot = (
-            2.6 * bool(self.bar),
-            1.12 * len(self.caption),
+            self.bar_height,
+            self.pitch * len(self.caption),
             1.5 * len(self.legend),
-            len(self.footer),
+            self.foot / 0.75 * len(self.footer),
         )
         high = max(bar, lines) if self.text else bar + lines + 0.6 * bool(bar and lines)
         high += legend + 0.5 * bool(legend and high)
@@ -110,17 +135,19 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
     if bar and width > 34 * em:
         text = stop if 0 < stop < width - 16 * em else 17 * em
     bar_width = min(15 * em, width, text - GAP * em) if text else min(18 * em, width)
-    caption = wrap(said, width - text, SMALL * spec.made_for.font) if said else []
+    font = spec.made_for.font
+    words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
+    caption = wrap(said, width - text, small(font, SMALL)) if said else []
     caption += [""] * (lines - len(caption))
-    foot = wrap(footer, width, FOOT * spec.made_for.font) if footer else []
-    return Band(width, em, bar, bar_width, text, _flow(what.legend, width, em), caption, foot)
+    foot = wrap(footer, width, small(font, FOOT)) if footer else []
+    return Band(width, em, bar, bar_width, words, text, _flow(what.legend, width, em), caption, foot)
 
 
 def _flow(legend: tuple[tuple[str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str]]]:
     lines: list[list[tuple[float, str, str]]] = []
     x = width
     for colour, said in legend:
-        needs = 1.3 * em + text_width(said, SMALL * em * 72)
+        needs = 1.3 * em + text_width(said, small(em * 72, SMALL))
         if x + needs > width:
             lines.append([])
             x = 0.0
@@ -196,12 +223,13 @@ def _write_band(sheet: Sheet, band: Band, x: float, y: float) -> None:
     if band.legend:
         y = _write_legend(sheet, band, x, y)
     if band.bar:
-        _colour_bar(sheet, band.bar, Box(x, y, band.bar_width, 2.6 * em))
-        y += 0 if band.text else 3.2 * em
+        _colour_bar(sheet, band, Box(x, y, band.bar_width, band.bar_height * em))
+        y += 0 if band.text else (band.bar_height + 0.6) * em
     for i, line in enumerate(band.caption):
-        sheet.text(x + band.text, y + (0.72 + 1.12 * i) * em, line, SMALL * sheet.font)
+        sheet.text(x + band.text, y + (0.72 + band.pitch * i) * em, line, small(sheet.font, SMALL))
     for i, line in enumerate(reversed(band.footer)):
-        sheet.text(x, bottom - (0.2 + 0.75 * i) * em, line, FOOT * sheet.font, colour=sheet.theme.muted)
+        points = small(sheet.font, FOOT)
+        sheet.text(x, bottom - (0.2 + band.foot * i) * em, line, points, colour=sheet.theme.muted)
 
 
 def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
@@ -211,19 +239,21 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
         for shift, colour, said in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
             swatch.add_patch(Rectangle((0, 0), 1, 1, color=colour, linewidth=0))
-            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, SMALL * sheet.font)
+            sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, small(sheet.font, SMALL))
         y += 1.5 * em
     return y + 0.5 * em
 
 
-def _colour_bar(sheet: Sheet, domain: Domain, box: Box) -> None:
-    em, size = sheet.font / 72, TICKS * sheet.font
-    sheet.text(box.x, box.y + 0.7 * em, domain.words, size, colour=sheet.theme.muted)
-    bar = sheet.axes(Box(box.x, box.y + 0.98 * em, box.width, 0.5 * em))
+def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
+    domain, em, size = band.bar, sheet.font / 72, small(sheet.font, TICKS)
+    for i, line in enumerate(band.words):
+        sheet.text(box.x, box.y + (0.7 + band.tick * i) * em, line, size, colour=sheet.theme.muted)
+    top = box.y + (0.13 + band.tick * len(band.words)) * em
+    bar = sheet.axes(Box(box.x, top, box.width, 0.5 * em))
     bar.set_xlim(0, 1)
     bar.set_ylim(1, 0)
     sheet.layer(bar, bar_colours(sheet.spec, domain))
-    y = box.y + 2.3 * em
+    y = top + 1.32 * em
     for place, said, anchor in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
         sheet.text(box.x + place * box.width, y, said, size, colour=sheet.theme.muted, ha=anchor)
 

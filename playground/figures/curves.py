@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
 from playground.analysis import scale
-from playground.figures.sheet import Box, Drawing, Sheet, wrap
+from playground.figures.sheet import Box, Drawing, Sheet, small, wrap
 from playground.figures.spec import Spec
 from playground.version import __version__
 
@@ -29,11 +29,11 @@ def curves(spec: Spec) -> Drawing:
     spec, em = replace(spec, layer=None, query=None, size=None), spec.made_for.font / 72
     width, height = spec.made_for.width, spec.made_for.height
     margin, gap = (1.9 * em, 3.4 * em) if height else (0.4 * em, 3.6 * em)
-    columns = 2 if height or spec.purpose == "column" else 4
+    columns = 2 if height or not spec.made_for.roomy else 4
     side = (width - 2 * margin - 3.6 * em - (columns - 1) * gap) / columns
-    caption = wrap(CAPTION, width - 2 * margin, 0.8 * spec.made_for.font) if spec.caption else []
-    foot = spec.footer * 1.2 * em
-    below = 1.12 * em * len(caption) + foot + 1.8 * em
+    caption = wrap(CAPTION, width - 2 * margin, small(spec.made_for.font, 0.8)) if spec.caption else []
+    foot = spec.footer * 1.5 * em
+    below = 1.2 * em * len(caption) + foot + 1.8 * em
     rows = len(CHARTS) // columns
     top = 2.0 * em  # of every chart: its heading
     if height:
@@ -49,10 +49,10 @@ def curves(spec: Spec) -> Drawing:
     y = height - margin - below + 1.0 * em
     _legend(sheet, margin, y)
     for i, line in enumerate(caption):
-        sheet.text(margin, y + (1.45 + 1.12 * i) * em, line, 0.8 * sheet.font)
+        sheet.text(margin, y + (1.45 + 1.2 * i) * em, line, small(sheet.font, 0.8))
     made = f"Attention Playground {__version__}"
     if spec.footer:
-        sheet.text(margin, height - margin, made, 0.55 * sheet.font, colour=sheet.theme.muted)
+        sheet.text(margin, height - margin, made, small(sheet.font, 0.55), colour=sheet.theme.muted)
     sheet.figure.spec = spec
     sheet.figure.facts = {"layout": "curves", "rows": str(scale.ROWS), "keys": str(scale.KEYS), "made by": made}
     return sheet.figure
@@ -60,7 +60,7 @@ def curves(spec: Spec) -> Drawing:
 
 def _chart(sheet: Sheet, quantity: str, box: Box, last: bool) -> None:
     em, theme = sheet.font / 72, sheet.theme
-    sheet.text(box.x - 2.2 * em, box.y - 0.7 * em, CHARTS[quantity], 0.95 * sheet.font, bold=True)
+    sheet.text(box.x - 2.2 * em, box.y - 0.7 * em, CHARTS[quantity], small(sheet.font, 0.95), bold=True)
     axes = sheet.axes(box)
     axes.set_axis_on()
     for power, colour in ((0.0, WITHOUT), (0.5, WITH)):
@@ -68,14 +68,16 @@ def _chart(sheet: Sheet, quantity: str, box: Box, last: bool) -> None:
         axes.fill_between(scale.WIDTHS, found.low, found.high, color=colour, alpha=0.25, linewidth=0)
         axes.plot(scale.WIDTHS, found.median, color=colour, linewidth=0.14 * sheet.font)
     _dress(axes, sheet, quantity)
-    axes.tick_params(labelsize=0.7 * sheet.font, colors=theme.muted, width=0.05 * sheet.font, length=0.25 * sheet.font)
+    axes.tick_params(
+        labelsize=small(sheet.font, 0.7), colors=theme.muted, width=0.05 * sheet.font, length=0.25 * sheet.font
+    )
     for name, spine in axes.spines.items():
         spine.set_visible(name in ("left", "bottom"))
         spine.set(color=theme.line, linewidth=0.06 * sheet.font)
     axes.grid(color=theme.line, linewidth=0.04 * sheet.font)
     axes.set_axisbelow(True)
     if last:
-        sheet.text(box.x + box.width / 2, box.y + box.height + 2.3 * em, "dₖ", 0.8 * sheet.font, ha="center")
+        sheet.text(box.x + box.width / 2, box.y + box.height + 2.3 * em, "dₖ", small(sheet.font, 0.8), ha="center")
 
 
 def _dress(axes: Axes, sheet: Sheet, quantity: str) -> None:
@@ -105,5 +107,5 @@ def _legend(sheet: Sheet, x: float, y: float) -> None:
         key.set(xticks=[], yticks=[], facecolor=colour)
         key.patch.set_visible(True)
         key.spines[:].set_visible(False)
-        sheet.text(x + 2.1 * em, y, said, 0.85 * sheet.font, bold=True)
+        sheet.text(x + 2.1 * em, y, said, small(sheet.font, 0.85), bold=True)
         x += 11.5 * em

@@ -19,7 +19,10 @@ from playground.figures.sheet import Drawing
 from playground.version import __version__
 
 SUFFIXES = (".png", ".svg", ".pdf")
-FONTS = "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif"  # as wide, then narrower: nothing overlaps
+FALLBACKS = {  # as wide, then narrower: nothing overlaps where a font is missing
+    "Source Sans Pro": "'Source Sans Pro', 'Source Sans 3', 'PT Sans', Calibri, 'Arial Narrow', sans-serif",
+    "DejaVu Sans": "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif",
+}
 PHOTO_QUALITY = 92
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -102,8 +105,16 @@ def _tidy(drawn: bytes) -> bytes:
     root.insert(1, definitions)
     for element in root.iter():
         if "style" in element.attrib:
-            element.set("style", re.sub(r"'DejaVu Sans'(, sans-serif)?", FONTS, element.get("style")))
+            element.set("style", _with_fallbacks(element.get("style")))
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root)
+
+
+def _with_fallbacks(style: str) -> str:
+    """matplotlib writes "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    for name, fonts in FALLBACKS.items():
+        if f"'{name}'" in style:
+            return re.sub(rf"'{name}'[^;]*", fonts, style)
+    return style
 
 
 def _share(image: ET.Element, stored: dict[str, str], definitions: ET.Element) -> None:

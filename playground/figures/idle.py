@@ -44,6 +44,8 @@ USES = (
         "--what similarity and rollout come out of the whole pass: add --whole",
     ),
     Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add --scale"),
+    Use(("purpose",), lambda s: s.width is None, "--width says how wide the figure is"),
+    Use(("letters",), lambda s: s.layout not in ("wall", "atlas", "curves"), "the layout has no panels of its own"),
     Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
     Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
     Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),

@@ -50,7 +50,7 @@ def _head(spec: Spec, asks: list[Asked]) -> Content:
     panels = [_map_panel(spec, subject, shown, span, captions.method(spec), sub)]
     if spec.layout == "convolution":
         panels = [_photo_panel(spec, subject), _kernel_panel(spec, subject), *panels]
-    elif spec.purpose in ("slide", "page"):
+    elif spec.made_for.roomy or (spec.purpose == "half" and panels[0].aspect > 1.2):  # else half a slide stays empty
         panels = [_photo_panel(spec, subject), *panels]
     said = captions.caption(spec, subject.seen, [shown])
     return Content(Panels(panels), span, said, captions.prefix_line(spec, [shown]))
@@ -140,7 +140,7 @@ def _wall(spec: Spec, asks: list[Asked]) -> Content:
             frame.set(edgecolor="white", linewidth=min(1.0, 0.9 * box.width))
             axes.add_patch(frame)
 
-    picture = _photo_panel(spec, subject) if spec.purpose in ("slide", "page") else None
+    picture = _photo_panel(spec, subject) if spec.made_for.roomy else None
     body = Matrix(seen.layers, seen.heads, columns / rows, draw, picture)
     return Content(body, span, captions.caption(spec, seen, every), captions.prefix_line(spec, every))
 

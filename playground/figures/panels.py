@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from matplotlib.axes import Axes
 
-from playground.figures.sheet import Box, Sheet, fitting
+from playground.figures.sheet import Box, Sheet, fitting, small
 
 GAP = 0.9  # em, between panels
+HIGHEST = 7.5  # inches, of the panels of a figure in a paper: with its caption it stays on a page
 RAGGED = 0.6  # a last row with a hole in it has to make the pictures so much larger
 
 
@@ -25,15 +27,14 @@ class Panel:
     def aspect(self) -> float:
         return self.grid[1] / self.grid[0]
 
-    def place(self, sheet: Sheet, box: Box) -> None:
-        """`box` is the picture's; the heading stands over it."""
+    def place(self, sheet: Sheet, box: Box, letter: str = "") -> None:
+        """`box` is the picture's; the heading stands over it, behind the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
-            size = fitting(self.sub, box.width, 0.8 * sheet.font)
-            sheet.text(box.x, y, self.sub, size, colour=sheet.theme.muted)
+            sheet.text(box.x, y, *fitting(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
             y -= 1.12 * em
         if self.heading:
-            sheet.text(box.x, y, self.heading, fitting(self.heading, box.width, sheet.font, True), bold=True)
+            sheet.text(box.x, y, *fitting(f"{letter}{self.heading}", box.width, sheet.font, True), bold=True)
         self.draw(sheet, sheet.panel(box, self.grid), box)
 
     def heading_em(self) -> float:
@@ -51,8 +52,10 @@ class Panels:
         n, head = len(self.panels), max(p.heading_em() for p in self.panels) * em
         if height is None:
             most = max(1, min(n, int((width + GAP * em) // (9 * em + GAP * em))))
-            columns = math.ceil(n / math.ceil(n / most))
-            return min(self._widest(width, columns, em), 1.2 * width), columns
+            rows = math.ceil(n / most)
+            columns = math.ceil(n / rows)
+            tallest = (HIGHEST - rows * head - (rows - 1) * GAP * em) / rows
+            return min(self._widest(width, columns, em), 1.2 * width, tallest), columns
         options = []
         for rows in range(1, n + 1):
             columns = math.ceil(n / rows)
@@ -90,10 +93,12 @@ class Panels:
         em = sheet.font / 72
         side, columns = self.arrange(box.width, height, em)
         head, y = max(p.heading_em() for p in self.panels) * em, box.y
+        letters = iter(ascii_lowercase if sheet.spec.letters else "")
         for row in self._rows(columns):
             x = box.x
             for panel in row:
-                panel.place(sheet, Box(x, y + head, side * panel.aspect, side))
+                letter = next(letters, "")
+                panel.place(sheet, Box(x, y + head, side * panel.aspect, side), letter and f"{letter}  ")
                 x += side * panel.aspect + GAP * em
             y += side + head + GAP * em
 
@@ -117,7 +122,7 @@ class Matrix:
         room = width - left - (1.6 * em if self.picture else 0)
         wide = self.aspect * self.heads + (self.picture.aspect * self.layers if self.picture else 0)
         cell = room / wide
-        return min(cell, 1.3 * width / self.layers if height is None else (height - top) / self.layers)
+        return min(cell, ((HIGHEST if height is None else height) - top) / self.layers)
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         left, top = self._sides(em)
@@ -157,10 +162,12 @@ class Matrix:
 
     def _labels(self, sheet: Sheet, area: Box, cell: float) -> None:
         em, muted = sheet.font / 72, sheet.theme.muted
-        size = 0.72 * sheet.font
+        size = small(sheet.font, 0.72)
         across, down = self.aspect * cell, cell
-        sheet.text(area.x, area.y - 1.75 * em, "head", 0.8 * sheet.font, bold=True)
-        sheet.text(area.x - 1.75 * em, area.y, "layer", 0.8 * sheet.font, bold=True, rotation=90, va="top", ha="center")
+        sheet.text(area.x, area.y - 1.75 * em, "head", small(sheet.font, 0.8), bold=True)
+        sheet.text(
+            area.x - 1.75 * em, area.y, "layer", small(sheet.font, 0.8), bold=True, rotation=90, va="top", ha="center"
+        )
         for head in range(0, self.heads, _step(1.8 * em, across)):
             sheet.text(area.x + (head + 0.48) * across, area.y - 0.5 * em, str(head), size, colour=muted, ha="center")
         for layer in range(0, self.layers, _step(1.1 * em, down)):

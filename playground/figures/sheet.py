@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from importlib.util import find_spec
 
 import matplotlib
 import numpy as np
@@ -15,16 +17,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
+from playground.errors import PlaygroundError
 from playground.figures.spec import Spec
 
-FONT = "DejaVu Sans"  # comes with matplotlib: the same figure on every machine
+FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
+SMALLEST = 6.0  # points: what a journal prints legibly
 CONVOLUTION = "#56B4E9"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
@@ -35,10 +39,10 @@ _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 
 
 @contextmanager
-def house_style() -> Iterator[None]:
+def house_style(font: str | None = None) -> Iterator[None]:
     """matplotlib as it comes, whatever a person's own settings are: the same spec gives the same pixels."""
     ours = {
-        "font.family": FONT,
+        "font.family": families(font),
         "text.hinting": "no_hinting",  # a line is as long in pixels as it is in points
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "attention-playground",
@@ -72,10 +76,49 @@ class Box:
     height: float
 
 
+def families(font: str | None) -> list[str]:
+    """The font that is asked for, else Source Sans as in the app, and behind it the one that has all letters."""
+    if font is None:
+        return [*_source_sans(), FALLBACK]
+    known = sorted({entry.name for entry in fontManager.ttflist})
+    if font not in known:
+        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4)
+        raise PlaygroundError(
+            f"There is no font {font!r} on this machine; the nearest are {', '.join(near) or 'none'}."
+        )
+    return list(dict.fromkeys([font, FALLBACK]))
+
+
+@cache
+def _source_sans() -> list[str]:
+    """TrueType files, which a PDF can hold whole, from the package font-source-sans-pro where that is installed."""
+    found = find_spec("font_source_sans_pro")
+    if found is None or not found.submodule_search_locations:
+        return []
+    for style in ("Regular", "Bold"):
+        fontManager.addfont(f"{found.submodule_search_locations[0]}/files/SourceSansPro-{style}.ttf")
+    return ["Source Sans Pro"]
+
+
 @lru_cache(maxsize=4096)
+def _has(letter: str, family: tuple[str, ...]) -> bool:
+    fonts = (get_font(fontManager.findfont(name)) for name in family)
+    return letter.isascii() or any(font.get_char_index(ord(letter)) for font in fonts)
+
+
+def small(font: float, part: float) -> float:
+    """Points of type that is smaller than the rest, but never too small to read."""
+    return max(SMALLEST, part * font)
+
+
 def text_width(text: str, points: float, bold: bool = False) -> float:
-    """Inches."""
-    font = FontProperties(family=FONT, weight="bold" if bold else "normal")
+    """Inches, in the font of the house style."""
+    return _width(text, points, bold, tuple(matplotlib.rcParams["font.family"]))
+
+
+@lru_cache(maxsize=4096)
+def _width(text: str, points: float, bold: bool, family: tuple[str, ...]) -> float:
+    font = FontProperties(family=list(family), weight="bold" if bold else "normal")
     return TextPath((0, 0), text, size=points, prop=font).get_extents().x1 / 72 if text.strip() else 0.0
 
 
@@ -90,9 +133,17 @@ def wrap(text: str, width: float, points: float) -> list[str]:
     return lines
 
 
-def fitting(text: str, width: float, points: float, bold: bool = False) -> float:
-    """The size of type at which this fits: a heading shrinks instead of being cut off."""
-    return points * min(1.0, 0.97 * width / max(text_width(text, points, bold), 1e-9))
+def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple[str, float]:
+    """(text, size of type) that fit: a heading shrinks a little, and then loses its middle, where file names differ
+    least."""
+    room = 0.97 * width
+    size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
+    half = len(text) // 2
+    whole = text
+    while half > 1 and text_width(text, size, bold) > room:
+        half -= 1
+        text = f"{whole[:half].rstrip()}…{whole[-half:].lstrip()}"
+    return text, size
 
 
 class Drawing(Figure):
@@ -103,7 +154,7 @@ class Drawing(Figure):
 
     def savefig(self, file, **options) -> None:
         """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text."""
-        with house_style():
+        with house_style(self.spec.font):
             super().savefig(file, **options)
 
     def _repr_png_(self) -> bytes:
@@ -148,7 +199,7 @@ class Sheet:
 
     def print(self, axes: Axes, image: Image.Image, box: Box, printed: Callable[[Image.Image], Image.Image]) -> None:
         """The picture with numbers on it: `printed` draws them, at whatever size the picture has in the end."""
-        size = tuple(max(1, round(side * VECTOR_DPI)) for side in (box.width, box.height))
+        size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
         scaled = _scaled(image)
         axes.add_artist(Pixels(Picture(lambda size: printed(scaled(size)), size), _extent(axes), zorder=2))
 
@@ -209,9 +260,11 @@ class Sheet:
         axes.add_patch(frame)
 
     def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **how) -> None:
-        """With its baseline at y."""
+        """With its baseline at y. Letters that no font here has are shown as such, not as empty boxes."""
+        text = "".join(letter if _has(letter, tuple(matplotlib.rcParams["font.family"])) else "�" for letter in text)
         place = (x / self.width, 1 - y / self.height)
-        style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": FONT}
+        family = matplotlib.rcParams["font.family"]
+        style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}
         self.figure.text(*place, text, color=colour or self.theme.ink, **(style | how))
 
 

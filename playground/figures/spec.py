@@ -24,14 +24,26 @@ class Purpose:
     font: float  # points
     dpi: int  # of a PNG
     words: str
+    roomy: bool = False  # the picture stands beside its map
 
 
+MM = 25.4  # in an inch
 PURPOSES = {
-    "slide": Purpose(40 / 3, 7.5, 17, 192, "a whole 16:9 slide"),
-    "half": Purpose(20 / 3, 7.5, 16, 192, "half of a 16:9 slide"),
-    "column": Purpose(3.35, None, 7, 300, "one column of a paper, 85 mm"),
-    "page": Purpose(7.0, None, 8, 300, "both columns of a paper, 178 mm"),
+    "slide": Purpose(40 / 3, 7.5, 18, 192, "a whole 16:9 slide", roomy=True),
+    "half": Purpose(20 / 3, 7.5, 17, 192, "half of a 16:9 slide"),
+    "beamer": Purpose(160 / MM, 90 / MM, 9, 300, "a 16:9 slide of LaTeX's beamer", roomy=True),
+    "column": Purpose(3.35, None, 8, 300, "one column of a paper, 85 mm"),
+    "page": Purpose(7.0, None, 8.5, 300, "both columns of a paper, 178 mm", roomy=True),
+    "neurips": Purpose(5.5, None, 8.5, 300, "NeurIPS, 5.5 in", roomy=True),
+    "iclr": Purpose(5.5, None, 8.5, 300, "ICLR, 5.5 in", roomy=True),
+    "cvpr": Purpose(3.25, None, 8, 300, "a column of CVPR, 3.25 in"),
+    "cvpr-wide": Purpose(6.875, None, 8.5, 300, "both columns of CVPR, 6.875 in", roomy=True),
+    "iccv": Purpose(3.25, None, 8, 300, "a column of ICCV, 3.25 in"),
+    "iccv-wide": Purpose(6.875, None, 8.5, 300, "both columns of ICCV, 6.875 in", roomy=True),
+    "nature": Purpose(89 / MM, None, 7, 300, "a column of Nature, 89 mm"),
+    "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
+ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, below it like a column
 LAYOUTS = {
     "head": "one head",
     "convolution": "the picture, a 3×3 convolution and attention side by side",
@@ -75,6 +87,9 @@ class Spec:
     other_model: str | None = None
     # How it looks
     purpose: str = "slide"
+    width: float | None = None  # inches, instead of the purpose's
+    font: str | None = None  # a family; None: Source Sans
+    letters: bool = False  # a, b, c … before the panels' headings
     theme: str = "light"
     transparent: bool = False
     draw: str = "heat"  # or "light": see light.py
@@ -103,6 +118,8 @@ class Spec:
                 )
         if not _within(self.dpi, 10, 2400):
             raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
+        if not _within(self.width, 1.5, 40):
+            raise PlaygroundError(f"--width goes from 1.5 to 40 inches; given was {self.width}.")
         if not _within(self.ceiling, 1e-9, 1):
             raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling}.")
         words = dict(parse_qsl(self.view, keep_blank_values=True))
@@ -119,7 +136,9 @@ class Spec:
 
     @property
     def made_for(self) -> Purpose:
-        return PURPOSES[self.purpose]
+        if self.width is None:
+            return PURPOSES[self.purpose]
+        return replace(PURPOSES["page" if self.width >= ROOMY else "column"], width=self.width)
 
     @property
     def look(self) -> Look | None:

@@ -73,7 +73,7 @@ def test_a_pdf_holds_the_photograph_once_and_its_fonts(trio, tmp_path):
     assert pdf_drawn(page) == 4  # the photograph, what the convolution reads, the attention, the colour bar
     assert pdf_fonts(page)
     assert all(pdf_fonts(page).values())
-    assert all("DejaVuSans" in name for name in pdf_fonts(page))
+    assert all("SourceSansPro" in name for name in pdf_fonts(page))
     text = page.extract_text()
     assert "3×3 convolution" in text
     assert "reads 9 of 64 patches" in text
@@ -131,7 +131,9 @@ def parsed(line: str) -> Spec:
 OTHERS = {
     "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
     "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
-    "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half", "theme": "dark",
+    "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half",
+    "width": 5.5, "font": "DejaVu Sans", "letters": True,
+    "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import SMALL as SMALL_VIT
+from conftest import scramble
+from matplotlib.text import Text
 from PIL import Image
 
 import playground
@@ -12,7 +15,8 @@ from playground import PlaygroundError, figures
 from playground.figures import Spec, layouts, light, prints
 from playground.figures.files import pixels
 from playground.figures.maps import Map, domain, look, neighbourhood, same_place, shares
-from playground.figures.sheet import Pixels, house_style
+from playground.figures.sheet import SMALLEST, Pixels, house_style
+from playground.vit import VisionTransformer
 
 SMALL = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="column", dpi=60)
 
@@ -171,29 +175,53 @@ def test_the_same_place_in_a_finer_grid(small, picture):
     assert same_place("cls", coarse, fine) == "cls"
 
 
-@pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale", "atlas", "curves"])
-@pytest.mark.parametrize("purpose", ["slide", "half", "column", "page"])
-def test_every_layout_fits_every_purpose(seen, picture, layout, purpose):
-    figure = figures.draw(replace(SMALL, layout=layout, purpose=purpose, footer=True), seen, picture)
+ASPECTS = {"1:1": (64, 64), "3:2": (64, 96), "16:9": (72, 128), "2:3": (96, 64)}
+NAMES = (
+    "cat.png",
+    "a very long name of a photograph that was taken on a beach 2024-08-13.jpg",
+    "кошка Ünïcödé.jpg",
+    "猫.png",
+)
+SIZES = ("slide", "half", "beamer", "column", "page", "nature", "neurips", "narrow")
+CASES = [  # every layout in every size; aspects and names take turns, so that each layout meets each of them
+    (layout, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4])
+    for i, layout in enumerate(figures.spec.LAYOUTS)
+    for j, size in enumerate(SIZES)
+]
+
+
+@pytest.fixture(scope="module")
+def shaped():
+    """aspect -> (trace, picture)"""
+    vit = scramble(VisionTransformer(replace(SMALL_VIT, depth=6)))
+    pictures = {aspect: Image.new("RGB", (4 * w, 4 * h), "teal") for aspect, (h, w) in ASPECTS.items()}
+    return {aspect: (playground.trace(vit, image, size=ASPECTS[aspect]), image) for aspect, image in pictures.items()}
+
+
+@pytest.mark.parametrize(("layout", "size", "aspect", "name"), CASES)
+def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, layout, size, aspect, name):
+    seen, image = shaped[aspect]
+    look = {"width": 2.4} if size == "narrow" else {"purpose": size}
+    spec = Spec(
+        image=name, model="small", layer=5, head=2, query=(3, 4), layout=layout, footer=True, colours="own", **look
+    )
+    spec = replace(spec, letters=True, other_image=name[::-1])
+    other = shaped["2:3"] if layout == "compare" else (None, None)
+    figure = figures.draw(spec, seen, image, other=other[0], other_image=other[1])
+    for pixels_ in figure.findobj(Pixels):
+        pixels_.set_visible(False)  # only the words matter here
     width, height = figure.get_size_inches()
-    made = figures.spec.PURPOSES[purpose]
-    assert width == made.width
-    assert height == (made.height or height)
-    edge = figure.bbox.padded(1)
-    for box, text in written(figure):
-        assert edge.x0 <= box.x0, text
-        assert box.x1 <= edge.x1, text
-        assert edge.y0 <= box.y0, text
-        assert box.y1 <= edge.y1, text
-
-
-def test_texts_do_not_overlap(seen, picture):
-    for layout in ("head", "convolution", "heads", "wall", "scale", "atlas", "curves"):
-        figure = figures.draw(replace(SMALL, layout=layout, purpose="page", footer=True), seen, picture)
-        boxes = written(figure)
-        for i, (a, one) in enumerate(boxes):
-            for b, two in boxes[:i]:
-                assert not a.padded(-2).overlaps(b.padded(-2)), (layout, one, two)
+    assert width == spec.made_for.width
+    assert height == (spec.made_for.height or height) <= 9.5
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
+    edge, boxes = figure.bbox.padded(1), written(figure)
+    for i, (a, one) in enumerate(boxes):
+        assert edge.x0 <= a.x0, one
+        assert a.x1 <= edge.x1, one
+        assert edge.y0 <= a.y0, one
+        assert a.y1 <= edge.y1, one
+        for b, two in boxes[:i]:
+            assert not a.padded(-1).overlaps(b.padded(-1)), (one, two)
 
 
 def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, picture):
