@@ -34,7 +34,10 @@ USES = (
     Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),
     Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),
     Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
-    Use(("layer",), lambda s: s.what != "rollout", "a rollout goes through all layers"),
+    Use(
+        ("layer",), lambda s: s.what != "rollout" or (s.layout == "convolution" and s.depth == "follow"),
+        "a rollout goes through all layers",
+    ),
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
     Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
     Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from playground.analysis import fingerprints
 from playground.figures import captions
 from playground.figures.asked import Subject
+from playground.figures.idle import idle
 from playground.figures.maps import same_layer
 from playground.figures.naming import weights
 from playground.figures.spec import Spec, query_words
@@ -24,14 +26,12 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "layout": spec.layout,
     }
-    if spec.layout not in ("wall", "atlas"):
-        said["layer"] = str(spec.layer)
-    if spec.layout not in ("wall", "atlas", "heads"):
-        said["head"] = str(spec.head)
-    if spec.layout != "atlas":
-        said["patch"] = query_words(spec.query)
-        said["shows"] = f"{spec.what}, {spec.direction}"
-    said["scale"] = _scale(spec, subject)
+    unused = idle(spec)  # what the command leaves out, the figure does not claim either
+    words = {"layer": str(spec.layer), "head": str(spec.head), "query": query_words(spec.query)}
+    said |= {_NAMES.get(field, field): text for field, text in words.items() if field not in unused}
+    if "what" not in unused:
+        said["shows"] = spec.what if "direction" in unused else f"{spec.what}, {spec.direction}"
+    said["scale"] = _scale(replace(spec, scale="on") if "scale" in unused else spec, subject)
     if other is not None and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
         if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:
@@ -41,6 +41,7 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     return said | {"made by": f"Attention Playground {__version__}"}
 
 
+_NAMES = {"query": "patch"}
 _OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
 
 
