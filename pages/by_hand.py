@@ -11,6 +11,7 @@ here = lesson.begin(
     "**key**, what it offers. Where a query points the way a key points, the weight is large. Drag the tips.",
     by_hand.SETTINGS,
 )
+by_hand.guess_shared()
 by_hand.nine_tokens()
 with st.container(key="lesson_nine"):
     lesson.exercise(

@@ -14,15 +14,10 @@ here = lesson.begin(
 )
 code.listing()
 st.subheader("Twice the same attention", anchor=False)
+code.guess_fused()
 code.twins(here)
 st.subheader("A library, and where the picture breaks", anchor=False)
 code.analogy(here)
-st.subheader("What a weight is not", anchor=False)
-st.markdown(
-    "A weight says which share of a token's value is added, not how long that value is: a short one adds little. Point "
-    "at a patch; the tags show the patch with the largest weight and the patch that adds the longest vector."
-)
-code.carried(here)
 lesson.exercise(
     "By hand and fused differ a little in the last digits. Which one is right?",
     "Both are rounded, and neither is exact: a sum of 32-bit numbers depends on the order of its terms, and the fused "

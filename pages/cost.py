@@ -4,6 +4,7 @@ from playground.ui import lesson
 from playground.ui.lessons import cost
 
 lesson.begin("cost", cost.IDEA, cost.SETTINGS)
+cost.guess_ratio()
 if (case := cost.controls()) is not None:
     cost.arithmetic(case)
     cost.exercises()

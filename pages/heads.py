@@ -16,6 +16,7 @@ here = lesson.begin(
 )
 seen = traces.trace(here.picture, here.wish, here.own)
 
+heads.paint_a_row(here, seen)
 if st.session_state.measure not in (offered := heads.measures_of(seen)):
     st.session_state.measure = heads.ENTROPY
 with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
@@ -44,6 +45,7 @@ st.markdown(
     "layer differ from those of the first pass?"
 )
 heads.board(here, seen, mean)
+st.subheader("Is a layer the sum of its heads?", anchor=False)
 heads.sum_of_heads(here, seen)
 
 lesson.exercise(

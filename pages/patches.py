@@ -11,6 +11,7 @@ here = lesson.begin(
     "out as one long row of numbers, and one learned matrix turns each row into a **token**. Point at a patch.",
     patches.SETTINGS,
 )
+patches.guess_tokens(here)
 patches.apart(here)
 with st.container(key="lesson_filters"):
     lesson.exercise(

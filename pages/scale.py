@@ -4,6 +4,7 @@ from playground.ui import lesson
 from playground.ui.lessons import scale
 
 here = lesson.begin("scale", scale.IDEA, scale.SETTINGS, exports="curves")
+scale.guess_spread()
 scale.random_rows(here)
 scale.exercises()
 scale.real_model(here)

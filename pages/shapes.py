@@ -12,6 +12,7 @@ here = lesson.begin(
     shapes.SETTINGS,
 )
 with st.container(key="wide"):
+    shapes.guess_scores()
     shapes.choose(here)
     shapes.walk(here)
 lesson.exercise(

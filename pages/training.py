@@ -10,6 +10,7 @@ here = lesson.begin(
     "**Play**, and watch how the attention of one patch changes.",
     training.settings(),
 )
+training.guess_when()
 training.chooser()
 training.stage(here)
 

@@ -26,6 +26,7 @@ html.takes-a-picture::after { /* while a file is dragged over the page, see shel
   content: "Drop your picture"; position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center;
   border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui; pointer-events: none;
 }
+CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 46rem; padding-top: 0.6rem; }
 .st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0 0.7rem; }

@@ -8,10 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving.session import Session
-from playground.ui import fetching
+from playground.ui import fetching, guess
+from playground.ui.components import component
 from playground.ui.export_panel import exporter
 from playground.ui.navigation import Setting, arrive, write_address
-from playground.ui.pages import PAGES, after
+from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 from playground.ui.toolbar import toolbar
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
@@ -31,10 +32,27 @@ def begin(
     setting stand in the address; `exports` is the layout of figures that shows what the page is about."""
     here = arrive(page, settings)
     toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
+    _overview(page)
     with st.container(key="lesson"):
         st.header(PAGES[page].title, anchor=False)
         st.markdown(idea)
     return here
+
+
+def _overview(page: str) -> None:
+    """The whole model, with the part lit that the page is about."""
+    boxes = [
+        {
+            "name": name.strip(), "page": about, "lit": page in lit,
+            "group": "before" if name in BEFORE else "after" if name in AFTER else "layer",
+        }
+        for name, (about, lit) in PARTS.items()
+    ]  # fmt: skip
+    made = component("overview", "lessons/overview.js", "lessons/overview.css")(
+        key="overview", data={"boxes": boxes, "questions": len(guess.IDS)}, on_go_change=lambda: None
+    )
+    if (made.go or {}).get("page") in PAGES:
+        st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words(view=False))
 
 
 def end() -> None:

@@ -17,16 +17,35 @@ class Page:
 
 MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:")
 LESSONS = (
+    Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
     Page("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
     Page("shapes", "Shapes", "Shapes: where every dimension comes from", ":material/data_array:"),
+    Page("block", "Block", "Block: the rest of a layer", ":material/layers:"),
     Page("scale", "Scale", "Scale: why √d_k", ":material/show_chart:"),
-    Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
     Page("heads", "Heads", "Heads: what they do", ":material/apps:"),
+    Page("weight", "Weight", "What a weight is not", ":material/balance:"),
     Page("cost", "Cost", "Cost: the quadratic wall", ":material/trending_up:"),
+    Page("two_ways", "Two ways", "Two ways to look: convolution and attention", ":material/compare_arrows:"),
+    Page("training", "Training", "Training: from fog to structure", ":material/timelapse:"),
     Page("code", "Code", "Code: read it", ":material/code:"),
 )
-TRAINING = Page("training", "Training", "Training: from fog to structure", ":material/timelapse:")
-PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS, TRAINING)}
+PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS)}
+PARTS = {  # of the model, as they follow each other: name -> (the page about it, the pages on which it is lit)
+    "Picture": ("patches", ("training", "code")),
+    "Patches": ("patches", ("patches", "training", "code")),
+    "+ Positions": ("patches", ("patches", "two_ways", "training", "code")),
+    "Norm": ("block", ("block", "training", "code")),
+    "Attention": (
+        "shapes", ("by_hand", "shapes", "scale", "heads", "weight", "cost", "two_ways", "training", "code"),
+    ),
+    "+": ("block", ("block", "weight", "training", "code")),
+    "Norm ": ("block", ("block", "training", "code")),
+    "MLP": ("block", ("block", "training", "code")),
+    "+ ": ("block", ("block", "training", "code")),
+    "Norm  ": ("block", ("training", "code")),
+    "Answer": ("block", ("training", "code")),
+}  # fmt: skip
+BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # the layers
 
 
 def after(page: Page) -> Page:

@@ -11,7 +11,7 @@ from playground.serving.browser import FORGET, MINE
 from playground.ui import choosers, fetching, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
-from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, TRAINING
+from playground.ui.pages import LESSONS, MICROSCOPE, PAGES
 from playground.version import __version__
 
 state = st.session_state
@@ -56,7 +56,6 @@ def _menu() -> None:
     st.page_link(MICROSCOPE.file, label=MICROSCOPE.title, icon=MICROSCOPE.icon, query_params=words)
     for number, page in enumerate(LESSONS, start=1):
         st.page_link(page.file, label=f"{number} · {page.title}", icon=page.icon, query_params=words)
-    st.page_link(TRAINING.file, label=TRAINING.title, icon=TRAINING.icon, query_params=words)
     st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1, state.here))
     st.caption(f"Attention Playground {__version__}")
 

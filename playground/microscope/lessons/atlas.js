@@ -2,7 +2,7 @@
 //
 // data: {layers, heads, measure: "entropy", link: "./?model=…", shown: [layer, head], reach: 3,
 //        measures: [{key, name, unit, digits, high, values: [layer][head], spread: the same or null}, …],
-//        habits: [layer][head] {short, long}, offsets: [layer][head] [49 shares, row by row]}
+//        habits: [layer][head] {short, long, told}, offsets: [layer][head] [49 shares, row by row]}
 // Out goes the trigger "open": {layer, head}.
 
 import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
@@ -10,6 +10,7 @@ import { createHeadGrid, magmaAt, paintCell } from "../drawing/headgrid.js";
 const CARD = `
   <p class="which"></p>
   <p class="habit"></p>
+  <p class="told" hidden></p>
   <figure>
     <canvas width="7" height="7" role="img" aria-label="What each place around the query gets, on average"></canvas>
     <figcaption>what the places around the query get, on average; brightest: <b></b></figcaption></figure>
@@ -80,9 +81,10 @@ function paintAtlas(root, kept) {
       const cell = grid.at(layer, head),
         habit = data.habits[layer][head],
         value = measure.values[layer][head];
-      paintCell(cell, value / measure.high, habit.short);
+      paintCell(cell, value / measure.high, habit.told ? `${habit.short} · told` : habit.short);
       cell.href = linkOf(data, layer, head);
-      const says = `${habit.long}, ${measure.name} ${written(measure, value)}`;
+      const told = habit.told ? `, told to ${habit.told}` : "";
+      const says = `${habit.long}${told}, ${measure.name} ${written(measure, value)}`;
       cell.setAttribute("aria-label", `layer ${layer}, head ${head}: ${says}. Open in the microscope`);
     }
   }
@@ -102,6 +104,9 @@ function describe(root, kept, layer, head) {
   grid.at(layer, head).classList.add("at-hand");
   root.querySelector(".which").textContent = `Layer ${layer} · head ${head}`;
   root.querySelector(".habit").textContent = data.habits[layer][head].long;
+  const told = data.habits[layer][head].told;
+  root.querySelector(".told").textContent = told ? `this head was told to ${told}` : "";
+  root.querySelector(".told").hidden = !told;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
     const [name, value] = [document.createElement("dt"), document.createElement("dd")];

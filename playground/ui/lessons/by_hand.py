@@ -8,6 +8,7 @@ from playground.lessons import by_hand
 from playground.pack import pack, unpack
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
+from playground.ui import guess
 from playground.ui.lessons.drawings import Written, drawing, kept
 from playground.ui.navigation import Setting, write_address
 
@@ -36,6 +37,26 @@ def given(asks: str, asked: str) -> str:
     """The weight that one of the nine tokens gives to another with the arrows of the start, in per cent."""
     weights = by_hand.weights(by_hand.read(by_hand.start(), tokens=18))
     return f"{weights['ABCDEFGHI'.index(asks), 'ABCDEFGHI'.index(asked)]:.0%}".replace("%", " %")
+
+
+def guess_shared() -> None:
+    """Before anything is dragged: what does a longer query do?"""
+
+    def truth() -> guess.Truth:
+        import torch
+
+        arrows = by_hand.read(by_hand.start(), tokens=18)
+        longer = torch.cat([arrows[:9] * 2, arrows[9:]])
+        before, after = (float(by_hand.weights(a)[0].max()) for a in (arrows, longer))
+        return guess.Truth(
+            "sharper", f" With twice the length, A’s largest weight goes from {before:.0%} to {after:.0%}."
+        )
+
+    guess.choice(
+        "by_hand_query", "A’s query keeps its direction and becomes twice as long. What happens to A’s row of weights?",
+        {"same": "nothing: only the direction counts", "sharper": "it becomes sharper", "even": "it becomes more even"},
+        truth,
+    )  # fmt: skip
 
 
 def nine_tokens() -> None:

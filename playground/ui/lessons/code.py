@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.pack import pack
-from playground.samples import start_patch
 from playground.serving import queue, traces
 from playground.serving.session import Session
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.components import component
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting
 
 state = st.session_state
 
@@ -26,18 +23,7 @@ PARTS = {  # as in lessons/listing.py, which would import torch before the page 
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Look:
-    """A setting that stands in the address as layer.head.row.column."""
-
-    default: str = ""
-    options: tuple = ()
-
-    def read(self, text: str | None) -> str:
-        return text if text and re.fullmatch(r"\d{1,2}(\.\d{1,3}){3}", text, re.ASCII) else self.default
-
-
-SETTINGS = {"part": Setting.of("attention", PARTS), "look": Look()}
+SETTINGS = {"part": Setting.of("attention", PARTS)}
 
 
 def listing() -> None:
@@ -60,8 +46,13 @@ def _read(key: tuple[str, str]) -> None:
     component("read", "lessons/read.js", "lessons/read.css")(key="read", data={"parts": _parts(key[1])})
 
 
-def _layer(here: Session, seen) -> int:
-    return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else seen.upper_layer)
+def guess_fused() -> None:
+    guess.choice(
+        "code_fused",
+        "The fused kernel never holds the table of all weights. What does it compute?",
+        {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
+        lambda: guess.Truth("same", " The difference on your picture stands below: it is that of 32-bit sums."),
+    )
 
 
 def twins(here: Session) -> None:
@@ -72,7 +63,7 @@ def twins(here: Session) -> None:
     columns = st.columns(2)
     for column, thing in zip(columns, (attention_by_hand, attention), strict=True):
         column.code("\n".join(line.text for line in lines_of(thing).lines), language="python", wrap_lines=True)
-    numbers = _on_the_picture(here)
+    numbers = on_the_picture(here)
     some = f" (its first {MOST:,} tokens)" if numbers["tokens"] > MOST else ""
     st.markdown(f"Their largest difference on your picture{some}, all layers and heads: **{numbers['apart']:.1e}**.")
     if st.button("Measure both on this machine", icon=":material/timer:", key="measure"):
@@ -109,7 +100,7 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
     )
 
 
-def _on_the_picture(here: Session) -> dict[str, float]:
+def on_the_picture(here: Session) -> dict[str, float]:
     """What is measured on the picture as a whole; kept until another picture or model is chosen."""
     key = (here.picture.id, here.wish)
     if state.get("counted", (None,))[0] != key:
@@ -136,7 +127,7 @@ def _on_the_picture(here: Session) -> dict[str, float]:
 
 
 def analogy(here: Session) -> None:
-    numbers = _on_the_picture(here)
+    numbers = on_the_picture(here)
     st.markdown(
         "A :blue[**query**] is what you ask at the desk, a :orange[**key**] the label on a spine, a :green[**value**] "
         "what stands in the book.\n\n"
@@ -148,38 +139,3 @@ def analogy(here: Session) -> None:
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
         f"layer change by at most **{numbers['turned']:.0e}**: only their products count."
     )
-
-
-@st.fragment
-def carried(here: Session) -> None:
-    """Weight and weight × ‖W_O v‖ under one cursor."""
-    component("carried", "lessons/carried.js", "lessons/carried.css")(
-        key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
-    )
-    numbers = _on_the_picture(here)
-    st.markdown(
-        f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
-        f"one that contributes most in **{100 * numbers['differs']:.0f} %**."
-    )
-
-
-def _on_look() -> None:
-    state.look = SETTINGS["look"].read(str(state.carried.look))
-    write_address()
-
-
-def _carried_bytes(here: Session) -> bytes:
-    seen = traces.trace(here.picture, here.wish, here.own)
-    layer, whole = _layer(here, seen), traces.make(here.picture, here.wish, here.own)
-    key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
-    if state.get("carrying", (None,))[0] != key:
-        rows, columns = seen.grid
-        start = (0, 0, *start_patch(here.picture.name, seen.grid))
-        _, head, row, column = map(int, state.look.split(".")) if state.look else start
-        view = {
-            "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
-            "query": min(row, rows - 1) * columns + min(column, columns - 1),
-        }  # fmt: skip
-        data = traces.pack(here.picture, here.wish, here.own, layer)
-        state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
-    return state.carrying[1]

@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Series
 from playground.serving.measurements import Measurements
 from playground.serving.queue import OVER, SERVED, Ticket
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.navigation import Setting
 
 COUNTS = {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}
@@ -298,6 +298,21 @@ def _mark(figure: go.Figure, tokens: int, value: float, said: str, symbol: str =
     figure.add_scatter(
         x=[tokens], y=[value], mode="markers", showlegend=False, hovertemplate=f"{said}<extra></extra>",
         marker={"symbol": symbol, "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
+    )  # fmt: skip
+
+
+def guess_ratio() -> None:
+    small, large = PRESETS["224 px, patch 16"], PRESETS["1,024 px, patch 16"]
+    guess.number(
+        "cost_ratio",
+        f"A ViT-B makes {small.tokens} tokens of 224 × 224 pixels. How many times as many scores does a head make of "
+        "1,024 × 1,024 pixels?",
+        1, 1000, " ×",
+        lambda: guess.Truth(
+            round(large.entries / small.entries),
+            f" {large.tokens:,} tokens instead of {small.tokens}, and the square of that: {large.entries:,} scores "
+            f"instead of {small.entries:,}.",
+        ),
     )  # fmt: skip
 
 

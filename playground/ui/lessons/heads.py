@@ -17,12 +17,13 @@ import plotly.graph_objects as go
 import streamlit as st
 from PIL import Image
 
-from playground.samples import SAMPLES
+from playground.samples import SAMPLES, start_patch
 from playground.serving import pictures, queue, traces
 from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.session import Session
 from playground.serving.traces import Wish
+from playground.ui import guess
 from playground.ui.components import component
 from playground.ui.lesson import CONVOLUTION
 from playground.ui.messages import plain
@@ -152,6 +153,32 @@ def switch_off(spots: list[Spot]) -> None:
     st.session_state.off = " ".join(f"{layer}.{head}" for layer, head in sorted(spots)[:MOST_OFF])
 
 
+# A row to paint
+
+
+def paint_a_row(here: Session, seen) -> None:
+    """Before the atlas: where will this patch look?"""
+    layer = min(int(here.view.get("layer", seen.upper_layer)), seen.layers - 1)
+    head = int(here.view.get("head", 0)) % seen.heads
+    rows, columns = seen.grid
+    row, column = start_patch(here.picture.name, seen.grid)
+
+    def truth() -> guess.Truth:
+        found = seen.on_grid(seen.row(layer, head, (row, column))).flatten()
+        share = float(found.topk(max(1, len(found) // 50)).values.sum() / found.sum())
+        return guess.Truth(
+            [round(float(weight), 6) for weight in found],
+            f" The brightest 2 % of the patches hold {share:.0%} of the row. Overlap: what an even coat of your paint "
+            "and the row have in common.",
+        )
+
+    guess.row(
+        "heads_row", f"Paint where the outlined patch will look, in head {head} of layer {layer}.",
+        _thumbnail(here.picture.jpeg), (rows, columns), row * columns + column, truth,
+        context=(here.picture.id, here.wish, layer, head),
+    )  # fmt: skip
+
+
 # The atlas
 
 
@@ -165,7 +192,7 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
         "heads": seen.heads,
         "measure": state.measure,
         "measures": [_measure(key, seen, mean, spread) for key in measures_of(seen)] + [_effect(mean, spread)],
-        "habits": _habit_names(mean),
+        "habits": _habit_names(mean, seen.vit),
         "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1), 4).tolist(),
         "reach": mean.offsets.shape[-1] // 2,
         "shown": shown,
@@ -177,13 +204,15 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
         st.switch_page("pages/microscope.py", query_params=here.words())
 
 
-def _habit_names(mean) -> list[list[dict[str, str]]]:
+def _habit_names(mean, vit) -> list[list[dict[str, str | None]]]:
+    """`told`: what a loss asked of this head's weights in training, or None."""
     from playground.analysis.heads import short
+    from playground.told import told
 
     named = zip(mean.kinds(), mean.habits(), strict=True)
     return [
         [
-            {"long": name, "short": short(mean.head(layer, head), habit)}
+            {"long": name, "short": short(mean.head(layer, head), habit), "told": told(vit, layer, head)}
             for head, (name, habit) in enumerate(zip(names, habits, strict=True))
         ]
         for layer, (names, habits) in enumerate(named)
@@ -313,29 +342,32 @@ def board(here: Session, seen, mean) -> None:
 @st.fragment
 def sum_of_heads(here: Session, seen) -> None:
     """Whether a layer's loss is the sum of its heads' losses, measured when asked for."""
-    state = st.session_state
-    question, number, button = st.columns([3, 1, 1], vertical_alignment="bottom")
-    question.markdown("**Is the loss of a whole layer the sum of the losses of its heads?**")
-    layer = number.number_input("Layer", 0, seen.layers - 1, min(seen.upper_layer, seen.layers - 1), key="summed")
-    key = (here.picture.id, here.wish, layer)
-    if (
-        button.button("Measure", icon=":material/function:", key="sum_of_heads")
-        or state.get("added", (None,))[0] == key
-    ):
-        if state.get("added", (None,))[0] != key:
-            from playground.analysis.ablation import addition
+    layer = st.number_input(
+        "Layer", 0, seen.layers - 1, min(seen.upper_layer, seen.layers - 1), key="summed", width=160
+    )
 
-            with st.spinner(f"Switching off the {seen.heads} heads of layer {layer}, one by one"), queue.turn():
-                state.added = (key, addition(seen, layer))
-        st.markdown(_added_words(layer, state.added[1]))
+    def truth() -> guess.Truth:
+        from playground.analysis.ablation import addition
+
+        with queue.turn():
+            found = addition(seen, layer)
+        return guess.Truth("more" if found.whole > found.together else "less", _added_words(layer, found))
+
+    guess.choice(
+        "heads_sum",
+        f"Switch the heads of layer {layer} off one by one, and add up what is lost. Then switch off all of them at "
+        "once. Which loss is larger?",
+        {"less": "the sum of the single losses", "more": "the loss of all at once"},
+        truth, context=(here.picture.id, here.wish, layer),
+    )  # fmt: skip
 
 
 def _added_words(layer: int, found) -> str:
     single = " + ".join(f"{loss:.1%}" for loss in found.single)
     compared = "more" if found.whole > found.together else "less"
     return (
-        f"One by one, the heads of layer {layer} cost {single} = {found.together:.1%}: so far do the patches' tokens "
-        f"move after the last layer. All at once they cost **{found.whole:.1%}**, {compared} than the sum. There is no "
+        f" One by one, the heads of layer {layer} cost {single} = {found.together:.1%}: so far do the patches' tokens "
+        f"move after the last layer. All at once they cost {found.whole:.1%}, {compared} than the sum. There is no "
         f"rule: the vectors that two heads add to a patch have a mean cosine of {found.cosine:.2f} here (0: at right "
         "angles), and the norms and MLPs above are not linear. Other layers and pictures answer differently."
     )

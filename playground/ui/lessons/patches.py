@@ -7,10 +7,12 @@ import inspect
 import numpy as np
 import streamlit as st
 
+from playground.names import plain_name
 from playground.pack import pack, unpack
-from playground.serving import models, queue
+from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
+from playground.ui import guess
 from playground.ui.lessons.drawings import Written, drawing, kept
 from playground.ui.navigation import Setting, write_address
 
@@ -39,6 +41,28 @@ def _with(blob: bytes, **more) -> bytes:
 
 
 # Falling apart --------------------------------------------------------------------------------------------------------
+
+
+def guess_tokens(here: Session) -> None:
+    """How many tokens the model makes of the picture."""
+    c = models.load(here.wish.model).config
+
+    def truth() -> guess.Truth:
+        high, wide = traces.size(here.picture, here.wish)
+        rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
+        extra = f", and {front} more in front of them ({', '.join(c.prefix)})" if front else ""
+        return guess.Truth(
+            rows * columns + front,
+            f" {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × {columns} = {rows * columns} "
+            f"patches{extra}.",
+        )
+
+    guess.number(
+        "patches_tokens",
+        f"{plain_name(here.wish.model)} cuts your picture into patches of {c.patch_size} × {c.patch_size} pixels, "
+        "after making it about as large as the pictures that it was trained on. How many tokens does that make?",
+        10, 2000, " tokens", truth, context=(here.picture.id, here.wish),
+    )  # fmt: skip
 
 
 @st.fragment

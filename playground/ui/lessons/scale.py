@@ -16,7 +16,7 @@ from playground.serving import queue, traces
 from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
 from playground.serving.traces import Wish
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
@@ -50,6 +50,19 @@ QUANTITIES = {  # name -> title, unit, what a value is called
 state = st.session_state
 
 # Random rows ----------------------------------------------------------------------------------------------------------
+
+
+def guess_spread() -> None:
+    def truth() -> guess.Truth:
+        peak = _curve("peak", 0.0).median[WIDTHS.index(64)]
+        return guess.Truth(
+            round(100 * float(peak)), f" The median of {ROWS} random rows; an even row would have {1 / 64:.1%}."
+        )
+
+    guess.number(
+        "scale_spread", "64 random keys, vectors of 64 numbers, no scale: how large is the largest weight of a row?",
+        0, 100, " %", truth,
+    )  # fmt: skip
 
 
 @st.fragment

@@ -8,6 +8,7 @@ from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.serving import models, queue
 from playground.serving.session import Session
+from playground.ui import guess
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
@@ -59,6 +60,21 @@ def choose(here: Session) -> None:
             state[name] = getattr(sizes[state.example], name)
     for column, (name, (label, most, _)) in zip(st.columns(len(NUMBERS)), NUMBERS.items(), strict=True):
         column.number_input(label, 1, most, key=name, on_change=_on_number)
+
+
+def guess_scores() -> None:
+    """How the scores grow with the tokens."""
+    guess.choice(
+        "shapes_scores", "13 pictures of 100 tokens, 4 heads of 16 numbers. What is the shape of the scores?",
+        {
+            "d": "13 × 4 × 100 × 16", "square": "13 × 4 × 100 × 100", "flat": "13 × 100 × 100", "wide": "13 × 100 × 64",
+        },
+        lambda: guess.Truth(
+            "square",
+            " Every head has a number for each pair of tokens. The 16 numbers of a query and a key are used up by the "
+            "product.",
+        ),
+    )  # fmt: skip
 
 
 def _on_number() -> None:

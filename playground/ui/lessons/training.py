@@ -17,6 +17,7 @@ from playground.serving import pictures
 from playground.serving.pictures import Picture
 from playground.serving.queue import OVER, SERVED, Queue, Ticket
 from playground.serving.session import Session
+from playground.ui import guess
 from playground.ui.components import component
 from playground.ui.messages import plain
 from playground.ui.navigation import Setting, write_address
@@ -246,6 +247,23 @@ def _what_was_told(begins: tuple, where: str) -> None:
         else ""
     )
     st.markdown(f"{opening}What begins in this run ({where}):\n\n" + "\n".join(lines)[:-1] + f".\n\n{rest.strip()}")
+
+
+def guess_when() -> None:
+    """At which step does the first head have a habit?"""
+    if not has_lapse():
+        return
+    from playground.training.beginnings import first_with_a_habit
+
+    first = first_with_a_habit(lapse())
+    if first is None:
+        return
+    steps = [moment.step for moment in lapse().moments]
+    guess.choice(
+        "training_when", "After how many steps does the first head do something that can be named?",
+        {str(step): f"{step:,}" for step in steps},
+        lambda: guess.Truth(str(first[0]), f" Of {steps[-1]:,} steps. Who taught it, and who not, stands below."),
+    )  # fmt: skip
 
 
 def answers() -> tuple[str, str]:

@@ -1,0 +1,24 @@
+"""Two ways to look: what a convolution has built in, and what attention has to learn."""
+
+import streamlit as st
+
+from playground.ui import lesson
+from playground.ui.lessons import two_ways
+
+here = lesson.begin(
+    "two_ways",
+    "A convolution always reads the same neighbours with the same weights. Attention reads whatever the picture makes "
+    "it read. One idea at a time:",
+    two_ways.SETTINGS,
+)
+two_ways.steps()
+match st.session_state.step:
+    case "far":
+        two_ways.far(here)
+    case "shift":
+        two_ways.shift(here)
+    case "built":
+        two_ways.built(here)
+    case "cheaper":
+        two_ways.cheaper()
+lesson.end()

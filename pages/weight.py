@@ -1,0 +1,27 @@
+"""What a weight is not: not importance, not a score, not always about the picture."""
+
+import streamlit as st
+
+from playground.ui import lesson
+from playground.ui.lessons import weight
+
+here = lesson.begin(
+    "weight",
+    "A weight is a share: how much of one token's value goes into the mixture that another token receives. It is easy "
+    "to read more into a bright patch than that.",
+    weight.SETTINGS,
+)
+weight.steps()
+if st.session_state.step == "carries":
+    st.markdown(
+        "What arrives is the weight times the value, after W_O. A short value adds little, whatever its weight. Point "
+        "at a patch: the tags show the patch with the largest weight and the patch that adds the longest vector."
+    )
+    weight.differs(here)
+    weight.carried(here)
+elif st.session_state.step == "scores":
+    weight.scores()
+else:
+    weight.locked_on(here)
+weight.exercises()
+lesson.end()

@@ -1,0 +1,246 @@
+"""One layer of a network as a whole: how many weights each part has, what each branch adds to a token, what GELU makes
+of the MLP's numbers, and where norms stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from playground.errors import PlaygroundError
+from playground.tracing import Trace
+from playground.vit import VisionTransformer
+
+# The boxes ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of the network."""
+
+    name: str
+    says: str
+    shape: str  # of what leaves it, for one picture
+    weights: int  # all of them, in all layers
+    formula: str = ""
+
+
+def boxes(vit: VisionTransformer, tokens: int, image: tuple[int, int]) -> list[Box]:
+    """From the picture to the answer, with the sizes of this model."""
+    c, block = vit.config, vit.blocks[0]
+    D, L, front = c.width, c.depth, len(c.prefix)
+    patches = tokens - front
+    prefix = {
+        "cls": "a class token, in which the model can collect what the whole picture shows",
+        "dist": "a distillation token, which was taught by another network",
+        "reg": f"{c.registers} registers, spare tokens without a place in the picture",
+    }
+    extra = " and ".join(words for key, words in prefix.items() if any(name.startswith(key) for name in c.prefix))
+    shape = f"{tokens} × {D}"
+    found = [
+        Box("Picture", "Three numbers for each pixel: red, green, blue.", f"{image[0]} × {image[1]} × 3", 0),
+        Box(
+            "Patches",
+            f"Each patch of {c.patch_size} × {c.patch_size} pixels is one row of {3 * c.patch_size**2:,} numbers; one "
+            f"matrix turns it into a token of {D} numbers.",
+            f"{patches} × {D}",
+            _count(vit.patch_embed),
+            "x_p E + b",
+        ),
+    ]
+    if front:
+        own = sum(t.numel() for t in (vit.cls_token, vit.dist_token, vit.reg_token) if t is not None)
+        found.append(
+            Box(
+                "Extra tokens",
+                f"Learned vectors are put before the patches: {extra}. {patches} become {tokens}.",
+                shape,
+                own,
+            )
+        )
+    found += [
+        Box("Positions", _positions(c.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+        Box(
+            "Norm",
+            "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
+            "past is not touched: the norm stands in the branch (pre-norm).",
+            shape,
+            2 * L * _count(block.norm1) + _count(vit.norm_pre),
+            "γ (x − mean) / deviation + β",
+        ),
+        Box(
+            "Attention",
+            f"The only part in which tokens meet: {c.heads} heads, each with queries, keys and values of "
+            f"{D // c.heads} numbers.",
+            shape,
+            L * _count(block.attn),
+            "softmax(QKᵀ / √d_k) V, then W_O",
+        ),
+        Box(
+            "Add",
+            "What the branch returns is added to the token: a push. What the token was stays in the sum."
+            + (" A learned gain (layer scale) makes the push smaller or larger." if c.layer_scale else ""),
+            shape,
+            2 * L * _count(block.ls1),
+            "x + push",
+        ),
+        Box(
+            "MLP",
+            f"The same small network for each token: {D} numbers become {c.mlp_width}, GELU bends each of them, and "
+            f"{D} come back. No token sees another one here.",
+            shape,
+            L * _count(block.mlp),
+            "GELU(x W_1 + b_1) W_2 + b_2",
+        ),
+        Box(
+            "Last norm", "After the last layer the tokens are rescaled once more.", shape, _count(vit.norm, vit.fc_norm)
+        ),
+        Box(
+            "Answer",
+            f"One vector of {D} numbers is read out and multiplied by a matrix: a number for each of {c.classes} "
+            "classes."
+            if c.classes
+            else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
+            str(c.classes or D),
+            _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
+            "y W + b" if c.classes else "",
+        ),
+    ]
+    return found
+
+
+def _positions(kind: str) -> str:
+    return {
+        "learned": "A learned vector for each place is added: without it, attention could not know where a patch was.",
+        "patches": "A learned vector for each place is added to the patches.",
+        "sinusoidal": "Sines and cosines of the place are added.",
+        "rotary": "Nothing is added: queries and keys are rotated by angles that the place gives.",
+        "none": "This model is told nothing about places.",
+    }[kind]
+
+
+def _count(*modules: nn.Module) -> int:
+    return sum(p.numel() for module in modules for p in module.parameters())
+
+
+# The residual stream --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Lengths of each patch's token and of what is added to it, layer by layer; (layers, patches) each."""
+
+    before: Tensor  # ‖x‖ as it enters
+    heard: Tensor  # ‖what attention adds‖
+    thought: Tensor  # ‖what the MLP adds‖
+    along: Tensor  # cosine between what attention adds and the token: 0 is a push to the side
+    after: Tensor  # ‖x‖ after attention, before the MLP
+    kept: Tensor  # cosine of the token before and after the whole layer
+
+    def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The token and attention's push in the plane that holds both: the token lies along the first axis."""
+        length, push, cosine = (float(t[layer, patch]) for t in (self.before, self.heard, self.along))
+        return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
+
+
+def stream(seen: Trace) -> Stream:
+    if seen.vit is None or seen.input is None:
+        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+    vit, rows = seen.vit, []
+    with torch.no_grad():
+        x, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
+        for block in vit.blocks:
+            heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
+            push = block.ls1(heard)
+            between = x + push
+            thought = block.ls2(block.mlp(block.norm2(between)))
+            after = between + thought
+            rows.append(
+                (
+                    x.norm(dim=-1),
+                    push.norm(dim=-1),
+                    thought.norm(dim=-1),
+                    torch.cosine_similarity(push, x, dim=-1),
+                    between.norm(dim=-1),
+                    torch.cosine_similarity(after, x, dim=-1),
+                )
+            )
+            x = after
+    front = len(seen.prefix)
+    return Stream(*(torch.cat(column)[:, front:].float().cpu() for column in zip(*rows, strict=True)))
+
+
+# GELU -----------------------------------------------------------------------------------------------------------------
+
+
+def gelu(x: Tensor) -> Tensor:
+    """x · Φ(x): Φ is the share of a normal distribution that lies below x."""
+    return x * (1 + torch.erf(x / math.sqrt(2))) / 2
+
+
+def hidden(seen: Trace, layer: int) -> Tensor:
+    """(patches, mlp_width): the MLP's numbers before the activation."""
+    if seen.vit is None or seen.input is None:
+        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+    vit = seen.vit
+    with torch.no_grad():
+        x, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
+        if layer:
+            x = vit.features(seen.input.to(x.device), layer - 1, seen.scale)
+        block = vit.blocks[layer]
+        heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
+        x = x + block.ls1(heard)
+        return block.mlp.fc1(block.norm2(x))[0, len(seen.prefix) :].float().cpu()
+
+
+# Where the norms stand ------------------------------------------------------------------------------------------------
+
+
+def gradients(layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0) -> dict[str, list[float]]:
+    """The gradient's norm at each layer's MLP (its second matrix) in a new network, with the norms before the branches,
+    "pre", and after the sums, "post", as the first transformers had them. Same weights, same tokens, same target."""
+    found = {}
+    for place in ("pre", "post"):
+        random = torch.Generator().manual_seed(seed)
+        stack = [_new_layer(width, random) for _ in range(layers)]
+        x, target = (torch.randn(1, tokens, width, generator=random) for _ in range(2))
+        for layer in stack:
+            x = _through(layer, x, place)
+        F.mse_loss(F.layer_norm(x, (width,)), target).backward()
+        found[place] = [layer["w2"].grad.norm().item() for layer in stack]
+    return found
+
+
+def _new_layer(width: int, random: torch.Generator) -> dict[str, Tensor]:
+    sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
+    return {
+        name: (torch.randn(rows, columns, generator=random) * rows**-0.5).requires_grad_()
+        for name, (rows, columns) in sizes.items()
+    }
+
+
+def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
+    def attend(x: Tensor) -> Tensor:
+        q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
+        return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
+
+    for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
+        norm = (x.shape[-1],)
+        x = x + branch(F.layer_norm(x, norm)) if place == "pre" else F.layer_norm(x + branch(x), norm)
+    return x
+
+
+# The answer -----------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: Tensor, label: int) -> float:
+    """−log of the probability of the right class."""
+    return float(-logits.log_softmax(-1)[label])
+
+
+def look_up(matrix: Tensor, number: int) -> Tensor:
+    """A vector that is 1 at one place and 0 elsewhere, times a matrix: that row of the matrix."""
+    return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix

@@ -1,0 +1,97 @@
+"""Convolution and attention side by side: how far each sees, and what each makes of a shifted picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor
+
+from playground import images
+from playground.tracing import Trace, trace
+from playground.vit import VisionTransformer
+
+SIDE = 12  # patches along the longer side of the pictures that are compared
+
+
+def field(kernel: int, layers: int) -> int:
+    """The side, in patches, of what a stack of k × k convolutions can see."""
+    return 1 + layers * (kernel - 1)
+
+
+def layers_needed(side: int, kernel: int) -> int:
+    """How many layers until a place at one edge can hear from the other edge."""
+    return math.ceil((side - 1) / (kernel // 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that
+    both show. A difference is relative to the size of what differs."""
+
+    pictures: tuple[Image.Image, Image.Image]
+    grid: tuple[int, int]
+    patches: int  # moved by so many whole patches
+    convolution: float  # largest difference of a convolution's answers, away from the edges
+    features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
+    rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
+    apart: float  # half the summed difference of two such rows on the shared places, mean over queries and heads
+    query: tuple[int, int]  # in the second cut
+
+
+def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
+    """Both cuts have the same size; the same place lies `patches` columns further left in the second."""
+    c = vit.config
+    P = c.patch_size
+    height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
+    wide = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
+    cuts = tuple(wide.crop((start, 0, start + width, height)) for start in (0, patches * P))
+    seen = tuple(trace(vit, cut, size=(height, width)) for cut in cuts)
+    rows, columns = seen[0].grid
+    query = (rows // 2, (columns - patches) // 2)
+    features = tuple(one.on_grid(one.features().T) for one in seen)  # (D, rows, columns)
+    same = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
+    return Shifted(
+        pictures=(cuts[0], cuts[1]),
+        grid=(rows, columns),
+        patches=patches,
+        convolution=_convolved(vit, seen, patches),
+        features=same,
+        rows=(
+            seen[0].on_grid(seen[0].row(layer, head, (query[0], query[1] + patches))),
+            seen[1].on_grid(seen[1].row(layer, head, query)),
+        ),
+        apart=_apart(seen, layer, patches),
+        query=query,
+    )
+
+
+def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) -> float:
+    """The patch embedding is a convolution already; a random 3 × 3 one follows on its answers."""
+    random = torch.Generator().manual_seed(0)
+    D = 16
+    proj = vit.patch_embed.proj
+    kernel = torch.randn(D, D, 3, 3, generator=random) / (9 * D) ** 0.5
+    answers = []
+    for one in seen:
+        with torch.no_grad():
+            x = F.conv2d(one.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
+            answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
+    first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
+    return float((first - second).abs().max() / first.abs().mean())
+
+
+def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:
+    """Half the summed difference between the rows of the same place, each on the places that both cuts show."""
+    rows, columns = seen[0].grid
+    front = len(seen[0].prefix)
+    asked = [(row, column) for row in range(rows) for column in range(columns - patches)]
+    both = []
+    for moved, one in ((patches, seen[0]), (0, seen[1])):
+        weights = one.weights(layer, [(row, column + moved) for row, column in asked])[..., front:]
+        shared = weights.unflatten(-1, (rows, columns))[..., moved : columns - patches + moved].flatten(-2)
+        both.append(shared / shared.sum(-1, keepdim=True))
+    return float((both[0] - both[1]).abs().sum(-1).mean() / 2)

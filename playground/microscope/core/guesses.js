@@ -1,0 +1,53 @@
+// Guesses: how near one came, and what of it is kept in this browser. Nothing of it is sent anywhere. No DOM in here.
+
+const KEPT = "attention-playground:guesses";
+
+// The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are the same.
+export function overlapOf(painted, row) {
+  const total = row.reduce((sum, weight) => sum + weight, 0);
+  if (!painted.length || !total) return 0;
+  return painted.reduce((sum, patch) => sum + Math.min(1 / painted.length, row[patch] / total), 0);
+}
+
+// The overlap of the best painting of all: with the n largest weights, for the best n.
+export function bestOverlap(row) {
+  const sorted = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
+  let best = 0;
+  for (let n = 1; n <= sorted.length; n++) best = Math.max(best, overlapOf(sorted.slice(0, n), row));
+  return best;
+}
+
+export function nearOf(guess, truth) {
+  if (guess === truth) return "exactly";
+  if (guess > 0 && truth > 0) {
+    const times = Math.max(guess / truth, truth / guess);
+    if (times >= 1.5) return `${times.toPrecision(2)} times too ${guess > truth ? "high" : "low"}`;
+  }
+  const apart = Math.abs(guess - truth);
+  return `${apart < 10 ? apart.toPrecision(2) : Math.round(apart)} too ${guess > truth ? "high" : "low"}`;
+}
+
+export function readKept(storage) {
+  try {
+    const kept = JSON.parse(storage.getItem(KEPT) ?? "{}");
+    return kept && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
+  } catch {
+    return {}; // a browser that keeps nothing, or something that somebody else wrote there
+  }
+}
+
+export function keep(storage, id, said) {
+  try {
+    storage.setItem(KEPT, JSON.stringify({ ...readKept(storage), [id]: said }));
+  } catch {
+    // a browser that keeps nothing
+  }
+}
+
+export function forget(storage) {
+  try {
+    storage.removeItem(KEPT);
+  } catch {
+    // a browser that keeps nothing
+  }
+}

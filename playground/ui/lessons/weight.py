@@ -1,0 +1,188 @@
+"""The page on what a weight is not: what it carries, what softmax makes of scores, heads that lock on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from playground.pack import pack
+from playground.samples import start_patch
+from playground.serving import traces
+from playground.serving.session import Session
+from playground.ui import guess, lesson
+from playground.ui.components import component
+from playground.ui.lessons.code import on_the_picture
+from playground.ui.navigation import Setting, write_address
+
+state = st.session_state
+
+STEPS = {
+    "carries": "1 · It is not what arrives",
+    "scores": "2 · It is not the score",
+    "locked": "3 · It is not always about the picture",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """A setting that stands in the address as layer.head.row.column."""
+
+    default: str = ""
+    options: tuple = ()
+
+    def read(self, text: str | None) -> str:
+        return text if text and re.fullmatch(r"\d{1,2}(\.\d{1,3}){3}", text, re.ASCII) else self.default
+
+
+SETTINGS = {"step": Setting.of("carries", STEPS), "look": Look()}
+
+
+def steps() -> None:
+    st.pills("Step", STEPS, format_func=STEPS.get, key="step", label_visibility="collapsed", required=True)
+
+
+def _layer(here: Session, seen) -> int:
+    return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else seen.upper_layer)
+
+
+@st.fragment
+def carried(here: Session) -> None:
+    """Weight and weight × ‖W_O v‖ under one cursor."""
+    component("carried", "lessons/carried.js", "lessons/carried.css")(
+        key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
+    )
+    numbers = on_the_picture(here)
+    st.markdown(
+        f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
+        f"one that contributes most in **{100 * numbers['differs']:.0f} %**."
+    )
+
+
+def _on_look() -> None:
+    state.look = SETTINGS["look"].read(str(state.carried.look))
+    write_address()
+
+
+def _carried_bytes(here: Session) -> bytes:
+    seen = traces.trace(here.picture, here.wish, here.own)
+    layer, whole = _layer(here, seen), traces.make(here.picture, here.wish, here.own)
+    key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
+    if state.get("carrying", (None,))[0] != key:
+        rows, columns = seen.grid
+        start = (0, 0, *start_patch(here.picture.name, seen.grid))
+        _, head, row, column = map(int, state.look.split(".")) if state.look else start
+        view = {
+            "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
+            "query": min(row, rows - 1) * columns + min(column, columns - 1),
+        }  # fmt: skip
+        data = traces.pack(here.picture, here.wish, here.own, layer)
+        state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
+    return state.carrying[1]
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def scores() -> None:
+    """Three scores that can be set, e to their power, and the weights, with and without subtracting the largest."""
+    st.markdown(
+        "The softmax raises e to every score, and divides by the sum. So a *difference* of scores becomes a *ratio* of "
+        f"weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} times. A weight "
+        "of nearly 0 does not mean that a score is small: it means that another score is larger. Move the scores."
+    )
+    columns = st.columns(3)
+    found = [
+        column.slider(f"Score of {name}", -100.0, 1000.0, start, 1.0, key=f"score_{name}")
+        for column, name, start in zip(columns, "ABC", (8.0, 0.0, -8.0), strict=True)
+    ]
+    row = np.array(found, np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = np.exp(row)
+        naive = plain / plain.sum()
+    stable = np.exp(row - row.max())
+    weights = stable / stable.sum()
+    lines = [
+        f"| {name} | {score:g} | {_number(e)} | {_number(n)} | {_number(s)} | **{_number(w)}** |"
+        for name, score, e, n, s, w in zip("ABC", row, plain, naive, stable, weights, strict=True)
+    ]
+    head = "| | score s | eˢ | eˢ ÷ sum | e^(s − largest) | ÷ sum: the weight |"
+    st.markdown("\n".join([head, "|---|---|---|---|---|---|", *lines]))
+    broken = not np.isfinite(naive).all()
+    st.markdown(
+        "32-bit numbers end at 3.4 · 10³⁸, which is e^88.7: a larger power is infinite, and ∞ ÷ ∞ is not a number "
+        "(nan). "
+        + ("**That has just happened in the fourth column.** " if broken else "Put A above 89 to see it. ")
+        + "So every real softmax subtracts the largest score first. That changes no weight, for only differences count."
+    )
+
+
+def _number(x: float) -> str:
+    if np.isnan(x):
+        return "nan"
+    return "∞" if np.isinf(x) else f"{x:,.3g}" if x < 1 or x >= 1e6 else f"{x:,.0f}"
+
+
+# Heads that lock on ---------------------------------------------------------------------------------------------------
+
+
+def locked_on(here: Session) -> None:
+    from playground.ui.lessons import heads
+
+    seen = traces.trace(here.picture, here.wish, here.own)
+    bar = st.empty()
+    mean = heads.habits(here, here.picture, here.wish, bar.progress)
+    bar.empty()
+    special = mean.to_class + mean.to_registers
+    if not seen.prefix:
+        st.info("This model has only patches: no class token and no registers to lock on to.")
+        return
+    st.markdown(
+        "The class token has a query, a key and a value like every token: it listens, and it can be listened to. It "
+        "has no special way to “see everything”. Some heads of some models give much of every row to this token or to "
+        "a register. Such a row says little about where things are in the picture."
+    )
+    most = np.dstack(np.unravel_index(np.argsort(-special, axis=None)[:5], special.shape))[0]
+    lines = [
+        f"| layer {layer}, head {head} | {special[layer, head]:.0%} | {mean.entropy[layer, head]:.1f} bits | "
+        f"{mean.effect[layer, head]:.2f} × |"
+        for layer, head in most.tolist()
+    ]
+    head = "| the five that give it most | to class token and registers | entropy | adds, of its layer's average |"
+    st.markdown("\n".join([head, "|---|---|---|---|", *lines]))
+    many, even = int((special > 0.5).sum()), len(seen.prefix) / seen.tokens
+    st.markdown(
+        f"On this picture {many or 'none'} of {special.size} heads give{'s' * (many < 2)} more than half of their "
+        f"weight there. An even row would give {even:.2%}; the first of the table gives {special.max() / even:.0f} "
+        "times as much. " + heads.least(mean)
+    )
+
+
+# Exercises ------------------------------------------------------------------------------------------------------------
+
+
+def differs(here: Session) -> bool:
+    def truth() -> guess.Truth:
+        numbers = on_the_picture(here)
+        return guess.Truth(
+            round(100 * numbers["differs"]),
+            f" Counted over {numbers['rows']:,} rows of all layers and heads on your picture.",
+        )
+
+    return guess.number(
+        "weight_differs",
+        "In how many of 100 rows is the patch with the largest weight not the patch that adds the longest vector?",
+        0, 100, " of 100", truth, context=(here.picture.id, here.wish.model),
+    )  # fmt: skip
+
+
+def exercises() -> None:
+    lesson.exercise(
+        "“The bright patches are those that the model decided by.” What is wrong with it?",
+        "A weight says how values are mixed in one head of one layer. What the answer depends on is another question: "
+        "later layers may ignore the mixture, and the token's own value goes on past attention. To find out, change "
+        "something and look at the answer: *Heads* switches a head off.",
+    )

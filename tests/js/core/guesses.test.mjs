@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { bestOverlap, forget, keep, nearOf, overlapOf, readKept } from "../../../playground/microscope/core/guesses.js";
+
+const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
+
+test("the overlap is what an even coat of paint and the row have in common", () => {
+  const row = [0.5, 0.3, 0.1, 0.1];
+  close(overlapOf([0], row), 0.5);
+  close(overlapOf([0, 1], row), 0.5 + 0.3);
+  close(overlapOf([0, 1, 2, 3], row), 0.25 + 0.25 + 0.1 + 0.1);
+  close(overlapOf([], row), 0);
+  close(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row that does not sum to one is made to
+});
+
+test("no painting beats the best one", () => {
+  const row = [0.4, 0.05, 0.25, 0.1, 0.2];
+  let best = 0;
+  for (let bits = 1; bits < 32; bits++)
+    best = Math.max(
+      best,
+      overlapOf(
+        [0, 1, 2, 3, 4].filter((patch) => bits & (1 << patch)),
+        row,
+      ),
+    );
+  close(bestOverlap(row), best);
+});
+
+test("how near a number came", () => {
+  assert.equal(nearOf(64, 64), "exactly");
+  assert.equal(nearOf(40, 64), "1.6 times too low");
+  assert.equal(nearOf(60, 50), "10 too high");
+  assert.equal(nearOf(0, 3), "3.0 too low");
+});
+
+test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {
+  const kept = new Map([["attention-playground:guesses", "not JSON"]]);
+  const storage = {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => kept.set(key, value),
+    removeItem: (key) => kept.delete(key),
+  };
+  assert.deepEqual(readKept(storage), {});
+  keep(storage, "a", { words: "right" });
+  keep(storage, "b", { words: "not so" });
+  assert.deepEqual(readKept(storage), { a: { words: "right" }, b: { words: "not so" } });
+  forget(storage);
+  assert.deepEqual(readKept(storage), {});
+  const broken = {
+    getItem: () => {
+      throw new Error("denied");
+    },
+    setItem: () => {
+      throw new Error("denied");
+    },
+    removeItem: () => {},
+  };
+  keep(broken, "a", {});
+  assert.deepEqual(readKept(broken), {});
+});
