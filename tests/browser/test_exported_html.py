@@ -51,6 +51,12 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
     for patch in ((0, 0), (12, 11)):
         assert_close(there.hover(patch)["row"], truth.row(4, 2, patch))
     there.lock((3, 4))
+    there.aim((9, 9))
+    assert "gives this patch" in there.page.locator(".lens .pair-label").inner_text()
+    there.page.locator(".lens .pair-label.resting").click()
+    there.page.locator(".lens .sums dd").last.filter(has_text="%").wait_for()
+    there.page.keyboard.press("Escape")
+    there.page.locator(".lens .sums").wait_for(state="hidden")
     for key, (layer, head) in ((".", (4, 5)), ("0", (4, 0)), ("[", (1, 0)), ("2", (1, 2))):
         there.page.keyboard.press(key)
         shown = there.until(f"r => r.layer === {layer} && r.head === {head}")

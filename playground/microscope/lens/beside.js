@@ -7,14 +7,14 @@ import { shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
 import { drawCells } from "../drawing/charts.js";
-import { say } from "../drawing/dom.js";
+import { say, show } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
 import { otherSize } from "./layout.js";
 import { photoOf, printPatches } from "./prints.js";
-import { tokenName, writeOther } from "./readouts.js";
+import { titleOf, tokenName, writeOther } from "./readouts.js";
 import { depthOf, isMap, layersAtHand } from "./shown.js";
 
 const CELLS = { low: 0, high: 0.25, log: false }; // 25 %: the middle of the 3 × 3 kernel
@@ -163,11 +163,15 @@ function paintOtherMap(lens, other) {
   const { prefixCount } = pack;
   const map = otherMap(lens);
   photoOf(lens, other);
+  say(lens.refs.twinBadge, titleOf(lens, other));
+  show(lens.refs.twinBadge, true);
   let tag = null,
     words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(lens.otherPrint);
-  else if (map.pixels) printComponents(lens.otherPrint, map.pixels, pack);
-  else {
+  else if (map.pixels) {
+    printComponents(lens.otherPrint, map.pixels, pack);
+    if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
+  } else {
     const domain = ownDomain(map.values, prefixCount, pack.tokens, false, true);
     printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
     const best = largestIndex(map.values, prefixCount, pack.tokens);

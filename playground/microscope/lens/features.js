@@ -111,7 +111,8 @@ export function otherMap(lens) {
   if (view.what === "rollout" || !theirs) return null;
   if (view.what === "norm") return { values: theirs.norms, pixels: null, asked: -1 };
   if (view.what === "components") {
-    return { values: theirs.norms, pixels: coloursOf(theirs, comparable(mine, theirs) ? mine : null), asked: -1 };
+    const shared = comparable(mine, theirs);
+    return { values: theirs.norms, pixels: coloursOf(theirs, shared ? mine : null), asked: -1, shared };
   }
   if (!comparable(mine, theirs)) return null;
   const within = !view.locked && lens.hoverOther >= 0;

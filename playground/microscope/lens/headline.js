@@ -5,7 +5,7 @@ import { sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
-import { divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
+import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
 import { isMap, overlayNow } from "./shown.js";
 
@@ -41,7 +41,7 @@ function factsOf(lens) {
   return {
     what: view.what,
     direction: view.direction,
-    name: token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
+    name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,
     seen,
     place: seen && picture.tag?.patch === seen.best ? "here" : seen ? placeName(seen.best, pack.columns) : "",

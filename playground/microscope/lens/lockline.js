@@ -18,6 +18,14 @@ const LINE = `
     <line class="halo"/><line class="wire"/><rect width="1" height="1"/></svg>
   <button class="pair-label" title="Show the arithmetic of this weight (key a)"><b></b><span></span></button>`;
 
+// What a map's value of one patch is called.
+const OF_MAPS = {
+  similarity: (value) => `cosine ${shortNumber(value)}`,
+  components: (value) => `cosine ${shortNumber(value)}`,
+  norm: (value) => `length ${shortNumber(value)}`,
+  rollout: (value) => `gives ${percent(value)} through all layers`,
+};
+
 export function bindLine(lens) {
   const box = document.createElement("div");
   box.className = "lockline";
@@ -124,7 +132,7 @@ function writeLabel(lens, pair) {
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rank = overlay ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}` : "";
-    say(line.given, overlay ? (view.what === "rollout" ? percent(value) : shortNumber(value)) : "");
+    say(line.given, overlay ? OF_MAPS[view.what](value) : "");
     say(line.more, rank);
     return;
   }

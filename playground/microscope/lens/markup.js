@@ -176,8 +176,8 @@ export const MARKUP = `
 </div>
 
 <div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
-  <div class="field"><span>Colours</span><div class="tabs" data-choice="colours">
-      <button data-value="shared">shared, absolute</button> <button data-value="own">each head its own</button>
+  <div class="field"><span>Heads</span><div class="tabs" data-choice="colours">
+      <button data-value="shared">one exposure for all</button> <button data-value="own">each its own</button>
   </div></div>
   <div class="field"><span>Exposure</span><div class="tabs" data-choice="ceiling">
       <button data-value="auto">each patch its own</button>

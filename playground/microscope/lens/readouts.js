@@ -27,13 +27,16 @@ export function divisorOf(pack) {
 
 // ------------------------------------------------------------------------------------------------------------ titles
 
+// Whether a patch of the compared picture asks what resembles it in the first one.
+export const asksFromOther = (lens) => overlayNow(lens)?.from === "other";
+
 export function writeTitles(lens) {
   const { refs, view, shown, main } = lens;
   const { pack, token } = shown;
   const row = view.direction === "row";
   const overlay = isMap(view.what);
   say(refs.ask1, overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to");
-  say(refs.chip, tokenName(token, pack));
+  say(refs.chip, asksFromOther(lens) ? `${tokenName(lens.hoverOther, lens.other.pack)} there` : tokenName(token, pack));
   say(refs.ask2, view.what === "components" || view.what === "norm" ? "" : overlay || !row ? "?" : "listen to?");
   refs.chip.className = row || overlay ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", overlay);
