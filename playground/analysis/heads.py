@@ -157,8 +157,15 @@ def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) 
     grid, layers = Grid.of(seen), []
     for layer in range(seen.layers):
         with turn():
-            layers.append(_layer(seen, layer, grid))
-    return Habits(**{name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]})
+            layers.append(look_at(seen, [layer], grid))
+    return Habits(**{f.name: np.concatenate([getattr(one, f.name) for one in layers]) for f in fields(Habits)})
+
+
+def look_at(seen: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
+    """The same of these layers alone."""
+    grid = grid or Grid.of(seen)
+    measured = [_layer(seen, layer, grid) for layer in layers]
+    return Habits(**{name: np.stack([layer[name].numpy() for layer in measured]) for name in measured[0]})
 
 
 def even_distance(rows: int, columns: int) -> float:

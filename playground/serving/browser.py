@@ -60,6 +60,7 @@ class Browser:
         self._held: set[str] = set()  # ids of packs and pictures that the browser has
         self._more: tuple[str, list[int]] | None = None  # (pack id, layers) that the browser has asked for
         self._matrix: tuple[dict, np.ndarray] | None = None  # features or flows that it asked for, and whose they are
+        self._names: dict | None = None  # of what heads do
         self._last: tuple[Choice, int, bool, bytes] | None = None  # (choice, view id, bytes) of the last message
 
     def has_nothing(self) -> None:
@@ -74,6 +75,11 @@ class Browser:
 
     def wants(self, pack_id: str, layers: list[int]) -> None:
         self._more = (pack_id, layers)
+        self._last = None
+
+    def learns(self, names: dict) -> None:
+        """Names of heads go with the next bytes, once."""
+        self._names = names
         self._last = None
 
     def gets(self, whose: dict, matrix: np.ndarray) -> None:
@@ -109,7 +115,7 @@ class Browser:
             entry = {"id": its_id, "title": plain_name(wish.model), "image": list(images).index(picture.id)}
             packs.append(entry | ({"section": section} if section in arrays else {}))
             held |= {its_id, picture.id}
-        asks = ["features", "rollout", "whole", "compare"] + ([] if complete else ["layers"])
+        asks = ["features", "rollout", "whole", "compare", "habits"] + ([] if complete else ["layers"])
         header = {
             "format": "attention-playground/page-1",
             "packs": packs,
@@ -130,10 +136,12 @@ class Browser:
                 "what": overlay.what, "query": overlay.query, "scale": overlay.scale,
                 "section": "overlay",
             }  # fmt: skip
+        if self._names is not None:
+            header["habits"] = self._names
         if self._matrix is not None:
             whose, arrays["matrix"] = self._matrix
             header["matrix"] = whose | {"section": "matrix"}
-        self._held, self._more, self._matrix = held, None, None
+        self._held, self._more, self._matrix, self._names = held, None, None, None
         return pack(header, arrays)
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.samples import named
-from playground.serving import address, models, opening, pictures, queue, traces
+from playground.serving import address, habits, models, opening, pictures, queue, traces
 from playground.serving.browser import Browser, Choice, Overlay, pack_id
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -30,6 +30,7 @@ class Session:
         self.missing: str | None = None  # the model that a link asked for and that is not on this machine
         self.advised = False  # a line stands above the microscope and takes some of its height
         self.own = traces.own_cache()  # traces of this person's uploads
+        self.names = habits.kept_names()  # of heads, for them
         self._browser = Browser()
         self.tell_view(view or {})
 
@@ -242,6 +243,8 @@ class Session:
             self._send_matrix(what, str(asked["pack"]), int(asked.get("layer", 0)))
         elif what == "rollout":
             self.choice = replace(self.choice, overlay=self._rollout(str(asked["query"]), asked.get("scale", "on")))
+        elif what == "habits":
+            self._send_habits(str(asked["pack"]), int(asked["layer"]))
         elif what == "compare" and self.other is None:
             # Its view is its own: by now it may show something else again.
             self._put_beside(pictures.next_sample(self.picture), self.wish.model)
@@ -255,6 +258,12 @@ class Session:
         with queue.turn():
             matrix = seen.features(layer) if what == "features" else seen.rollout()
         self._browser.gets({"what": what, "pack": whose, "layer": layer}, matrix.numpy())
+
+    def _send_habits(self, whose: str, first: int) -> None:
+        """What is known by now; the browser asks again for the rest."""
+        picture, wish = {pack_id(picture, wish): (picture, wish) for picture, wish in self.choice.pairs()}[whose]
+        found = habits.ask(picture, wish, self.own, self.names, first)
+        self._browser.learns({"pack": whose, "complete": found.complete, "layers": dict(found.layers)})
 
     def _rollout(self, query: str, scale: float | str) -> Overlay:
         wish = self.wish if scale == "on" else replace(self.wish, scale=float(scale))

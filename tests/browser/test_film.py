@@ -1,13 +1,16 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
 from browser.truth import assert_close, seen
+from playground.analysis.heads import HABITS
+from playground.serving.traces import WHOLE_PACK, trace_bytes
 
 LARGE = {"model": "ViT-S/16", "detail": 2, "sample": "meadow"}  # sent layer by layer
 
 
 def test_the_wall_fetches_the_layers_that_are_missing_and_says_so_meanwhile(visit):
-    visitor, truth = visit(LARGE), seen(name="ViT-S/16", detail=2)
-    assert len(visitor.read()["layersHeld"]) < truth.layers
+    truth = seen(name="ViT-S/16", detail=2)
+    assert trace_bytes(truth) / 3 > WHOLE_PACK  # or it would come with all its layers
+    visitor = visit(LARGE)
     visitor.part("wallTab").click()
     visitor.until(f"r => r.layersHeld.length === {truth.layers}")
     visitor.page.wait_for_function(
@@ -42,3 +45,19 @@ def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(v
         visitor.until()
         pictures.add(film.evaluate(pixels))
     assert len(pictures) == 3
+
+
+def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_their_habit(visit):
+    visitor = visit(LARGE)
+    film = visitor.page.locator(".lens .film canvas")
+    cells = """c => Array.from({ length: 12 }, (_, i) => {
+      const x = Math.floor(((i + 0.5) * c.width) / 12);
+      return c.getContext("2d").getImageData(x, c.height >> 1, 1, 1).data[3];
+    })"""
+    visitor.page.wait_for_function(f"c => ({cells})(c).every((alpha) => alpha > 0)", arg=film.element_handle())
+    names = visitor.page.locator(".lens .heads .habit")
+    names.first.wait_for()
+    assert names.count() == 6
+    assert set(names.all_inner_texts()) <= {habit.short for habit in HABITS} | {"left", "right", "up", "down"}
+    visitor.part("switch").click()  # it was measured with the trained scale
+    names.first.wait_for(state="detached")

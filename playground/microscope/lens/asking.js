@@ -4,6 +4,7 @@ import { holds } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
 import { missingMatrix } from "./features.js";
 import { missingLayers } from "./film.js";
+import { askForHabits } from "./habits.js";
 import { canAsk, isMap, overlayNow, passScale } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
@@ -33,12 +34,13 @@ export function askForMissing(lens, pointed) {
       ask(lens, { what: view.what, query: view.query, scale: passScale(lens) });
     else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
     else if (view.beside === "compare" && !other && canAsk(lens, "compare")) ask(lens, { what: "compare" });
-    else if (canAsk(lens, "layers")) askForLayers(lens);
+    else if (!(canAsk(lens, "layers") && askForLayers(lens))) askForHabits(lens, ask);
   }, REST);
 }
 
 // First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
-// the film have yet to show. One question at a time: the next one follows when the answer has been painted.
+// the film have yet to show. One question at a time: the next one follows when the answer has been painted. Gives
+// whether something is missing.
 function askForLayers(lens) {
   const { view, shown, main, whole, other } = lens;
   const wanted = [[main, view.layer]];
@@ -46,7 +48,8 @@ function askForLayers(lens) {
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   wanted.push([main, view.layer + 1], [main, view.layer - 1]);
   const found = wanted.find(([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holds(entry.pack, layer));
-  if (found) return ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
   const layers = missingLayers(lens).slice(0, AT_ONCE);
-  if (layers.length) ask(lens, { what: "layers", layers, pack: (shown.wholeArrived ? whole : main).id });
+  if (found) ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
+  else if (layers.length) ask(lens, { what: "layers", layers, pack: (shown.wholeArrived ? whole : main).id });
+  return Boolean(found) || layers.length > 0;
 }

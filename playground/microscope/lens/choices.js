@@ -13,12 +13,6 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
-// What the number under a head's thumbnail counts.
-const NUMBER_OF_HEAD = {
-  row: "heads, and how many tokens each listens to",
-  column: "heads, and what this patch gets in each (average 1)",
-};
-
 // `from`: the control that is being moved, which is left as it is.
 export function showChoices(lens, from = "") {
   const { root, refs, view, main } = lens;
@@ -57,7 +51,6 @@ export function showChoices(lens, from = "") {
   refs.more.setAttribute("aria-expanded", String(lens.more));
   say(refs.more, lens.more ? "Less" : "More");
   refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
-  say(refs.headsNote, NUMBER_OF_HEAD[view.direction]);
   show(refs.twin, view.beside !== "wall");
   show(refs.wall, view.beside === "wall");
   if (view.beside === "wall") show(refs.twinBadge, false);
@@ -84,7 +77,7 @@ export function buildHeads(lens) {
     name.textContent = String(number);
     label.append(name, reach);
     button.append(canvas, label);
-    return { button, canvas, number: reach, print: null };
+    return { button, canvas, number: reach, said: "", print: null };
   });
   refs.heads.replaceChildren(...lens.thumbs.map(({ button }) => button));
   const words = document.createElement("span");

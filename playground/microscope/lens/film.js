@@ -6,6 +6,7 @@ import { entropyBits, holds } from "../core/core.js";
 import { fitCanvas, makeHeat } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { heatInto, makePhoto } from "../drawing/light.js";
+import { habitOf } from "./habits.js";
 import { layersAtHand } from "./shown.js";
 
 const PACE = 40; // ms between two drawings
@@ -30,17 +31,21 @@ export function bindFilm(lens) {
     buttons: [...box.querySelectorAll("button")],
     sign: box.querySelector("i"),
     of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
-    wanted: false, // somebody has looked at it: layers that are not here are fetched
+    wanted: !navigator.connection?.saveData, // layers that are not here are fetched; to save data, once it is looked at
+    nothing: null, // the weights of a layer that is on its way: none
     timer: 0, // of the next drawing, 0: none
     heat: null, // one pixel a patch, layers side by side
     values: null,
     mean: null,
   };
-  const goTo = (event) => {
+  const layerAt = (event) => {
     const layers = layersAtHand(lens);
     const rect = canvas.getBoundingClientRect();
     const place = Math.floor(((event.clientX - rect.left) / rect.width) * layers.length);
-    const layer = layers[Math.min(layers.length - 1, Math.max(0, place))];
+    return layers[Math.min(layers.length - 1, Math.max(0, place))];
+  };
+  const goTo = (event) => {
+    const layer = layerAt(event);
     if (layer !== lens.view.layer) lens.choose({ layer });
   };
   canvas.addEventListener("pointerdown", (event) => {
@@ -49,6 +54,8 @@ export function bindFilm(lens) {
   });
   canvas.addEventListener("pointermove", (event) => {
     if (canvas.hasPointerCapture(event.pointerId)) goTo(event);
+    const layer = layerAt(event);
+    canvas.title = [`layer ${layer}`, habitOf(lens, layer, lens.view.head)?.label].filter(Boolean).join(": ");
   });
   box.addEventListener("pointerenter", () => {
     if (lens.film.wanted) return;
@@ -102,8 +109,7 @@ function paintFilm(lens) {
   lens.patchTones ??= makePhoto(lens.photo.image, columns, rows).tones;
   film.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
-    const values = rowOf(lens, layer);
-    if (!values) continue;
+    const values = rowOf(lens, layer) ?? noWeights(lens);
     const own = view.colours === "own" || shown.what === "score";
     const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
@@ -120,6 +126,12 @@ function paintFilm(lens) {
   }
   film.heat.context.putImageData(film.heat.data, 0, 0);
   drawFilm(lens, layers);
+}
+
+// The photograph alone, until the layer is here.
+function noWeights({ film, shown: { pack } }) {
+  if (film.nothing?.length !== pack.tokens) film.nothing = new Float32Array(pack.tokens);
+  return film.nothing;
 }
 
 // (tokens,) of this layer: of the chosen head, of the sharpest one or the mean of all. null while it is not here.
@@ -163,9 +175,16 @@ function drawFilm(lens, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = place * step + (step - w) / 2,
       y = (height - h) / 2;
+    context.globalAlpha = holds(shown.pack, layer) ? 1 : 0.5;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
+    context.globalAlpha = 1;
+    const habit = film.of === "head" ? habitOf(lens, layer, view.head) : null;
+    if (habit) {
+      context.fillStyle = habit.colour;
+      context.fillRect(x, y + h - 3 * unit, w, 3 * unit); // what this head does in each layer
+    }
     context.strokeStyle = layer === view.layer ? colours.accent : colours.line;
     context.lineWidth = layer === view.layer ? 2.5 * unit : unit;
-    if (layer === view.layer || !holds(shown.pack, layer)) context.strokeRect(x, y, w, h);
+    if (layer === view.layer) context.strokeRect(x, y, w, h);
   }
 }

@@ -19,12 +19,14 @@
 //                                             // {what: "rollout", query, scale: of the pass}
 //                                             // {what: "whole", scale} | {what: "layers", layers, pack}
 //                                             // {what: "packs", ids} | {what: "compare"}
+//                                             // {what: "habits", pack, layer}
 //     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
 //     scenes:  {read, write, show},           // keeps them as a text; show(address) leads to another picture or model
 //     showMe:  () => {},                      // begins a guided tour; without it there is no button for one
 //   });
 //   lens.update({matrix: {what: "features" | "flows", pack, layer, values: float16 as bits}}); // (tokens, …)
+//   lens.update({habits: {pack, complete, layers: {6: [[label, short label, colour] of each head]}}});
 //   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
@@ -43,6 +45,7 @@ import { takeMatrix } from "./features.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
 import { takeImages, takePacks } from "./given.js";
+import { takeHabits } from "./habits.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
@@ -145,7 +148,7 @@ function followThePage(lens) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-function update(lens, { packs, images, place, view, ui, overlay, matrix }) {
+function update(lens, { packs, images, place, view, ui, overlay, matrix, habits }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
   if (place !== undefined) Object.assign(lens, { place, scenes: { ...lens.scenes, heading: null } });
   const before = lens.main,
@@ -157,6 +160,7 @@ function update(lens, { packs, images, place, view, ui, overlay, matrix }) {
   if (lens.main !== before) lens.overlay = null; // it belonged to another picture
   if (overlay) lens.overlay = overlay;
   if (matrix) takeMatrix(lens, matrix);
+  if (habits) takeHabits(lens, habits);
   if (!lens.main) {
     lens.viewToCome = view ?? lens.viewToCome;
     return;

@@ -15,6 +15,7 @@ import { paintOther, paintTwin, paintWall } from "./beside.js";
 import { printBehind } from "./curtain.js";
 import { printComponents, waitingFor } from "./features.js";
 import { paintFilmSoon } from "./film.js";
+import { habitOf } from "./habits.js";
 import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
@@ -168,9 +169,21 @@ function paintHeads(lens) {
     }
     const number = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text = !answers.ready[head] ? "…" : number >= 99.5 ? number.toFixed(0) : number.toFixed(1);
-    if (thumb.number.saidText !== text) thumb.button.ariaDescription = `${SPOKEN[view.direction]} ${text}`;
-    say(thumb.number, text);
+    nameHead(lens, thumb, head, text);
   }
+}
+
+// Under a head stands what it does on average, where that is known; the number then is behind "More".
+function nameHead(lens, thumb, head, number) {
+  const habit = habitOf(lens, lens.view.layer, head);
+  const text = !habit ? number : lens.more ? `${habit.short} ${number}` : habit.short;
+  if (thumb.said === number && thumb.number.saidText === text) return;
+  thumb.said = number;
+  say(thumb.number, text);
+  thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${SPOKEN[lens.view.direction]} ${number}`;
+  thumb.button.title = [`head ${lens.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
+  thumb.number.classList.toggle("habit", Boolean(habit));
+  if (habit) thumb.number.style.setProperty("--habit", habit.colour);
 }
 
 // ------------------------------------------------------------------------------------------------------ sorted weights

@@ -7,6 +7,7 @@ import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
+import { habitOf } from "./habits.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
@@ -184,6 +185,10 @@ export function writeNumbers(lens) {
   say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
   say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
+  const habit = habitOf(lens, view.layer, view.head);
+  show(refs.habitRow, Boolean(habit));
+  if (habit) say(refs.habit, habit.label);
+  say(refs.headsNote, headsNote(view.direction, habit, lens.more));
   for (let i = 0; i < lens.shares.length; i++) {
     say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
   }
@@ -202,6 +207,13 @@ export function writeNumbers(lens) {
   );
   writeVerdict(lens);
   writeOffer(lens);
+}
+
+// What stands under the thumbnails of heads.
+function headsNote(direction, habit, more) {
+  const counted = direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
+  if (!habit) return `heads, and ${counted}`;
+  return `heads, by what each does on average over this picture${more ? `, and ${counted}` : ""}`;
 }
 
 // What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it: every

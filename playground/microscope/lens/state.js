@@ -24,6 +24,7 @@ export function createState(root, refs, host) {
     images: [], //                          {title, credit, start, bitmap, pending}; entries name them by index
     decoded: new Map(), //                  id → image, those of former pictures too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
+    habits: new Map(), //                   id → what its heads do on average, see habits.js
     flows: new Map(), //                    id → the rollout of every token, as float16
     live: { key: "", values: null, pixels: null, from: null }, // the map of the last frame, see features.js
     overlay: null, //                       a map that the host made: {what, query, layer, scale, values, title}
@@ -89,7 +90,7 @@ export function createState(root, refs, host) {
     bar: null, //                           what the colour bar shows: a domain, its unit, whether it is open at the end
     barKey: "", //                          the same as text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
-    thumbs: [], //                          {button, canvas, number, print} of every head
+    thumbs: [], //                          {button, canvas, number, said, print} of every head
     shares: [], //                          the elements that say what each prefix token takes
 
     // ---- what a locked patch gives another one

@@ -11,6 +11,7 @@
 //    "shows":    {"chosen": "meadow", "own": []}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "rollout", "query": "7,5", "scale": "on"} or null,
 //    "matrix":   {"section": "matrix", "what": "features" or "flows", "pack": "sha…", "layer": 8}, only once,
+//    "habits":   {"pack": "sha…", "complete": true, "layers": {"6": [[label, short label, colour] of each head]}}, once,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["features", "rollout", "whole", "layers"],
 //                 "link": "https://…"}, the address that links start from; default: where the page is
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
@@ -116,6 +117,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (kept.viewId !== viewId) next.view = header.view ?? {};
     kept.viewId = viewId;
     if (header.matrix) next.matrix = { ...header.matrix, values: section(header.matrix.section) };
+    if (header.habits) next.habits = header.habits;
     if (header.overlay) next.overlay = { ...header.overlay, values: section(header.overlay.section) };
     kept.lens.update(next);
     kept.sender.confirm();
