@@ -11,7 +11,7 @@
 //    "shows":    {"chosen": "meadow", "own": []}, for the strip of samples (see strip.js),
 //    "overlay":  {"section": "overlay0", "what": "rollout", "query": "7,5", "scale": "on"} or null,
 //    "matrix":   {"section": "matrix", "what": "features" or "flows", "pack": "sha…", "layer": 8}, only once,
-//    "habits":   {"pack": "sha…", "complete": true, "layers": {"6": [[label, short label, colour] of each head]}}, once,
+//    "habits":   {"pack": "sha…", "complete": true, "layers": {"6": [[label, short, colour] of each head]}}, once,
 //    "ui":       {"height": 600, "uploaded": false, "asks": ["features", "rollout", "whole", "layers"],
 //                 "link": "https://…"}, the address that links start from; default: where the page is
 //    "sections": {"pack0": {"offset": 0, "dtype": "uint8", "shape": [2613248]}, "overlay0": {…"float32"…}, …}}
