@@ -78,7 +78,7 @@ def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
 
 
 def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
-    visitor = lesson("code")
+    visitor = lesson("weight")
     before = read(visitor, "carried", "r => r.weights")
     canvas = visitor.page.locator(".carried canvas").first
     canvas.scroll_into_view_if_needed()
@@ -88,5 +88,5 @@ def test_weight_and_contribution_follow_the_cursor_and_the_link(lesson):
     assert abs(sum(after["weights"]) - 1) < 1e-3
     assert after["weights"] != before["weights"]
     visitor.page.wait_for_url("**look=**")
-    again = lesson("code", urlsplit(visitor.page.url).query)
+    again = lesson("weight", urlsplit(visitor.page.url).query)
     assert read(again, "carried", f"r => r.patch === {after['patch']}")["tops"] == after["tops"]
