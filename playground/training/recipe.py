@@ -6,6 +6,9 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from playground.scenes.labels import LABELS
 from playground.vit import Config, VisionTransformer
 
@@ -29,6 +32,7 @@ class Course:
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
     polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
+    apart: bool = False  # whether Muon turns queries, keys and values one by one
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
@@ -91,15 +95,29 @@ class Emergent(Course):
     picture: float = 0.3  # weight of the loss "picture"
     naming: float = 1.0  # weight of the loss "class"
     longer: float = 4.0  # how much longer queries and keys are at the beginning
+    waves: float = 0.2  # size of the positions at the beginning
+    apart: bool = True
     config: Config = EMERGENT
 
     def untrained(self) -> VisionTransformer:
-        """With the usual short queries and keys, all weights would be alike for hundreds of steps: nothing to learn
-        from. Longer ones prefer some patches by chance, whichever they are."""
+        """Queries and keys begin longer, and positions as waves instead of noise. With short ones all weights would be
+        alike for hundreds of steps: nothing to learn from. These prefer some patches by chance, whichever they are."""
         vit = super().untrained()
         for block in vit.blocks:
             block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer
+        rows, columns = vit.native_grid
+        vit.pos_embed.data[0, -rows * columns :] = self.waves * waves(rows, columns, self.config.width)
         return vit
+
+
+def waves(rows: int, columns: int, width: int) -> Tensor:
+    """(rows · columns, width): sines and cosines of the row and of the column, of longer and longer waves: from a
+    sixth of the picture to almost three pictures."""
+    length = (1 / 6) * 16 ** torch.linspace(0, 1, width // 4)  # (width / 4,)
+    down, across = ((torch.arange(n)[:, None] + 0.5) / n * 2 * torch.pi / length for n in (rows, columns))
+    down, across = (torch.cat([angle.sin(), angle.cos()], dim=1) for angle in (down, across))  # (n, width / 2)
+    whole = [down[:, None].expand(-1, columns, -1), across[None].expand(rows, -1, -1)]
+    return torch.cat(whole, dim=-1).flatten(0, 1)
 
 
 def pace(step: int, recipe: Course) -> float:

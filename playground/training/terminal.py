@@ -35,7 +35,7 @@ FOREHEAD = (0.6, 0.45)  # of the cat, as shares of height and width
 REDRAW_EVERY = 100  # steps
 QUICK = 2000  # pictures, for the accuracy during the run
 SHOWN = 10  # pictures in the class token's sheet
-FINE_SEED = 1000  # apart from the coarse views' seeds
+SEEDS = 256  # from 0: larger ones reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
 
@@ -52,8 +52,8 @@ class Choices:
     def __post_init__(self):
         if self.steps is not None and self.steps < 1:
             raise PlaygroundError(f"--steps is at least 1; given was {self.steps}.")
-        if not 0 <= self.seed <= 255:  # larger seeds reach the held-out scenes
-            raise PlaygroundError(f"--seed goes from 0 to 255; given was {self.seed}.")
+        if not 0 <= self.seed < SEEDS:
+            raise PlaygroundError(f"--seed goes from 0 to {SEEDS - 1}; given was {self.seed}.")
         if self.workers is not None and not 0 <= self.workers <= 64:
             raise PlaygroundError(f"--workers goes from 0 to 64; given was {self.workers}.")
 
@@ -91,8 +91,8 @@ def on_photographs(folder: Path, choices: Choices) -> None:
     recipe = Emergent(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     album, _ = albums(folder)
-    coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, recipe.seed)
-    fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, recipe.seed + FINE_SEED)
+    coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
+    fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
     query = tuple(int(share * recipe.fine) for share in FOREHEAD)
     teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:

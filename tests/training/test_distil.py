@@ -14,8 +14,9 @@ from playground.errors import PlaygroundError
 from playground.training import photographs, views
 from playground.training.batches import Batches, disturbed, recoloured, window
 from playground.training.distil import LOSSES, Distilled, Statistics, away, tokens
-from playground.training.loop import read_checkpoint, steps_done, train
+from playground.training.loop import Run, read_checkpoint, steps_done, train
 from playground.training.losses import Scenes, Teachers
+from playground.training.recipe import waves
 from playground.vit import VisionTransformer, attention
 
 
@@ -114,13 +115,34 @@ def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
     assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
 
 
-def test_queries_and_keys_begin_longer_and_nothing_else_differs(run):
+def test_queries_and_keys_begin_longer_and_positions_as_waves():
     usual, ours = VisionTransformer(TINY).state_dict(), EMERGENT.untrained().state_dict()
     for name, value in usual.items():
         gain = torch.ones(len(value), *[1] * (value.dim() - 1))
         if name.endswith("qkv.weight"):
             gain[: 2 * TINY.width] = EMERGENT.longer
-        assert torch.equal(ours[name], value * gain), name
+        if name == "pos_embed":
+            assert torch.equal(ours[name][:, :2], value[:, :2])
+            assert torch.equal(ours[name][0, 2:], EMERGENT.waves * waves(8, 8, TINY.width))
+        else:
+            assert torch.equal(ours[name], value * gain), name
+
+
+def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
+    found = torch.nn.functional.normalize(waves(6, 7, 24), dim=-1)
+    likeness = (found @ found.T).unflatten(0, (6, 7)).unflatten(2, (6, 7))
+    assert likeness[2, 3, 2, 4] > likeness[2, 3, 2, 6]
+    assert likeness[2, 3, 3, 3] > likeness[2, 3, 5, 3]
+    assert (likeness.flatten(2).flatten(0, 1) > 0.999).sum() == 42
+
+
+def test_queries_keys_and_values_are_turned_one_by_one(folders, statistics, tmp_path):
+    run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
+    before = run.vit.blocks[0].attn.qkv.weight.clone()
+    run.learn(Batches(EMERGENT, *folders)[0])
+    moved = (run.vit.blocks[0].attn.qkv.weight - before).chunk(3)
+    lengths = [float(third.norm()) for third in moved]
+    assert min(lengths) > 0.7 * max(lengths) > 0
 
 
 def test_a_window_s_features_lie_where_its_pixels_lie(folders):
