@@ -9,9 +9,11 @@ import torch
 from PIL import Image
 from tiny_runs import EMERGENT, RECIPE, TINY, weights
 
+import playground
 from playground import zoo
+from playground.__main__ import main
 from playground.errors import PlaygroundError
-from playground.training import photographs, views
+from playground.training import photographs, terminal, views
 from playground.training.batches import Batches, disturbed, recoloured, window
 from playground.training.distil import LOSSES, Distilled, Statistics, away, tokens
 from playground.training.loop import Run, read_checkpoint, steps_done, train
@@ -37,13 +39,8 @@ def album(tmp_path_factory):
 @pytest.fixture(scope="module")
 def folders(album, tmp_path_factory):
     """Views of 8 × 8 patches with random features: DINOv2 would take seconds."""
-    rng = np.random.default_rng(0)
-
-    def made_up(_, images):
-        return rng.standard_normal((len(images), 1 + (images.shape[1] // views.LARGE) ** 2, views.WIDTH)).astype("f2")
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views, "features", made_up)
+        patch.setattr(views, "features", _made_up)
         patch.setattr(zoo, "load", lambda *a, **k: None)
         found = [tmp_path_factory.mktemp("views") for _ in range(2)]
         for folder, count, side in zip(found, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
@@ -61,6 +58,11 @@ def run(folders, statistics, tmp_path_factory):
     """A whole run, and its folder."""
     folder = tmp_path_factory.mktemp("run")
     return _train(folders, statistics, folder), folder
+
+
+def _made_up(_, images):
+    patches = (images.shape[1] // views.LARGE) ** 2
+    return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.WIDTH))
 
 
 def _train(folders, statistics, folder, **how):
@@ -140,7 +142,7 @@ def test_queries_keys_and_values_are_turned_one_by_one(folders, statistics, tmp_
     run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
     before = run.vit.blocks[0].attn.qkv.weight.clone()
     run.learn(Batches(EMERGENT, *folders)[0])
-    moved = (run.vit.blocks[0].attn.qkv.weight - before).chunk(3)
+    moved = (run.vit.blocks[0].attn.qkv.weight - before).detach().chunk(3)
     lengths = [float(third.norm()) for third in moved]
     assert min(lengths) > 0.7 * max(lengths) > 0
 
@@ -208,6 +210,19 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statis
     assert steps_done(tmp_path) == 5
     assert torch.equal(weights(_train(folders, statistics, tmp_path)), weights(run[0]))
     assert read_checkpoint(tmp_path)["losses"] == list(LOSSES)
+
+
+def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, capsys):
+    recipe = dataclasses.replace(EMERGENT, coarse_views=40, fine_views=8, name="told nothing")
+    monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
+    monkeypatch.setattr(views, "features", _made_up)
+    command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
+    assert main([*command, "--device", "cpu"]) == 0
+    assert "done. Load it with" in capsys.readouterr().out
+    vit = playground.load(str(tmp_path / "model.safetensors"), device="cpu")
+    assert (vit.name, vit.told) == ("told nothing", ())
+    assert main([*command, "--data", str(album)]) == 2
+    assert "give one of them" in capsys.readouterr().err
 
 
 def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
