@@ -29,7 +29,7 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from playground import zoo
+from playground import images, zoo
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
@@ -47,6 +47,7 @@ FORMAT = "attention-playground-timelapse/1"
 FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
+PATCHES = 14  # along a side of the sample at most, even if the model's own grid is finer: it is stored a dozen times
 POINTS = 300  # of the curve, at most
 EARLY = 12  # the first points are single steps, not averages
 HABITS = tuple(field.name for field in fields(Habits))
@@ -121,8 +122,10 @@ def _moment(step: int, file: Path, held_out: list) -> Moment:
 
 def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
     """Measures a model: its heads on the scenes, its attention on the image."""
-    sums = evaluate.Sums(vit, held_out)
-    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image).to_bytes())
+    sums, patch = evaluate.Sums(vit, held_out), vit.config.patch_size
+    side = min(PATCHES * patch, *vit.config.image_size)
+    size = images.fit(image.size, patch, (side, side))
+    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes())
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
