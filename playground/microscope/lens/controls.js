@@ -169,7 +169,6 @@ export function bindButtons(lens) {
   refs.link.addEventListener("click", () => copyLink(lens));
   refs.single.addEventListener("click", () => {
     lens.single = !lens.single;
-    root.classList.toggle("single", lens.single);
     refs.single.setAttribute("aria-pressed", String(lens.single));
     refresh(lens);
   });

@@ -45,7 +45,11 @@ function layOut(lens) {
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-  const size = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  const roomy = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
+  const size = lens.presenting ? "wide" : roomy;
+  const slim = lens.presenting && roomy === "narrow"; // a phone presents one picture
+  root.classList.toggle("slim", slim);
+  root.classList.toggle("single", lens.single || slim);
   root.dataset.size = size;
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
@@ -77,7 +81,7 @@ function layOut(lens) {
 function tryWay(lens, way, width, em, aspect) {
   const { root, refs } = lens;
   const { panel, lowest } = WAYS[way];
-  const pictures = lens.presenting && lens.single ? 1 : 2;
+  const pictures = lens.presenting && root.classList.contains("single") ? 1 : 2;
   const room = (width - (panel && panel + 2) * em - (pictures - 1) * 1.5 * em) / pictures;
   root.dataset.way = way;
   setPictures(lens, room, aspect);
