@@ -11,6 +11,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import maps
+from playground.figures.axes_of_grid import Axis, axes
 from playground.figures.maps import Map
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
 
@@ -35,12 +36,17 @@ class Asked:
         return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale)
 
 
-def asked(spec: Spec, subject: Subject, other: Subject | None = None) -> list[Asked]:
+Others = dict[tuple[str, str], Subject]  # of a grid: (picture, model) -> its trace
+
+
+def asked(spec: Spec, subject: Subject, other: Subject | Others | None = None) -> list[Asked]:
     """In reading order. The layout atlas shows averages, and curves no picture at all: they have none."""
     seen = subject.seen
     scale = None if spec.whole else spec.scale  # a whole pass ran with it already
     if spec.layout == "scale":
         return _scales(spec, subject, other)
+    if spec.layout == "grid":
+        return [one for row in grid(spec, subject, other) for one in row]
     if spec.layout == "compare":
         return _two(spec, subject, other, scale)
     layers = range(seen.layers) if spec.layout == "wall" else [spec.layer]
@@ -67,3 +73,23 @@ def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
     return [Asked(subject, spec, scale), Asked(other, replace(spec, query=query, layer=layer, head=head), scale)]
+
+
+def grid(spec: Spec, subject: Subject, others: Others | None) -> list[list[Asked]]:
+    """Rows of columns."""
+    rows, columns = axes(spec)
+    return [
+        [_cell(spec, subject, others or {}, rows, row, columns, column) for column in columns.values]
+        for row in rows.values
+    ]
+
+
+def _cell(spec: Spec, subject: Subject, others: Others, rows: Axis, row, columns: Axis, column) -> Asked:
+    mine = replace(spec, **{rows.field: row, columns.field: column})
+    one = others.get((mine.image, mine.model), subject)
+    if "layers" not in (rows.name, columns.name) and mine.layer is not None:
+        mine = replace(mine, layer=maps.same_layer(mine.layer, subject.seen, one.seen))
+    if mine.query is not None and "patches" not in (rows.name, columns.name) and one is not subject:
+        mine = replace(mine, query=maps.same_place(mine.query, subject.seen, one.seen))
+    mine = replace(mine, layout="head").settled(one.seen)
+    return Asked(one, mine, None if spec.whole else mine.scale)

@@ -99,6 +99,10 @@ class Job:
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """Every file's name is known, and no two are the same, before the first one is written."""
     short = picture_files.distinct(images)
+    if "pictures" in (spec.rows, spec.columns):  # all of them in one figure
+        axis = f"pictures:{','.join(images)}"
+        spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
+        images = images[:1]
     several = len(images) > 1 or _is_folder(options.output)
     jobs, taken = [], {_same(Path(name)): name for name in images if Path(name).exists()}
     for image in images:

@@ -96,13 +96,7 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
     if other is not None and (theirs := _made_with(*other)) != made_with:
         made_with = f"{made_with}, and {theirs}"
     who = asked(spec.query)
-    said = {
-        "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
-        "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
-        "score": f"raw scores of {who}",
-        "similarity": f"patches with features like those of {who}",
-        "rollout": f"what reaches {who} through all layers",
-    }[spec.what]
+    said = _says(spec, who)
     first = f"{made_with}: {said}"
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], seen.tokens)
@@ -113,6 +107,34 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
         )
     outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
     return " ".join([f"{first[0].upper()}{first[1:]}.", *altered(spec, seen), *outlined])
+
+
+def grid_caption(spec: Spec, asks, rows, columns) -> str:
+    """What all panels share, and what changes along the rows and the columns."""
+    first, changing = asks[0], {rows.name if spec.rows else "", columns.name if spec.columns else ""}
+    fixed = [] if "models" in changing else [naming.model(first.subject.seen)]
+    alike = {one.spec.layer for one in asks}
+    fixed += [f"layer {first.spec.layer}"] if len(alike) == 1 and spec.what != "rollout" else []
+    if "heads" not in changing and spec.what not in WITHOUT_HEADS:
+        fixed.append(POOLED.get(first.spec.head, f"head {first.spec.head}"))
+    who = asked(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
+    made_with = ", ".join(fixed)
+    said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
+    along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
+    first_sentence = f"{said[0].upper()}{said[1:]}; {', '.join(along)}."
+    outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
+    where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
+    return " ".join([first_sentence, *where, *outlined])
+
+
+def _says(spec: Spec, who: str) -> str:
+    return {
+        "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
+        "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
+        "score": f"raw scores of {who}",
+        "similarity": f"patches with features like those of {who}",
+        "rollout": f"what reaches {who} through all layers",
+    }[spec.what]
 
 
 def _made_with(spec: Spec, seen: Trace) -> str:
@@ -157,6 +179,11 @@ def title(spec: Spec) -> str:
     what = {"heads": f"all heads of layer {spec.layer}", "wall": "all heads of all layers"}
     if spec.layout == "curves":
         return "Softmax with and without 1/√dₖ"
+    if spec.layout == "components":
+        return f"Colours of features of {plain_name(spec.model)}, after layer {spec.layer}"
+    if spec.layout == "grid":
+        along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
+        return f"{method(spec).capitalize()} by {' and '.join(along)}"
     if spec.layout == "atlas":
         return f"Head atlas of {plain_name(spec.model)}"
     shown = what.get(spec.layout, place(spec, spec.layer, spec.head))

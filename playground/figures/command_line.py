@@ -24,6 +24,8 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
         "other_image": "--with-image",
         "other_model": "--with-model",
+        "rows": "--rows",
+        "columns": "--columns",
         "sweep": "--sweep",
     },
     "how it looks": {
@@ -72,13 +74,16 @@ HELP = {
     "footer": "a line that says where the figure comes from",
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
+    "rows": "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), models:bundled,dinov2-small, "
+    "patches:9,7-3,4 or scales:on,off",
+    "columns": "the same for its columns",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
-    "width": "LENGTH", "font": "NAME", "sweep": "WHAT",
+    "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "view": "TEXT",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}

@@ -34,17 +34,19 @@ def draw(
     *,
     other: Trace | None = None,
     other_image: Image.Image | None = None,
+    more: dict[tuple[str, str], tuple[Trace, Image.Image]] | None = None,
     lines: int = 0,
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
     The layout "compare" takes another trace, with another picture where it has one; the layout "scale" with `whole`
-    takes the trace of the altered pass as `other`; "curves" takes none. `lines` keeps room for a longer caption.
+    takes the trace of the altered pass as `other`; "curves" takes none; "grid" takes the traces of all its pictures and
+    models, by their names, as `more`. `lines` keeps room for a longer caption.
     """
     with house_style(spec.font):
         if spec.layout == "curves":
             return curves(spec)
-        spec, subject, second = subjects(spec, seen, image, other, other_image)
+        spec, subject, second = subjects(spec, seen, image, other, other_image, more)
         plan = _plan(spec, content(spec, subject, second), footer(spec, subject, second), lines)
         figure = _compose(spec, plan)
     figure.spec, figure.facts = spec, facts(spec, subject, second)
@@ -63,11 +65,19 @@ def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str
     return facts(*subjects(spec, seen, image, **others))
 
 
-def subjects(spec: Spec, seen, image, other=None, other_image=None) -> tuple[Spec, Subject, Subject | None]:
+def subjects(spec: Spec, seen, image, other=None, other_image=None, more=None) -> tuple[Spec, Subject, Subject | None]:
     """Under the names that they have in public."""
     said = naming.published(spec)
     image = seen.shown if image is None else image
     first = Subject(naming.published_trace(spec, seen), image, captions.picture(said.image))
+    if more:
+        every = {
+            key: Subject(
+                naming.published_trace(spec, its), shown, captions.picture(naming.published_name(spec, key[0]))
+            )
+            for key, (its, shown) in more.items()
+        }
+        return spec.settled(seen), every[next(iter(every))], every
     if other is None:
         return spec.settled(seen), first, None
     name = captions.picture(said.other_image) if said.other_image else first.name

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from playground.figures.axes_of_grid import FIELDS
 from playground.figures.spec import SIGNED, WITHOUT_HEADS, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
-MANY_MAPS = ("heads", "wall", "scale", "compare")
+MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,18 @@ USES = (
         ("query", "what", "direction", "draw", "log", "marker", "smooth"), lambda s: s.layout != "atlas",
         "the layout atlas shows the average over all patches",
     ),
-    Use(("scale",), lambda s: s.layout != "atlas" or s.whole, "the atlas looks at one pass: add --whole"),
+    Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole, "it looks at one pass: add --whole"),
     Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
+    Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
+    Use(("prefix", "bar"), lambda s: s.layout != "components", "colours of features have no bar"),
+    Use(
+        ("query", "head", "direction", "what", "draw", "log", "ceiling", "smooth", "colours"),
+        lambda s: s.layout != "components", "the layout components shows all patches alike",
+    ),
+    *(
+        Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
+        for axis, field in FIELDS.items() if axis != "pictures" and axis != "models"
+    ),
     Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to --layout convolution"),
     Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),
     Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),

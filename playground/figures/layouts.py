@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import PurePath
 
 from matplotlib.patches import Rectangle
+from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps, naming, prints
-from playground.figures.asked import Asked, Subject, asked
+from playground.figures import captions, components, light, maps, naming, prints
+from playground.figures.asked import Asked, Subject, asked, grid
+from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
-from playground.figures.panels import Matrix, Panel, Panels
+from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.spec import Spec
 
 
@@ -21,7 +23,7 @@ from playground.figures.spec import Spec
 class Content:
     """What stands on the sheet."""
 
-    body: Panels | Matrix
+    body: Panels | Matrix | Grid
     domain: Domain | None = None  # of the colour bar
     caption: str = ""
     prefix: str = ""
@@ -31,6 +33,10 @@ class Content:
 def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
     if spec.layout == "atlas":
         return _atlas(spec, subject)
+    if spec.layout == "components":
+        return _components(spec, subject)
+    if spec.layout == "grid":
+        return _grid(spec, subject, other)
     shown = asked(spec, subject, other)
     return {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}.get(spec.layout, _head)(spec, shown)
 
@@ -182,6 +188,56 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
 
 def _upper(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
+
+
+# Rows and columns ----------------------------------------------------------------------------------------------------
+
+
+def _grid(spec: Spec, subject: Subject, others) -> Content:
+    rows, columns = axes(spec)
+    cells = grid(spec, subject, others)
+    shown = [one.map() for row in cells for one in row]
+    span, spans = _exposed(spec, shown)
+    drawn = iter(zip(shown, spans, strict=True))
+    panels = [[_map_panel(one.spec, one.subject, *next(drawn), "", "") for one in row] for row in cells]
+    above = [_title(columns, one) for one in cells[0]] if spec.columns else []
+    if rows.name in ("pictures", "patches"):  # what is asked, at the beginning of its row
+        panels = [[_photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(cells, panels, strict=True)]
+        above = above and ["picture" if rows.name == "pictures" else "query", *above]
+    beside = [_title(rows, row[0]) for row in cells] if spec.rows else []
+    said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns)
+    rows_of_weights = [one for one in shown if one.breadth is not None or spec.what != "weight"]
+    return Content(Grid(panels, beside, above), span, said, captions.prefix_line(spec, rows_of_weights))
+
+
+def _title(axis: Axis, one: Asked) -> str:
+    value = PurePath(one.subject.name) if axis.name == "pictures" else getattr(one.spec, axis.field)
+    return called(axis, value, one.subject.seen, naming.model(one.subject.seen))
+
+
+def _components(spec: Spec, subject: Subject) -> Content:
+    """The colours of the features after a layer, beside the picture."""
+    seen = subject.seen
+    (colours,), explained = components.colours([components.patches(seen, spec.layer)])
+    image = Image.fromarray(colours.reshape(*seen.grid, 3))
+
+    def draw(sheet, panel_axes, box) -> None:
+        sheet.layer(panel_axes, image)
+
+    def photo(sheet, panel_axes, box) -> None:
+        sheet.photo(panel_axes, subject.image, box)
+
+    panels = [
+        Panel("picture", subject.name if spec.image else "", seen.grid, photo),
+        Panel("colours of features", f"after layer {spec.layer}", seen.grid, draw),
+    ]
+    panels = panels if spec.made_for.roomy or spec.purpose == "half" else panels[1:]
+    caption = (
+        f"{_upper(naming.model(seen))}, after layer {spec.layer}: the first three principal components of the patches’ "
+        f"features as red, green and blue; they hold {explained:.0%} of what differs between patches."
+    )
+    altered = captions.altered(spec, seen) if spec.whole else []
+    return Content(Panels(panels), None, " ".join([caption, *altered]))
 
 
 # Two of them ----------------------------------------------------------------------------------------------------------

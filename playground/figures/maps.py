@@ -65,9 +65,8 @@ def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | No
         every = torch.stack(heads)  # (heads, tokens)
         return every.mean(0) if head == "mean" else every.amax(0)
     if spec.what in SCREEN_ONLY:
-        raise PlaygroundError(
-            f"No figure draws {spec.what}, only the microscope does: save its picture there, or choose another --what."
-        )
+        instead = "take --layout components" if spec.what == "components" else "save its picture there"
+        raise PlaygroundError(f"Only the microscope draws {spec.what}: {instead}, or choose another --what.")
     if spec.what == "similarity":
         return seen.similarity(spec.query, layer)
     if spec.what == "rollout":

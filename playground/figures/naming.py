@@ -44,7 +44,18 @@ def published(spec: Spec) -> Spec:
         "model": _model_file(spec.model, "model", spec.anonymous),
         "other_model": _model_file(spec.other_model, "other model", spec.anonymous),
     }
+    for axis in ("rows", "columns"):
+        kind, _, values = (getattr(spec, axis) or "").partition(":")
+        if kind in ("pictures", "models"):
+            short = _file if kind == "pictures" else _model_file
+            listed = ",".join(short(value, kind[:-1], spec.anonymous) for value in values.split(","))
+            called[axis] = f"{kind}:{listed}"
     return replace(spec, **called)
+
+
+def published_name(spec: Spec, image: str) -> str:
+    """Of one of a grid's pictures."""
+    return _file(image, "picture", spec.anonymous) or ""
 
 
 def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:

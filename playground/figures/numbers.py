@@ -55,6 +55,8 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
     about = facts(spec, first, second) | _made(spec)
     if spec.layout == "atlas":
         return about, [_atlas(first)]
+    if spec.layout == "components":
+        return about, [_components(first, spec.layer)]
     tables: dict[int, list] = {}
     for one in asked(spec, first, second):
         tables.setdefault(id(one.subject), []).append(one)
@@ -91,6 +93,16 @@ def _which(one) -> dict:
     if spec.what in WITHOUT_HEADS:
         return {key: value for key, value in said.items() if key != "head"}
     return said | {"direction": spec.direction, "scale": seen.scale_number(one.scale)}
+
+
+def _components(subject: Subject, layer: int) -> Table:
+    from playground.figures import components
+
+    (drawn,), _ = components.colours([components.patches(subject.seen, layer)])
+    rows, columns = subject.seen.grid
+    tokens = [f"{row},{column}" for row in range(rows) for column in range(columns)]
+    which = [{"layer": layer, "what": "components", "colour": colour} for colour in ("red", "green", "blue")]
+    return Table(_about(subject), subject.seen.grid, tokens, which, drawn.T.astype(np.float32))
 
 
 def _atlas(subject: Subject) -> Table:

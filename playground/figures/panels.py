@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from playground.figures.sheet import Box, Sheet, fitting, small
 
 GAP = 0.9  # em, between panels
+CLOSE = 0.3  # em, between the panels of a grid
 HIGHEST = 7.5  # inches, of the panels of a figure in a paper: with its caption it stays on a page
 RAGGED = 0.6  # a last row with a hole in it has to make the pictures so much larger
 
@@ -101,6 +102,60 @@ class Panels:
                 panel.place(sheet, Box(x, y + head, side * panel.aspect, side), letter and f"{letter}  ")
                 x += side * panel.aspect + GAP * em
             y += side + head + GAP * em
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Panels in rows and columns, with a title for each row, turned, and for each column. Pictures of different shapes
+    have the same height."""
+
+    panels: list[list[Panel]]
+    beside: list[str]
+    above: list[str]
+
+    def _sides(self, em: float) -> tuple[float, float]:
+        """(left titles, top titles), inches."""
+        return 1.5 * em * bool(self.beside), 1.45 * em * bool(self.above)
+
+    def _aspects(self) -> list[float]:
+        return [max(panel.aspect for panel in column) for column in zip(*self.panels, strict=True)]
+
+    def _side(self, width: float, height: float | None, em: float) -> float:
+        left, top = self._sides(em)
+        aspects, gap = self._aspects(), CLOSE * em
+        wide = (width - left - (len(aspects) - 1) * gap) / sum(aspects)
+        high = ((HIGHEST if height is None else height) - top - (len(self.panels) - 1) * gap) / len(self.panels)
+        return min(wide, high)
+
+    def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
+        left, top = self._sides(em)
+        side, aspects, gap = self._side(width, height, em), self._aspects(), CLOSE * em
+        wide = left + side * sum(aspects) + (len(aspects) - 1) * gap
+        return wide, top + len(self.panels) * side + (len(self.panels) - 1) * gap
+
+    def stop(self, width: float, height: float | None, em: float, least: float) -> float:
+        return 0.0
+
+    def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
+        em = sheet.font / 72
+        left, top = self._sides(em)
+        side, aspects, gap = self._side(box.width, height, em), self._aspects(), CLOSE * em
+        points, y = small(sheet.font, 0.9), box.y + top
+        for row, panels in enumerate(self.panels):
+            if self.beside:
+                text, size = fitting(self.beside[row], side, points, True)
+                turned = {"rotation": 90, "ha": "center", "va": "center", "rotation_mode": "anchor"}
+                sheet.text(box.x + 0.6 * em, y + side / 2, text, size, bold=True, **turned)
+            x = box.x + left
+            for column, panel in enumerate(panels):
+                wide = side * aspects[column]
+                if row == 0 and self.above:
+                    text, size = fitting(self.above[column], wide, points, True)
+                    sheet.text(x + wide / 2, box.y + top - 0.5 * em, text, size, bold=True, ha="center")
+                place = Box(x + (wide - side * panel.aspect) / 2, y, side * panel.aspect, side)
+                panel.draw(sheet, sheet.panel(place, panel.grid), place)
+                x += wide + gap
+            y += side + gap
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,13 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
         "layout": spec.layout,
     }
     unused = idle(spec)  # what the command leaves out, the figure does not claim either
-    words = {"layer": str(spec.layer), "head": str(spec.head), "query": query_words(spec.query)}
-    said |= {_NAMES.get(field, field): text for field, text in words.items() if field not in unused}
+    asked = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
+    said |= {
+        _NAMES.get(field, field): str(value)
+        for field, value in asked.items()
+        if field not in unused and value is not None
+    }
+    said |= {axis: getattr(spec, axis) for axis in ("rows", "columns") if getattr(spec, axis) and axis not in unused}
     if "what" not in unused:
         said["shows"] = spec.what if "direction" in unused else f"{spec.what}, {spec.direction}"
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in unused else spec, subject)

@@ -6,12 +6,14 @@ The command line and the server both ask here, and run the network in their own 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from PIL import Image
 
 from playground.errors import PlaygroundError
+from playground.figures import axes_of_grid
 from playground.figures.spec import Spec
 from playground.images import fit, open_image
 from playground.samples import named
@@ -43,6 +45,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     """(the trace, the picture, what `figures.draw` takes beside them), of files and samples."""
     if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
         raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+    if spec.layout == "grid":
+        return _of_a_grid(spec)
     image = open_picture(spec.image)
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
@@ -54,6 +58,19 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 
     seen, others = traces(spec, image, other_image, run)
     return seen, image, others
+
+
+def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
+    """Each picture in each model, traced once."""
+    found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
+    for name, its_model in axes_of_grid.names(spec):
+        one = replace(spec, image=name, model=its_model, layout="head")
+        image, vit = open_picture(name), model(one)
+        size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
+        scale = spec.scale if spec.whole else "on"
+        found[name, its_model] = trace(vit, image, size=size, scale=None if scale == "on" else scale), image
+    first = next(iter(found.values()))
+    return *first, {"more": found}
 
 
 def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None:

@@ -18,9 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager, get_font
+from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
-from matplotlib.textpath import TextPath
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
@@ -113,13 +113,21 @@ def small(font: float, part: float) -> float:
 
 def text_width(text: str, points: float, bold: bool = False) -> float:
     """Inches, in the font of the house style."""
-    return _width(text, points, bold, tuple(matplotlib.rcParams["font.family"]))
+    return points * _width(text, bold, tuple(matplotlib.rcParams["font.family"])) / 72
 
 
-@lru_cache(maxsize=4096)
-def _width(text: str, points: float, bold: bool, family: tuple[str, ...]) -> float:
-    font = FontProperties(family=list(family), weight="bold" if bold else "normal")
-    return TextPath((0, 0), text, size=points, prop=font).get_extents().x1 / 72 if text.strip() else 0.0
+@lru_cache(maxsize=8192)
+def _width(text: str, bold: bool, family: tuple[str, ...]) -> float:
+    """Points, of type of one point. FreeType measures it: a hundred times as fast as matplotlib's outlines."""
+    font = _font(bold, family)
+    font.set_size(100, 72)
+    font.set_text(text, 0, flags=LoadFlags.NO_HINTING)
+    return font.get_width_height()[0] / 64 / 100
+
+
+def _font(bold: bool, family: tuple[str, ...]) -> FT2Font:
+    styles = (FontProperties(family=name, weight="bold" if bold else "normal") for name in family)
+    return get_font([fontManager.findfont(style) for style in styles])
 
 
 def wrap(text: str, width: float, points: float) -> list[str]:

@@ -51,6 +51,8 @@ LAYOUTS = {
     "wall": "all heads of all layers",
     "scale": "with 1/√dₖ and without",
     "compare": "two pictures or two models",
+    "grid": "rows and columns, such as pictures × heads: see --rows",
+    "components": "the colours of the features after a layer: their first three principal components",
     "atlas": "what every head does on average",
     "curves": "what the scale does to the softmax as dₖ grows",
 }
@@ -85,6 +87,8 @@ class Spec:
     depth: str = "follow"  # of the convolutions that reach the lit field: a number, or as many as the layers so far
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
+    rows: str | None = None  # of the layout "grid": "layers:2,5,8", see axes_of_grid.py
+    columns: str | None = None
     # How it looks
     purpose: str = "slide"
     width: float | None = None  # inches, instead of the purpose's
@@ -156,6 +160,8 @@ class Spec:
         if seen is None:
             return self
         layer = self.look.layer if self.look else seen.upper_layer
+        if self.layout == "grid":  # each of its pictures begins where it shows most
+            return replace(self, size=seen.size, layer=layer if self.layer is None else self.layer)
         return replace(
             self,
             size=seen.size,

@@ -74,7 +74,7 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
     from playground.figures.spec import LAYOUTS, PURPOSES
 
     if layout is None:
-        layouts = [name for name in LAYOUTS if name != "compare" or here.other is not None]
+        layouts = [name for name in LAYOUTS if name != "grid" and (name != "compare" or here.other is not None)]
         beside = "compare" if here.other is not None and here.view.get("beside") == "compare" else "convolution"
         layout = st.selectbox("Showing", layouts, layouts.index(beside), format_func=LAYOUTS.get, key="layout")
     words = {name: purpose.words for name, purpose in PURPOSES.items()}

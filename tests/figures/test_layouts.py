@@ -207,6 +207,7 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, layou
     )
     spec = replace(spec, letters=True, other_image=name[::-1])
     other = shaped["2:3"] if layout == "compare" else (None, None)
+    spec = replace(spec, **({"rows": "layers:2,4", "columns": "heads:0,1,mean"} if layout == "grid" else {}))
     figure = figures.draw(spec, seen, image, other=other[0], other_image=other[1])
     for pixels_ in figure.findobj(Pixels):
         pixels_.set_visible(False)  # only the words matter here

@@ -1,0 +1,78 @@
+"""The rows and columns of the layout grid: what changes from one to the next, and how that is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from playground.errors import PlaygroundError
+from playground.figures.spec import POOLED, Spec, query_words
+
+FIELDS = {  # an axis -> the field of a Spec that changes along it
+    "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
+}  # fmt: skip
+EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
+
+
+@dataclass(frozen=True)
+class Axis:
+    name: str
+    values: tuple
+
+    @property
+    def field(self) -> str:
+        return FIELDS[self.name]
+
+
+def axes(spec: Spec) -> tuple[Axis, Axis]:
+    """(rows, columns)"""
+    if not spec.rows and not spec.columns:
+        raise PlaygroundError(f"A grid needs --rows and --columns: two of {EXAMPLES}.")
+    rows, columns = (read(text) if text else None for text in (spec.rows, spec.columns))
+    if rows and columns and rows.name == columns.name:
+        raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(FIELDS)}.")
+    alone = Axis("layers", (spec.layer,))  # a single row or column
+    return rows or alone, columns or alone
+
+
+def read(text: str) -> Axis:
+    from playground.figures.command_line import read_numbers, read_query
+
+    name, _, values = text.partition(":")
+    if name not in FIELDS or not values:
+        raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
+    if name == "heads" and not set(values.split(",")) & POOLED.keys():
+        return Axis(name, tuple(read_numbers(values, None, "--rows heads")))
+    if name == "heads":
+        return Axis(name, tuple(value if value in POOLED else int(value) for value in values.split(",")))
+    if name == "layers":
+        return Axis(name, tuple(read_numbers(values, None, "--rows layers")))
+    if name == "patches":
+        return Axis(name, tuple(read_query(value) for value in values.split("-")))
+    return Axis(name, tuple(values.split(",")))
+
+
+def names(spec: Spec) -> list[tuple[str, str]]:
+    """(picture, model) of all the traces that the grid needs, the first one first."""
+    found = {(spec.image, spec.model): None}
+    rows, columns = axes(spec)
+    pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
+    models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
+    found = {(picture, model): None for picture in pictures for model in models}
+    return list(found)
+
+
+def called(axis: Axis, value, seen, model: str) -> str:
+    """A row's or a column's title."""
+    from playground.figures import captions
+
+    if axis.name == "layers":
+        return f"layer {value}"
+    if axis.name == "heads":
+        return {"mean": "mean of heads", "max": "largest of heads"}.get(value) or f"head {value}"
+    if axis.name == "scales":
+        said = captions.scale(seen, value)
+        return said if said == "no scale" else f"scale {said}"
+    if axis.name == "patches":
+        return captions.asked(value) if isinstance(value, tuple) else query_words(value)
+    return model if axis.name == "models" else PurePath(value).stem

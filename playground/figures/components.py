@@ -1,0 +1,35 @@
+"""The colours of features: the first three principal components of the patches' features as red, green and blue.
+
+The screen has the same arithmetic in microscope/core/features.js."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+ENDS = (2, 98)  # percentiles: where a colour is dark and where it is bright
+
+
+def patches(seen: Trace, layer: int) -> np.ndarray:
+    """(patches, width): each at length 1, so that a few long ones don't decide everything."""
+    x = seen.features(layer)[len(seen.prefix) :].numpy().astype(np.float64)
+    return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+
+
+def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
+    """((patches, 3) bytes of each picture, the share of the variance that three directions hold). Several pictures
+    together: the same part has the same colour in all of them."""
+    every = np.concatenate(pictures)
+    centred = every - every.mean(0)
+    _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
+    signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # a direction has none of its own
+    along = centred @ (directions[:3].T * signs)  # (patches, 3)
+    low, high = np.percentile(along, ENDS, axis=0)
+    shares = np.clip((along - low) / np.maximum(high - low, 1e-12), 0, 1)
+    ends = np.cumsum([len(one) for one in pictures])[:-1]
+    held = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
+    return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(held)

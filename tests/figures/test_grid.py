@@ -1,0 +1,106 @@
+"""The layout grid: rows and columns of whatever changes, with one exposure. And the colours of features."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import playground
+from playground import PlaygroundError, figures
+from playground.__main__ import main
+from playground.figures import Spec, asked, components, numbers, prints
+from playground.figures.compose import subjects
+from playground.figures.maps import domain
+from playground.figures.sheet import Pixels
+
+SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
+
+
+def cells(spec, seen, picture, **more):
+    spec, first, others = subjects(spec, seen, picture, **more)
+    return asked.asked(spec, first, others)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "expected"),
+    [
+        ("layers:0,2", "heads:1-3", lambda seen: [seen.row(i, h, (3, 4)) for i in (0, 2) for h in (1, 2, 3)]),
+        ("heads:0,mean", "scales:on,off", lambda seen: [
+            *(seen.row(1, 0, (3, 4), scale) for scale in ("on", "off")),
+            *(seen.rows(1, (3, 4), scale).mean(0) for scale in ("on", "off")),
+        ]),
+        ("patches:0,0-cls", None, lambda seen: [seen.row(1, 2, (0, 0)), seen.row(1, 2, "cls")]),
+    ],
+)  # fmt: skip
+def test_each_cell_has_the_numbers_of_its_row_and_its_column(seen, picture, tmp_path, rows, columns, expected):
+    spec = replace(SMALL, rows=rows, columns=columns)
+    _, (table,) = numbers.collected(spec, seen, picture)
+    np.testing.assert_allclose(table.values, [row.numpy() for row in expected(seen)], rtol=1e-6)
+
+
+def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, picture):
+    spec = replace(SMALL, rows="layers:0,2", columns="heads:1,3")
+    figure = figures.draw(spec, seen, picture)
+    shown = [one.map() for one in cells(spec, seen, picture)]
+    drawn = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
+    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
+    for one, panel in zip(shown, drawn, strict=True):
+        np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, shown)))
+    words = [text.get_text() for text in figure.texts]
+    assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(words)
+    assert "rows: layers, columns: heads." in " ".join(words)
+
+
+def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture.save("disc.png")
+    picture.crop((0, 0, 120, 60)).save("wide.png")
+    line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures", "--for", "page"]
+    line += ["--columns", "models:untrained,ViT-Ti/16", "--dpi", "60"]
+    assert main([*line, "-o", "a.png"]) == 0
+    said = Image.open("a.png").text
+    assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in said["Description"]
+    assert main([*line, "-o", "a.npz"]) == 0
+    with np.load("a.npz") as held:
+        assert [held[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")] == [
+            [14, 14], [14, 14], [10, 19], [10, 19],
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "sentence"),
+    [
+        (None, None, "A grid needs --rows and --columns"),
+        ("layers:0", "layers:1", "Rows and columns are both layers"),
+        ("colours:red", None, "Rows and columns are written as layers:2,5,8"),
+        ("layers", None, "given was 'layers'"),
+        ("layers:0,9", None, "There is no layer 9"),
+        ("patches:0,0-9,9", None, r"There is no patch \(9, 9\)"),
+    ],
+)
+def test_what_is_no_grid_is_a_sentence(seen, picture, rows, columns, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        figures.draw(replace(SMALL, rows=rows, columns=columns), seen, picture)
+
+
+def test_the_colours_of_features_are_three_principal_components(seen, picture):
+    x = components.patches(seen, 1)
+    (drawn,), held = components.colours([x])
+    centred = x - x.mean(0)
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    assert held == pytest.approx(values[-3:].sum() / values.sum())
+    for n in range(3):
+        along = centred @ vectors[:, -1 - n]
+        assert abs(np.corrcoef(drawn[:, n], along)[0, 1]) > 0.97  # but for the few that are cut at both ends
+    figure = figures.draw(replace(SMALL, layout="components", query=None), seen, picture)
+    shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
+    np.testing.assert_array_equal(np.asarray(shown).reshape(-1, 3), drawn)
+    assert f"they hold {held:.0%} of what differs" in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_from_python_a_grid_needs_one_trace(seen, picture):
+    figure = playground.figure(
+        seen, 1, query=(3, 4), layout="grid", rows="heads:0-3", columns="scales:on,off", image=picture
+    )
+    assert figure.facts["rows"] == "heads:0-3"
