@@ -31,7 +31,8 @@ def axes(spec: Spec) -> tuple[Axis, Axis]:
     rows, columns = (read(text) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(FIELDS)}.")
-    alone = Axis("layers", (spec.layer,))  # a single row or column
+    given = rows or columns
+    alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
     return rows or alone, columns or alone
 
 
