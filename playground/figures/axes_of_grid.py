@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from playground.errors import PlaygroundError
-from playground.figures.spec import POOLED, Spec, query_words
+from playground.figures import captions
+from playground.figures.command_line import read_numbers, read_query
+from playground.figures.spec import AXES, POOLED, Spec, query_words
 
-FIELDS = {  # an axis -> the field of a Spec that changes along it
-    "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
-}  # fmt: skip
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
 
@@ -21,7 +20,7 @@ class Axis:
 
     @property
     def field(self) -> str:
-        return FIELDS[self.name]
+        return AXES[self.name]
 
 
 def axes(spec: Spec) -> tuple[Axis, Axis]:
@@ -30,17 +29,15 @@ def axes(spec: Spec) -> tuple[Axis, Axis]:
         raise PlaygroundError(f"A grid needs --rows and --columns: two of {EXAMPLES}.")
     rows, columns = (read(text) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
-        raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(FIELDS)}.")
+        raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     given = rows or columns
     alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
     return rows or alone, columns or alone
 
 
 def read(text: str) -> Axis:
-    from playground.figures.command_line import read_numbers, read_query
-
     name, _, values = text.partition(":")
-    if name not in FIELDS or not values:
+    if name not in AXES or not values:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
     if name == "heads" and not set(values.split(",")) & POOLED.keys():
         return Axis(name, tuple(read_numbers(values, None, "--rows heads")))
@@ -65,8 +62,6 @@ def names(spec: Spec) -> list[tuple[str, str]]:
 
 def called(axis: Axis, value, seen, model: str) -> str:
     """A row's or a column's title."""
-    from playground.figures import captions
-
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":

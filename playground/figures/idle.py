@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.figures.axes_of_grid import FIELDS
-from playground.figures.spec import SIGNED, WITHOUT_HEADS, Spec
+from playground.figures.spec import AXES, SIGNED, WITHOUT_HEADS, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -39,7 +38,7 @@ USES = (
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
-        for axis, field in FIELDS.items() if axis != "pictures" and axis != "models"
+        for axis, field in AXES.items() if axis != "pictures" and axis != "models"
     ),
     Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to --layout convolution"),
     Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),

@@ -56,6 +56,9 @@ LAYOUTS = {
     "atlas": "what every head does on average",
     "curves": "what the scale does to the softmax as dₖ grows",
 }
+AXES = {  # of a grid -> the field that changes along it
+    "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
+}  # fmt: skip
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
     "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
