@@ -52,6 +52,10 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .tour-scrolls CONTENT { padding-bottom: 55vh; }
 POPOVER_BODY:has([class*="st-key-card-"]) VERTICAL { gap: 0.1rem; }
 POPOVER_BODY:has([class*="st-key-card-"]) { width: min(30rem, 95vw); max-height: 80vh; }
+@media (min-width: 1600px) { /* the samples have what the others need not */
+  .st-key-toolbar COLUMN { flex: 0 0 10rem; }
+  .st-key-toolbar COLUMN:nth-child(2) { flex: 1 1 0; }
+}
 body TOASTS { inset: auto 1rem 1rem auto; } /* below the switch and the sentence */
 @media (max-width: 1100px) { /* two lines: the pages and the samples, then the rest */
   .st-key-toolbar HORIZONTAL { flex-wrap: wrap; gap: 0.5rem; }

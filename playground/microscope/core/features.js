@@ -42,45 +42,68 @@ export function similarityInto(out, features, token, asked = features) {
   return out;
 }
 
-const ITERATIONS = 60;
+const ITERATIONS = 60; // at most
+const STILL = 1e-9; // less than this turned: the direction is found
 
 // The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
 // together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
 // width.
 export function principal(pictures) {
   const { width } = pictures[0];
-  const mean = new Float64Array(width);
-  let count = 0;
-  eachPatch(pictures, (unit, at) => {
-    count++;
-    for (let x = 0; x < width; x++) mean[x] += unit[at + x];
-  });
-  for (let x = 0; x < width; x++) mean[x] /= count;
+  const { mean, patches } = centred(pictures, width);
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
     for (let i = 0; i < ITERATIONS; i++) {
-      const next = new Float64Array(width);
-      eachPatch(pictures, (unit, at) => {
-        let along = 0;
-        for (let x = 0; x < width; x++) along += (unit[at + x] - mean[x]) * direction[x];
-        for (let x = 0; x < width; x++) next[x] += along * (unit[at + x] - mean[x]);
-      });
+      const next = timesItself(patches, direction);
       for (const former of directions) takeOut(next, former);
       normalise(next);
+      const turned = 1 - Math.abs(inner(next, 0, direction));
       direction = next;
+      if (turned < STILL) break;
     }
     directions.push(direction);
   }
   const found = { mean, directions, ranges: [] };
-  found.ranges = directions.map((_, n) => rangeOf(pictures, found, n));
+  found.ranges = directions.map((direction) => rangeOf(patches, direction));
   return found;
 }
 
-function eachPatch(pictures, visit) {
-  for (const { tokens, width, from, unit } of pictures) {
-    for (let j = from; j < tokens; j++) visit(unit, j * width);
+// mean: (width,); patches: (count × width), what each patch has beyond the mean
+function centred(pictures, width) {
+  const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
+  const patches = new Float32Array(count * width);
+  let at = 0;
+  for (const { unit, from } of pictures) {
+    patches.set(unit.subarray(from * width), at);
+    at += unit.length - from * width;
   }
+  const mean = new Float64Array(width);
+  for (let p = 0; p < patches.length; p += width) for (let x = 0; x < width; x++) mean[x] += patches[p + x] / count;
+  for (let p = 0; p < patches.length; p += width) for (let x = 0; x < width; x++) patches[p + x] -= mean[x];
+  return { mean, patches };
+}
+
+// Xᵀ(X·direction)
+function timesItself(patches, direction) {
+  const width = direction.length;
+  const out = new Float64Array(width);
+  for (let p = 0; p < patches.length; p += width) {
+    const along = inner(patches, p, direction);
+    for (let x = 0; x < width; x++) out[x] += along * patches[p + x];
+  }
+  return out;
+}
+
+function inner(a, at, b) {
+  let s0 = 0,
+    s1 = 0,
+    x = 0;
+  for (; x + 1 < b.length; x += 2) {
+    s0 += a[at + x] * b[x];
+    s1 += a[at + x + 1] * b[x + 1];
+  }
+  return x < b.length ? s0 + s1 + a[at + x] * b[x] : s0 + s1;
 }
 
 function takeOut(vector, direction) {
@@ -108,10 +131,10 @@ function along(unit, at, { mean, directions }, n) {
 }
 
 // Where a colour is dark and where it is bright: at the 2nd and the 98th of a hundred patches.
-function rangeOf(pictures, found, n) {
-  const values = [];
-  eachPatch(pictures, (unit, at) => values.push(along(unit, at, found, n)));
-  values.sort((a, b) => a - b);
+function rangeOf(patches, direction) {
+  const values = new Float64Array(patches.length / direction.length);
+  for (let j = 0; j < values.length; j++) values[j] = inner(patches, j * direction.length, direction);
+  values.sort();
   const low = values[Math.floor(0.02 * (values.length - 1))],
     high = values[Math.ceil(0.98 * (values.length - 1))];
   return [low, high > low ? high : low + 1];
