@@ -32,7 +32,7 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         for patch in ((3, 4), (9, 2), (12, 12)):
             assert_close(visitor.hover(patch)["map"], python(patch), 2e-3)
         assert not visitor.part("waiting").is_visible()
-        assert len(visitor.sent) == sent
+        assert [message for message in visitor.sent[sent:] if b'"habits"' not in message] == []
 
 
 def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(visit):
