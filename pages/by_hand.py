@@ -20,6 +20,16 @@ with st.container(key="lesson_nine"):
         "all keys the same, whatever A’s query is: *equal* scores are enough, they need not be 0; then all other rows "
         "are even too. Or let the keys differ only at a right angle to A’s query: a step in that direction changes no "
         "score of A.",
+        hint="Which scores make all nine powers of e equal? They need not be 0.",
+        done=by_hand.even(),
+    )
+    lesson.exercise(
+        "Press *Queries = keys*: now one vector has both roles. What do you see in the scores?",
+        "They are symmetric: A’s score with B is B’s score with A, and among vectors of one length each token scores "
+        "highest with itself. With one role a token can only look for its like. With **two** matrices, W_Q and W_K, it "
+        "can look for something else than it is; with a third, W_V, it gives something else than it is found by.",
+        hint="Turn the tab above the matrix from weights to scores, and compare row A, column B with row B, column A.",
+        done=by_hand.one_role(),
     )
     lesson.exercise(
         "A listens to B. Does B listen to A?",
@@ -27,6 +37,13 @@ with st.container(key="lesson_nine"):
         f"*Start again*: A gives B {by_hand.given('A', 'B')}, and B gives A {by_hand.given('B', 'A')}. The matrix is "
         "not symmetric.",
     )
+    st.subheader("Then the values", anchor=False)
+    st.markdown(
+        "Weights alone move nothing. Each token also has a **value**, here one number, and each token receives the "
+        "mean of all values, weighted by its row. Drag an arrow above, and what is received changes with it."
+    )
+by_hand.values()
+with st.container(key="lesson_values"):
     st.subheader("The same on a picture", anchor=False)
     st.markdown(
         "Now a patch of the picture is a token, and its query and its key are both its mean colour, as a vector of "
@@ -53,5 +70,12 @@ with st.container(key="lesson_masks"):
         "A weight that is set to 0 afterwards leaves a row that sums to less than one. A *score* of 0 is no mask "
         "either: e⁰ = 1, and the token gets a weight. And *multiplying* a score by a mask does not help: 0·−∞ is not "
         "a number.",
+    )
+    lesson.exercise(
+        "A text model predicts the next word: no word may listen to a later one. Set that mask.",
+        "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so a ViT has no such "
+        "mask.",
+        hint="One button above the matrices says it in words.",
+        done=by_hand.causal(),
     )
 lesson.end()

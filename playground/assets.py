@@ -13,3 +13,4 @@ SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
 TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.training.timelapse
+TEACHING = ASSETS / "teaching"  # python -m playground.figures.teaching

@@ -32,7 +32,8 @@ def begin(
     setting stand in the address; `exports` is the layout of figures that shows what the page is about."""
     here = arrive(page, settings)
     toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
-    _overview(page)
+    if st.session_state["class"] == "no":
+        _overview(page)
     with st.container(key="lesson"):
         st.header(PAGES[page].title, anchor=False)
         st.markdown(idea)
@@ -60,7 +61,10 @@ def end() -> None:
     state = st.session_state
     following = after(PAGES[state.page])
     words = state.here.words(view=False)
-    st.page_link(following.file, label=f"Next: {following.title}", icon=":material/arrow_forward:", query_params=words)
+    if state["class"] == "no":
+        st.page_link(
+            following.file, label=f"Next: {following.title}", icon=":material/arrow_forward:", query_params=words
+        )
     write_address()
     fetching.follow()
 
@@ -72,6 +76,13 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
-def exercise(question: str, answer: str) -> None:
-    with st.expander(question, icon=":material/edit:"):
+def exercise(question: str, answer: str, hint: str = "", done: bool | None = None) -> None:
+    """`done`: whether the page is in the state that the exercise asks for; None if it asks for words alone. With a
+    hint, the answer comes one click later."""
+    icon = ":material/check_circle:" if done else ":material/edit:"
+    with st.expander(f"{question} **Done.**" if done else question, icon=icon):
+        if hint and not done:
+            st.markdown(f"*Hint:* {hint}")
+            if not st.toggle("Show the answer", key=f"answer_{question[:40]}"):
+                return
         st.markdown(answer)

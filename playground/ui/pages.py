@@ -29,7 +29,8 @@ LESSONS = (
     Page("training", "Training", "Training: from fog to structure", ":material/timelapse:"),
     Page("code", "Code", "Code: read it", ":material/code:"),
 )
-PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS)}
+TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
+PAGES = {page.name: page for page in (MICROSCOPE, *LESSONS, TEACH)}
 PARTS = {  # of the model, as they follow each other: name -> (the page about it, the pages on which it is lit)
     "Picture": ("patches", ("training", "code")),
     "Patches": ("patches", ("patches", "training", "code")),

@@ -11,15 +11,18 @@ from playground.serving.browser import FORGET, MINE
 from playground.ui import choosers, fetching, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
-from playground.ui.pages import LESSONS, MICROSCOPE, PAGES
+from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, TEACH
 from playground.version import __version__
 
 state = st.session_state
 
 
 def toolbar(*more: Callable[[], None]) -> None:
-    """Each of `more` draws one chooser in a column of its own."""
+    """Each of `more` draws one chooser in a column of its own. A class link shows the scene alone."""
     here = state.here
+    if state.get("class") == "yes":
+        tour.draw()
+        return
     bar = st.container(key="toolbar")
     with bar:
         widths = [1.45, 4.3, 1.5, 1.5, *[1.3] * len(more)]
@@ -56,6 +59,7 @@ def _menu() -> None:
     st.page_link(MICROSCOPE.file, label=MICROSCOPE.title, icon=MICROSCOPE.icon, query_params=words)
     for number, page in enumerate(LESSONS, start=1):
         st.page_link(page.file, label=f"{number} · {page.title}", icon=page.icon, query_params=words)
+    st.page_link(TEACH.file, label=TEACH.title, icon=TEACH.icon, query_params=words)
     st.page_link(MICROSCOPE.file, label="Guided tour", icon=":material/tour:", query_params=tour.words(1, state.here))
     st.caption(f"Attention Playground {__version__}")
 

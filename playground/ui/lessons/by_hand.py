@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from playground.lessons import by_hand
+from playground.lessons import by_hand, teaching
 from playground.pack import pack, unpack
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
@@ -37,6 +37,33 @@ def given(asks: str, asked: str) -> str:
     """The weight that one of the nine tokens gives to another with the arrows of the start, in per cent."""
     weights = by_hand.weights(by_hand.read(by_hand.start(), tokens=18))
     return f"{weights['ABCDEFGHI'.index(asks), 'ABCDEFGHI'.index(asked)]:.0%}".replace("%", " %")
+
+
+def even(token: int = 0) -> bool:
+    """Whether this token's row is even, with the arrows as they are."""
+    arrows = by_hand.read(state.arrows, tokens=18)
+    row = by_hand.weights(arrows)[token]
+    return bool((row - 1 / len(row)).abs().max() < 0.005)
+
+
+def one_role() -> bool:
+    """Whether every token's query is its key."""
+    q, k = by_hand.read(state.arrows, tokens=18).chunk(2)
+    return bool((q == k).all())
+
+
+def values() -> None:
+    """What each token receives: its row of weights times the values."""
+    weights = by_hand.weights(by_hand.read(state.arrows, tokens=18))
+    received = weights @ weights.new_tensor(teaching.VALUES)
+    head = "".join(f"| {letter} " for letter in teaching.TOKENS)
+    given = "".join(f"| {value} " for value in teaching.VALUES)
+    taken = "".join(f"| **{float(number):.1f}** " for number in received)
+    st.markdown(f"| token {head}|\n|---{'|---' * 9}|\n| value, given {given}|\n| received {taken}|")
+
+
+def causal() -> bool:
+    return state.mask == "causal"
 
 
 def guess_shared() -> None:

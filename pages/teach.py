@@ -1,0 +1,24 @@
+"""For the one who teaches: plans, misconceptions, sheets to print and a quiz."""
+
+import streamlit as st
+
+from playground.ui import lesson
+from playground.ui.lessons import teach
+
+here = lesson.begin(
+    "teach",
+    "Everything for a lecture: a plan that opens each scene, what students often say, a sheet to compute by hand, a "
+    "quiz.",
+    teach.SETTINGS,
+)
+teach.parts()
+match st.session_state.part:
+    case "plan":
+        teach.plan()
+    case "notes":
+        teach.notes()
+    case "print":
+        teach.sheets()
+    case "quiz":
+        teach.quiz()
+lesson.end()

@@ -1,0 +1,171 @@
+"""Prints what a lecturer hands out, from playground/lessons/teaching.py into assets/teaching:
+
+    python -m playground.figures.teaching
+
+A handout of one sheet with its key, and a quiz with its key, each for A4 and Letter; the plans and the notes as text.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+
+from playground.assets import TEACHING
+from playground.figures.sheet import house_style
+from playground.lessons import teaching
+from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
+
+PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
+MARGIN, LINE = 0.8, 0.2  # inches
+LETTERS = 108  # in a line of text
+
+
+@dataclass
+class Page:
+    """A sheet of paper that is written from the top downwards."""
+
+    figure: Figure
+    y: float = MARGIN
+
+    @staticmethod
+    def of(paper: str) -> Page:
+        return Page(Figure(figsize=PAPERS[paper]))
+
+    def write(self, text: str, size: float = 10.5, bold: bool = False, indent: float = 0.0) -> None:
+        wide, high = self.figure.get_size_inches()
+        for line in textwrap.wrap(text, round((LETTERS - indent * 14) * 10.5 / size)) or [""]:
+            self.figure.text(
+                (MARGIN + indent) / wide, 1 - self.y / high, line, fontsize=size, va="top",
+                fontweight="bold" if bold else "normal",
+            )  # fmt: skip
+            self.y += LINE * size / 10.5
+        self.y += 0.04
+
+    def table(self, rows: list[list[str]], widths: list[float], size: float = 10.5, row_height: float = 0.34) -> None:
+        """Cells with lines around them; the first row is the heading."""
+        wide, high = self.figure.get_size_inches()
+        axes = self.figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, wide), ylim=(high, 0))
+        axes.axis("off")
+        for number, row in enumerate(rows):
+            x, y = MARGIN, self.y + number * row_height
+            for cell, width in zip(row, widths, strict=True):
+                axes.plot(
+                    [x, x + width, x + width, x, x], [y, y, y + row_height, y + row_height, y], "k", linewidth=0.6
+                )
+                axes.text(
+                    x + width / 2, y + row_height / 2, cell, fontsize=size, ha="center", va="center",
+                    fontweight="bold" if number == 0 else "normal",
+                )  # fmt: skip
+                x += width
+        self.y += len(rows) * row_height + 0.2
+
+
+def handout(paper: str, key: bool) -> list[Page]:
+    """One sheet; with the numbers filled in, it is the teacher's."""
+    page, found = Page.of(paper), teaching.sheet()
+    asks = TOKENS[ASKS]
+    page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
+    page.write(
+        "Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of weights "
+        f"of token {asks}, and what {asks} receives. A calculator helps; two decimals are enough."
+    )
+    rows = [["token", "query q", "key k", "value v"]]
+    rows += [
+        [TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (found.queries[i], found.keys[i])), str(VALUES[i])]
+        for i in range(len(TOKENS))
+    ]
+    page.table(_minus(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
+    page.write(
+        f"1.  Multiply {asks}'s query with each key: q·k = q₁k₁ + q₂k₂.     2.  Divide by √d_k = √2 = 1.41.     3.  "
+        "Take e to that power.     4.  Add the nine powers up. Each weight is a power divided by this sum.     5.  Mix "
+        "the values: add up weight × value."
+    )
+    head = ["for key", "q·k", "÷ √2", "e^score", "weight", "weight × value"]
+    filled = zip(found.products, found.scores, found.powers, found.weights, VALUES, strict=True)
+    rows = [head] + [
+        [TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5)]
+        for i, (p, s, e, w, v) in enumerate(filled)
+    ]
+    rows.append(["sum", "", "", *((f"{sum(found.powers):.2f}", "1", f"{found.mixture:.2f}") if key else ("", "", ""))])
+    page.table(_minus(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
+    best = TOKENS[max(range(len(TOKENS)), key=found.weights.__getitem__)]
+    for question, answer in (
+        (f"Whom does {asks} listen to most? Does that token listen to {asks} as much?", f"{best}, with "
+         f"{max(found.weights):.0%}. No: {best}'s row comes from {best}'s query and {asks}'s key."),
+        (f"Set {asks}'s query to (0, 0). What are the weights now?", "1/9 each: all scores are 0."),
+        ("Add 5 to every score. Which weight changes?", "None: only differences count."),
+    ):  # fmt: skip
+        page.write(question, bold=True)
+        page.write(answer if key else "", indent=0.2)
+        page.y += 0 if key else 0.1
+    page.write("Check on the screen: page By hand, Start again.", 9)
+    return [page]
+
+
+def quiz(paper: str, key: bool) -> list[Page]:
+    pages = [Page.of(paper)]
+    pages[0].write("Ten questions on attention" + (": the key" if key else ""), 18, bold=True)
+    for number, question in enumerate(teaching.quiz(), start=1):
+        if pages[-1].y > PAPERS[paper][1] - MARGIN - 1.6:
+            pages.append(Page.of(paper))
+        page = pages[-1]
+        page.write(f"{number}.  {question.asks}", bold=True)
+        for place, option in enumerate(question.options):
+            box = "☒" if key and place == question.right else "☐"
+            page.write(f"{box}  {'abcd'[place]})  {option}", indent=0.25)
+        if key:
+            page.write(question.why, 9.5, indent=0.5)
+        page.y += 0.08
+    return pages
+
+
+def _minus(rows: list[list[str]]) -> list[list[str]]:
+    return [[cell.replace("-", "−") for cell in row] for row in rows]
+
+
+def plan(minutes: int) -> str:
+    lines, at = [f"# A plan for {minutes} minutes", "", "| minute | what | do | opens |", "|---|---|---|---|"], 0
+    for scene in PLANS[minutes]:
+        lines.append(f"| {at} | {scene.title} | {scene.do} | `{scene.link(lean=True)}` |")
+        at += scene.minutes
+    return "\n".join([*lines, "", "The links are relative to the address of the running app.", ""])
+
+
+def notes() -> str:
+    lines = ["# Teacher's notes: what students often say", ""]
+    for note in NOTES:
+        lines += [f"**“{note.heard}”** {note.true} Show it: `{note.show.link()}`", ""]
+    return "\n".join(lines)
+
+
+def files() -> Iterator[tuple[str, str | list[Page]]]:
+    for minutes in PLANS:
+        yield f"plan-{minutes}.md", plan(minutes)
+    yield "notes.md", notes()
+    for paper in PAPERS:
+        for name, make in (("handout", handout), ("quiz", quiz)):
+            yield f"{name}-{paper}.pdf", make(paper, False)
+            yield f"{name}-key-{paper}.pdf", make(paper, True)
+
+
+def main(folder: Path = TEACHING) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with house_style():
+        for name, content in files():
+            if isinstance(content, str):
+                (folder / name).write_text(content, encoding="utf-8")
+                continue
+            with PdfPages(folder / name, metadata={"CreationDate": None, "Title": name.removesuffix(".pdf")}) as pdf:
+                for page in content:
+                    pdf.savefig(page.figure)
+            print(folder / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The page for the one who teaches; what it says stands in playground/lessons/teaching.py."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from playground.assets import TEACHING
+from playground.lessons import teaching
+from playground.ui.navigation import Setting
+
+state = st.session_state
+
+PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
+SETTINGS = {
+    "part": Setting.of("plan", PARTS),
+    "minutes": Setting.of(45, teaching.PLANS),
+    "links": Setting.of("full", ("full", "class")),
+}
+SHEETS = {
+    "handout": "Nine tokens by hand: one sheet",
+    "handout-key": "… with the numbers filled in",
+    "quiz": "Quiz of ten questions",
+    "quiz-key": "… with the answers",
+}
+
+
+def parts() -> None:
+    st.pills("Part", PARTS, format_func=PARTS.get, key="part", label_visibility="collapsed", required=True)
+
+
+def plan() -> None:
+    left, right = st.columns(2)
+    left.segmented_control("Minutes", teaching.PLANS, key="minutes", required=True)
+    right.segmented_control(
+        "Links open", ("full", "class"), key="links", required=True,
+        format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
+    )  # fmt: skip
+    scenes = teaching.PLANS[state.minutes]
+    lines, at = [], 0
+    for scene in scenes:
+        lines.append(
+            f"| {at}–{at + scene.minutes} | [{scene.title}]({scene.link(state.links == 'class')}) | {scene.do} |"
+        )
+        at += scene.minutes
+    st.markdown("\n".join(["| minutes | scene | what to do |", "|---|---|---|", *lines]))
+    st.caption(
+        "A **class link** opens the same fixed state for everybody and hides the row on top: pictures, models, other "
+        "pages. Any address of the app becomes one with *class=yes* behind it."
+    )
+
+
+def notes() -> None:
+    for note in teaching.NOTES:
+        with st.expander(f"“{note.heard}”", icon=":material/record_voice_over:"):
+            st.markdown(f"{note.true} [Show it]({note.show.link()})")
+
+
+def sheets() -> None:
+    for name, words in SHEETS.items():
+        row = st.columns([3, 1, 1], vertical_alignment="center")
+        row[0].markdown(words)
+        for column, paper in zip(row[1:], ("A4", "Letter"), strict=True):
+            file = TEACHING / f"{name}-{paper}.pdf"
+            column.download_button(
+                f"PDF, {paper}", file.read_bytes(), file.name, "application/pdf", key=file.name, on_click="ignore",
+                icon=":material/download:",
+            )  # fmt: skip
+    st.caption("Made by `python -m playground.figures.teaching`.")
+
+
+def quiz() -> None:
+    right = answered = 0
+    questions = teaching.quiz()
+    for number, question in enumerate(questions, start=1):
+        said = st.radio(
+            f"**{number}. {question.asks}**", range(len(question.options)), index=None, key=f"quiz_{number}",
+            format_func=question.options.__getitem__,
+        )  # fmt: skip
+        if said is None:
+            continue
+        answered += 1
+        right += said == question.right
+        verdict = "Right." if said == question.right else f"No: {question.options[question.right]}."
+        st.markdown(f":{'green' if said == question.right else 'orange'}[**{verdict}**] {question.why}")
+    st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")

@@ -1,0 +1,70 @@
+"""What is handed out: the plans fill their time, links open pages that exist, the numbers are softmax's, the files are
+those of the command."""
+
+import math
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from playground.assets import TEACHING
+from playground.figures import teaching as printed
+from playground.figures.sheet import house_style
+from playground.lessons import teaching
+
+
+@pytest.mark.parametrize("minutes", teaching.PLANS)
+def test_a_plan_fills_its_time(minutes):
+    assert sum(scene.minutes for scene in teaching.PLANS[minutes]) == minutes
+
+
+def test_every_link_opens_a_page_in_a_state_that_it_accepts():
+    import importlib
+
+    from playground.ui.pages import PAGES
+
+    scenes = [scene for plan in teaching.PLANS.values() for scene in plan] + [note.show for note in teaching.NOTES]
+    for scene in scenes:
+        page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
+        assert page in PAGES
+        if scene.words:
+            settings = importlib.import_module(f"playground.ui.lessons.{page}").SETTINGS
+            for name, text in parse_qsl(urlsplit(scene.link()).query):
+                assert str(settings[name].read(text)) == text, (page, name, text)
+        assert "class=yes" in scene.link(lean=True)
+
+
+def test_the_sheet_can_be_computed_by_hand():
+    found = teaching.sheet()
+    row = []
+    for (a, b), (c, d) in zip([found.queries[0]] * 9, found.keys, strict=True):
+        row.append((a * c + b * d) / math.sqrt(2))
+    total = sum(math.exp(score) for score in row)
+    assert found.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
+    mixture = sum(math.exp(s) / total * v for s, v in zip(row, teaching.VALUES, strict=True))
+    assert found.mixture == pytest.approx(mixture, abs=0.05)
+
+
+def test_the_quiz_has_ten_questions_with_one_right_answer_each():
+    questions = teaching.quiz()
+    assert len(questions) == 10
+    for question in questions:
+        assert len(set(question.options)) == 4
+        assert 0 <= question.right < 4
+    assert questions[0].options[questions[0].right] == "196"
+    assert "576" in questions[7].why
+    assert re.search(r"2,981", questions[3].why)
+
+
+def test_the_files_are_those_of_the_source():
+    """The texts to the letter; of the PDFs that they are there and that nothing runs off the paper."""
+    with house_style():
+        for name, content in printed.files():
+            assert (TEACHING / name).is_file(), f"{name}: run python -m playground.figures.teaching"
+            if isinstance(content, str):
+                assert (TEACHING / name).read_text(encoding="utf-8") == content, f"{name} is older than its source"
+                continue
+            high = printed.PAPERS[name.removesuffix(".pdf").rsplit("-", 1)[1]][1]
+            assert len(content) <= (1 if name.startswith("handout") else 2)
+            for page in content:
+                assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"

@@ -1,0 +1,58 @@
+"""A class link: the scene alone, in the same state for everybody; and the page for the one who teaches."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from playground.lessons import teaching
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def opened():
+    def open_(page: str, **words: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        for key, value in words.items():
+            app.query_params[key] = value
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+def names(app) -> set[str]:
+    return {component.proto.component_name for component in app.get("bidi_component")}
+
+
+def test_a_class_link_shows_the_scene_alone_and_stays_in_the_address(opened):
+    app = opened("cost", image="1024", **{"class": "yes"})
+    assert app.session_state.image == 1024
+    assert not any("strip" in name for name in names(app))
+    assert app.query_params["class"] in ("yes", ["yes"])
+    assert any("strip" in name for name in names(opened("cost")))
+
+
+@pytest.mark.parametrize("text", ["", "no", "1", "YES", "<b>"])
+def test_anything_else_is_no_class_link(opened, text):
+    assert any("strip" in name for name in names(opened("cost", **{"class": text})))
+
+
+def test_the_quiz_says_why(opened):
+    app = opened("teach", part="quiz")
+    first = teaching.quiz()[0]
+    app.radio(key="quiz_1").set_value(0).run()
+    said = " ".join(element.value for element in app.markdown)
+    assert first.why in said
+    assert "0 of 1 right" in said
+    app.radio(key="quiz_1").set_value(first.right).run()
+    assert "1 of 1 right" in " ".join(element.value for element in app.markdown)
+
+
+@pytest.mark.parametrize("part", ["plan", "notes", "print"])
+def test_every_part_of_the_teacher_s_page_is_there(opened, part):
+    app = opened("teach", part=part)
+    assert app.session_state.part == part
