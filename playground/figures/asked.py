@@ -12,6 +12,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import maps
 from playground.figures.axes_of_grid import Axis, axes
+from playground.figures.command_line import read_query
 from playground.figures.maps import Map
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
 
@@ -36,6 +37,7 @@ class Asked:
         return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale)
 
 
+MOST_QUERIES = 6  # in one picture
 Others = dict[tuple[str, str], Subject]  # of a grid: (picture, model) -> its trace
 
 
@@ -49,6 +51,13 @@ def asked(spec: Spec, subject: Subject, other: Subject | Others | None = None) -
         return [one for row in grid(spec, subject, other) for one in row]
     if spec.layout == "compare":
         return _two(spec, subject, other, scale)
+    if spec.layout == "head" and spec.other_queries:
+        queries = [spec.query, *(read_query(place) for place in spec.other_queries.split("-"))]
+        if len(queries) > MOST_QUERIES:
+            raise PlaygroundError(
+                f"At most {MOST_QUERIES} patches have colours of their own; given were {len(queries)}."
+            )
+        return [Asked(subject, replace(spec, query=query), scale) for query in queries]
     layers = range(seen.layers) if spec.layout == "wall" else [spec.layer]
     heads = range(seen.heads) if spec.layout in ("wall", "heads") else [spec.head]
     return [Asked(subject, replace(spec, layer=layer, head=head), scale) for layer in layers for head in heads]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures import naming
+from playground.figures.light import MASS
 from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
@@ -105,7 +106,7 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
             if even
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
-    outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
+    outlined = _outlined(spec)
     return " ".join([f"{first[0].upper()}{first[1:]}.", *altered(spec, seen), *outlined])
 
 
@@ -122,7 +123,7 @@ def grid_caption(spec: Spec, asks, rows, columns) -> str:
     said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
     first_sentence = f"{said[0].upper()}{said[1:]}; {', '.join(along)}."
-    outlined = ["Outlined: the patches that hold 60% of what all patches get."] if is_lit(spec) else []
+    outlined = _outlined(spec)
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
     return " ".join([first_sentence, *where, *outlined])
 
@@ -135,6 +136,20 @@ def _says(spec: Spec, who: str) -> str:
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what reaches {who} through all layers",
     }[spec.what]
+
+
+def _outlined(spec: Spec) -> list[str]:
+    if not (is_lit(spec) or spec.mass):
+        return []
+    verb = "Shown" if spec.mask else "Outlined"
+    return [f"{verb}: the patches that hold {percent(spec.mass or MASS)} of what all patches get."]
+
+
+def queries_caption(spec: Spec, seen: Trace, count: int, span) -> str:
+    full = f"{100 * span.high:.2g}%" if span.percent else f"{span.high:.2g}"
+    said = f"{_made_with(spec, seen)}: {_says(spec, f'{count} patches').replace('listens', 'listen')}."
+    said = f"{said[0].upper()}{said[1:]}"
+    return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, seen)])
 
 
 def _made_with(spec: Spec, seen: Trace) -> str:

@@ -24,6 +24,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
         "other_image": "--with-image",
         "other_model": "--with-model",
+        "other_queries": "--with-patch",
         "rows": "--rows",
         "columns": "--columns",
         "sweep": "--sweep",
@@ -36,6 +37,9 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "theme": "--theme",
         "transparent": "--transparent",
         **{name: flag for name, flag in VIEWED.items() if name in LOOKS},
+        "over": "--over",
+        "mass": "--mass",
+        "mask": "--mask",
         "caption": "--caption",
         "bar": "--bar",
         "marker": "--marker",
@@ -51,7 +55,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
 ALIASES = {  # as in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
-    "other_image": "--other-image", "other_model": "--other-model",
+    "other_image": "--other-image", "other_queries": "--other-queries", "other_model": "--other-model",
 }  # fmt: skip
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
@@ -74,6 +78,10 @@ HELP = {
     "footer": "a line that says where the figure comes from",
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
+    "other_queries": "more patches in the same picture, each in a colour of its own: 3,4-10,12",
+    "over": "what lies beneath the heat: grey: the photograph in soft grey; photo: in its colours; none: the bare map",
+    "mass": "an outline around the fewest patches that hold this share, such as 0.6",
+    "mask": "only those patches; the rest of the picture is left out",
     "rows": "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), models:bundled,dinov2-small, "
     "patches:9,7-3,4 or scales:on,off",
     "columns": "the same for its columns",
@@ -84,6 +92,7 @@ METAVARS = {
     "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
+    "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -107,7 +116,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     elif name in CHOICES:
         group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
     else:
-        kind = {"dpi": int, "ceiling": float, "width": read_length}.get(name, str)
+        kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
 

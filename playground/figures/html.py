@@ -84,7 +84,8 @@ def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
 
 
 LOOKS = {  # of a drawn figure, that an interactive one has no use for -> its flag
-    "purpose": "--for", "width": "--width", "font": "--font", "letters": "--letters",
+    "purpose": "--for", "width": "--width", "font": "--font", "letters": "--letters", "over": "--over",
+    "mass": "--mass", "mask": "--mask", "other_queries": "--with-patch",
     "transparent": "--transparent", "caption": "--no-caption", "bar": "--no-bar",
     "marker": "--no-marker", "prefix": "--no-prefix", "footer": "--footer", "dpi": "--dpi",
 }  # fmt: skip

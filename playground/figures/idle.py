@@ -30,6 +30,16 @@ USES = (
     ),
     Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole, "it looks at one pass: add --whole"),
     Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
+    Use(("other_queries",), lambda s: s.layout == "head", "it belongs to --layout head"),
+    Use(
+        ("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None or s.layout != "head",
+        "several patches have colours of their own",
+    ),
+    Use(("over",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas", "components", "curves"),
+        "it belongs to --draw heat, and to no layout of tiny maps"),
+    Use(("mass", "mask"), lambda s: s.what not in SIGNED and s.layout not in ("wall", "atlas", "components", "curves"),
+        "it needs weights, in maps that are large enough"),
+    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what --mass outlines: add --mass"),
     Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
     Use(("prefix", "bar"), lambda s: s.layout != "components", "colours of features have no bar"),
     Use(

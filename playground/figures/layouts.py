@@ -38,7 +38,8 @@ def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
     if spec.layout == "grid":
         return _grid(spec, subject, other)
     shown = asked(spec, subject, other)
-    return {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}.get(spec.layout, _head)(spec, shown)
+    made = {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}.get(spec.layout, _head)(spec, shown)
+    return replace(made, domain=None) if spec.mask else made  # the photograph itself has no colour bar
 
 
 # One head -------------------------------------------------------------------------------------------------------------
@@ -47,6 +48,8 @@ def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
 def _head(spec: Spec, asks: list[Asked]) -> Content:
     """The picture, what a convolution reads (in its layout), what attention reads. A narrow figure of one head is the
     map alone."""
+    if spec.other_queries:
+        return _queries(spec, asks)
     (one,) = asks
     subject, shown = one.subject, one.map()
     span = maps.domain(spec, [shown])
@@ -60,6 +63,34 @@ def _head(spec: Spec, asks: list[Asked]) -> Content:
         panels = [_photo_panel(spec, subject), *panels]
     said = captions.caption(spec, subject.seen, [shown])
     return Content(Panels(panels), span, said, captions.prefix_line(spec, [shown]))
+
+
+def _queries(spec: Spec, asks: list[Asked]) -> Content:
+    """Several patches in one picture, each in a colour and with an outline of its own."""
+    subject, shown = asks[0].subject, [one.map() for one in asks]
+    span = maps.domain(spec, shown)
+    patches = [maps.patch_of(subject.seen, one.spec.query) for one in asks]
+
+    def draw(sheet, panel_axes, box) -> None:
+        drawn = partial(prints.together, grids=[one.grid for one in shown], span=span)
+        sheet.print(panel_axes, subject.image, box, drawn)
+        for one, ink, dashes in zip(shown, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
+            sheet.outline(panel_axes, light.outlines(prints.densest(one.grid, spec)), box, ink, dashes)
+        for patch, ink in zip(patches, prints.INKS, strict=False):
+            sheet.mark(panel_axes, patch, box, colour=ink)
+
+    panels = [Panel(captions.method(spec), captions.place(spec, spec.layer, spec.head), subject.seen.grid, draw)]
+    if spec.made_for.roomy:
+
+        def photo(sheet, panel_axes, box) -> None:
+            sheet.photo(panel_axes, subject.image, box)
+            for patch, ink in zip(patches, prints.INKS, strict=False):
+                sheet.mark(panel_axes, patch, box, colour=ink)
+
+        panels = [Panel("queries", f"{len(asks)} patches", subject.seen.grid, photo), *panels]
+    legend = tuple((ink, captions.asked(one.spec.query)) for ink, one in zip(prints.INKS, asks, strict=False))
+    said = captions.queries_caption(spec, subject.seen, len(asks), span)
+    return Content(Panels(panels), None, said, captions.prefix_line(spec, shown), legend)
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
@@ -99,8 +130,8 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
 
     def draw(sheet, axes, box) -> None:
         sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
-        if prints.is_lit(spec):
-            sheet.outline(axes, light.outlines(light.densest(shown.grid)), box)
+        if prints.is_lit(spec) or spec.mass:
+            sheet.outline(axes, light.outlines(prints.densest(shown.grid, spec)), box)
         sheet.mark(axes, patch, box)
 
     return Panel(heading, sub, subject.seen.grid, draw)

@@ -8,6 +8,7 @@ from PIL import Image
 
 from playground.figures import light
 from playground.figures.maps import Domain, neighbourhood, shares
+from playground.figures.sheet import THEMES
 from playground.figures.spec import SIGNED, Spec
 
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
@@ -22,11 +23,64 @@ def is_lit(spec: Spec) -> bool:
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
     """The photograph with the numbers of its patches on it."""
+    pixels, chosen = np.asarray(photo), spread(densest(grid, spec), photo.size)
+    if spec.mask:
+        return Image.fromarray(np.where(chosen[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        share, chosen = (spread(cells, photo.size) for cells in (shares(grid, span), light.densest(grid)))
-        return Image.fromarray(light.light(np.asarray(photo), share, chosen))
-    values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
-    return Image.fromarray(light.heat(np.asarray(photo), shares(values, span)))
+        drawn = light.light(pixels, spread(shares(grid, span), photo.size), chosen)
+    else:
+        values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
+        drawn = heated(pixels, shares(values, span), spec.over)
+    return Image.fromarray(drawn)
+
+
+def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
+    """(rows, columns): the set that is outlined."""
+    return light.densest(np.maximum(grid, 0), spec.mass or light.MASS)
+
+
+def paper(spec: Spec) -> np.ndarray:
+    return np.array([int(THEMES[spec.theme].paper[i : i + 2], 16) for i in (1, 3, 5)], np.uint8)
+
+
+def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
+    """The heat over the photograph in soft grey, in its own colours (which fade where the heat's begin: brightness
+    stays that of the weight), or over nothing."""
+    if over == "none":
+        return magma(share)
+    drawn = light.heat(photo, share)
+    if over == "grey":
+        return drawn
+    colour = (photo - (photo @ light.LUMA)[..., None]) * (light.WHITE - light.BLACK)  # has no brightness of its own
+    return np.clip(drawn + (1 - share[..., None]) * colour + 0.5, 0, 255).astype(np.uint8)
+
+
+def magma(share: np.ndarray) -> np.ndarray:
+    return matplotlib.colormaps["magma"](share, bytes=True)[..., :3]
+
+
+# Several patches in one picture ---------------------------------------------------------------------------------------
+
+INKS = ("#F0E442", "#5BD1D7", "#FF8A80", "#B39DFF", "#8FE388", "#FFFFFF")  # of the patches that ask, in turn
+DASHES = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1, 1)),
+    (0, (6, 1.5, 1, 1.5)),
+    (0, (2, 1)),
+    (0, (8, 2)),
+)  # where colours are alike
+
+
+def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image.Image:
+    """Each patch of the picture has the mixed colours of those who listen to it, as strong as the strongest."""
+    pixels = np.asarray(photo)
+    each = np.stack([spread(shares(grid, span), photo.size) for grid in grids])  # (queries, height, width)
+    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
+    mixed = np.tensordot(each, inks, (0, 0)) / np.maximum(each.sum(0), 1e-9)[..., None]
+    strength = 0.85 * each.max(0)[..., None]
+    soft = light.heat(pixels, np.zeros(pixels.shape[:2]))
+    return Image.fromarray((soft * (1 - strength) + mixed * strength + 0.5).astype(np.uint8))
 
 
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
@@ -69,7 +123,7 @@ def read_by_convolution(
 
 def bare(grid: np.ndarray, span: Domain) -> Image.Image:
     """In magma, as the head atlas on the screen."""
-    return Image.fromarray(matplotlib.colormaps["magma"](np.clip(grid / span.high, 0, 1), bytes=True)[..., :3])
+    return Image.fromarray(magma(np.clip(grid / span.high, 0, 1)))
 
 
 def bar(spec: Spec, span: Domain) -> Image.Image:
@@ -82,4 +136,4 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
         return Image.fromarray(light.light(gold, share, np.zeros((1, 256), bool)))
-    return Image.fromarray(light.heat(np.full((1, 256, 3), 127, np.uint8), share))
+    return Image.fromarray(heated(np.full((1, 256, 3), 127, np.uint8), share, spec.over))

@@ -218,7 +218,7 @@ class Sheet:
         patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
         axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
 
-    def outline(self, axes: Axes, paths: list[list[tuple[int, int]]], box: Box) -> None:
+    def outline(self, axes: Axes, paths: list[list[tuple[int, int]]], box: Box, colour=OUTLINE, dashes="-") -> None:
         """Around sets of patches: closed paths of corners (row, column)."""
         vertices, codes = [], []
         for path in paths:
@@ -232,19 +232,20 @@ class Sheet:
         if not vertices:
             return
         width = min(max(box.width * 72 / 260, 0.4), 1.8)
-        for colour, points in (((0, 0, 0, 0.55), 2.2 * width), (OUTLINE, width)):
-            around = PathPatch(Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3)
+        for edge, points, style in (((0, 0, 0, 0.55), 2.2 * width, "-"), (colour, width, dashes)):
+            around = PathPatch(Path(vertices, codes), fill=False, edgecolor=edge, linewidth=points, zorder=3)
+            around.set_linestyle(style)
             around.set(clip_on=False, joinstyle="round")
             axes.add_patch(around)
 
-    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, at: tuple[float, float] = (0, 0)) -> None:
-        """White on black, so that it shows on anything. `at` is where the map's corner lies in the panel."""
+    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = "white") -> None:
+        """White on black, so that it shows on anything; or in the colour of the one who asks."""
         if patch is None or not self.spec.marker:
             return
         width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
-        x, y = at[0] + patch[1], at[1] + patch[0]
-        for colour, points in (("black", 2.4 * width), ("white", width)):
-            outline = Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
+        for edge, points in (("black", 2.4 * width), (colour, width)):
+            place = (patch[1], patch[0])
+            outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:

@@ -63,6 +63,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
+    "over": ("grey", "photo", "none"),
 }
 SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
 SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
@@ -90,6 +91,7 @@ class Spec:
     depth: str = "follow"  # of the convolutions that reach the lit field: a number, or as many as the layers so far
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
+    other_queries: str | None = None  # in the same picture, each in a colour of its own: "3,4-10,12"
     rows: str | None = None  # of the layout "grid": "layers:2,5,8", see axes_of_grid.py
     columns: str | None = None
     # How it looks
@@ -100,6 +102,9 @@ class Spec:
     theme: str = "light"
     transparent: bool = False
     draw: str = "heat"  # or "light": see light.py
+    over: str = "grey"  # what lies beneath the heat
+    mass: float | None = None  # an outline around the fewest patches that hold this share of what all patches get
+    mask: bool = False  # the rest of the picture is left out
     colours: str = "shared"  # of several maps: one exposure for all, or each its own
     ceiling: float | None = None  # the value that is drawn brightest; None: exposed by what is shown
     log: bool = False
@@ -127,6 +132,8 @@ class Spec:
             raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
         if not _within(self.width, 1.5, 40):
             raise PlaygroundError(f"--width goes from 1.5 to 40 inches; given was {self.width}.")
+        if not _within(self.mass, 0.01, 0.99):
+            raise PlaygroundError(f"--mass is a share between 0.01 and 0.99; given was {self.mass}.")
         if not _within(self.ceiling, 1e-9, 1):
             raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling}.")
         words = dict(parse_qsl(self.view, keep_blank_values=True))

@@ -133,6 +133,7 @@ OTHERS = {
     "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
     "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half",
     "width": 5.5, "font": "DejaVu Sans", "letters": True, "rows": "layers:1,2", "columns": "heads:0,mean",
+    "other_queries": "1,2-cls", "over": "photo", "mass": 0.4, "mask": True,
     "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True,
@@ -144,7 +145,7 @@ OTHERS = {
 TOGETHER = {  # a field that means something only beside these
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
-    "rows": {"layout": "grid"}, "columns": {"layout": "grid"},
+    "mask": {"mass": 0.6}, "rows": {"layout": "grid"}, "columns": {"layout": "grid"},
 }  # fmt: skip
 
 

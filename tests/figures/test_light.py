@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from test_javascript import node
 
 from playground.figures import light, prints
@@ -122,3 +123,54 @@ def test_outlines_enclose_just_the_chosen_cells():
 def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
     chosen = np.array([[1, 0], [0, 1]], bool)
     assert sorted(map(len, light.outlines(chosen))) == [4, 4]
+
+
+# What figures add to it -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("over", ["grey", "photo", "none"])
+def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
+    share = np.tile(np.linspace(0, 1, 64), (40, 1))
+    for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
+        drawn = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
+        brightness = drawn[0] @ light.LUMA
+        assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
+        assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
+
+
+def test_over_the_photograph_its_own_colours_show_where_there_is_no_weight():
+    photo = np.full((4, 4, 3), (200, 60, 40), np.uint8)
+    none = prints.heated(photo, np.zeros((4, 4)), "photo")[0, 0].astype(int)
+    assert none[0] - none[2] > 60
+    np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
+
+
+@pytest.mark.parametrize("over", ["grey", "photo", "none"])
+def test_the_bar_has_the_colours_that_are_drawn(over):
+    spec, span = Spec(over=over), Domain(0, 0.1, "")
+    values = np.linspace(0, 0.1, 256)[None]
+    drawn = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
+    assert np.abs(np.asarray(prints.bar(spec, span)).astype(int) - drawn).max() <= 1
+
+
+def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
+    grid = np.array([[0.7, 0.1], [0.1, 0.1]])
+    photo = Image.new("RGB", (4, 4), (10, 200, 30))
+    drawn = np.asarray(prints.printed(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
+    assert (drawn[:2, :2] == (10, 200, 30)).all()
+    assert (drawn[2:] == 255).all()
+
+
+def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
+    """Machado et al. (2009), severity 1, on linear light. Those that come near each other differ in brightness."""
+    confusion = {
+        "protan": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+        "deutan": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+        "tritan": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+    }
+    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
+    for kind, matrix in confusion.items():
+        seen = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[:i]]
+        assert min(apart) > 0.1, (kind, apart)
+    assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
