@@ -156,6 +156,16 @@ def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
     return [Verdict(_label(on, i), float(both[0][i]), float(both[1][i])) for i in ranked]
 
 
+def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
+    """Every label that changes by at least so much, the largest change first; where none does, the likeliest."""
+    if on.logits is None:
+        return []
+    before, after = (_probabilities(seen) for seen in (on, off))
+    changes = np.abs(after - before)
+    found = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
+    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in found]
+
+
 def _probabilities(seen: Trace) -> np.ndarray:
     """(classes,)"""
     multi = seen.vit is not None and seen.vit.config.multi_label

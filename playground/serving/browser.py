@@ -40,6 +40,7 @@ class Choice:
     wish: Wish
     other: tuple[Picture, Wish] | None = None  # to compare with
     whole: Wish | None = None  # the same picture, the whole pass with another scale
+    verdict: tuple[tuple[str, float, float], ...] = ()  # labels that this changes: before and after
     overlay: Overlay | None = None
     first: Wish | None = None  # a coarse first look, shown instead of `wish` until that one is made
     mine: tuple[Picture, ...] = ()  # pictures of the person's own, the latest last: one click brings one back
@@ -113,6 +114,8 @@ class Browser:
             elif self._more is not None and self._more[0] == its_id:
                 arrays[section] = traces.layers(picture, wish, own, self._more[1])
             entry = {"id": its_id, "title": plain_name(wish.model), "image": list(images).index(picture.id)}
+            if wish is choice.whole:
+                entry["verdict"] = choice.verdict
             packs.append(entry | ({"section": section} if section in arrays else {}))
             held |= {its_id, picture.id}
         asks = ["features", "rollout", "whole", "compare", "habits"] + ([] if complete else ["layers"])

@@ -238,7 +238,7 @@ class Session:
         elif what == "whole":
             whole = replace(self.wish, scale=1.0 if asked["scale"] == "off" else float(asked["scale"]))
             traces.answer(self.picture, whole, self.own)
-            self.choice = replace(self.choice, whole=whole)
+            self.choice = replace(self.choice, whole=whole, verdict=self._verdict(whole))
         elif what in ("features", "flows"):
             self._send_matrix(what, str(asked["pack"]), int(asked.get("layer", 0)))
         elif what == "rollout":
@@ -258,6 +258,12 @@ class Session:
         with queue.turn():
             matrix = seen.features(layer) if what == "features" else seen.rollout()
         self._browser.gets({"what": what, "pack": whose, "layer": layer}, matrix.numpy())
+
+    def _verdict(self, whole: Wish) -> tuple[tuple[str, float, float], ...]:
+        from playground.analysis.scale import changed
+
+        on, off = (traces.trace(self.picture, wish, self.own) for wish in (self.wish, whole))
+        return tuple((v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off))
 
     def _send_habits(self, whose: str, first: int) -> None:
         """What is known by now; the browser asks again for the rest."""

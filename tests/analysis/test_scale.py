@@ -131,6 +131,17 @@ def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture)
     assert [(v.label, v.on) for v in rows.verdicts(on, on)] == [(n, pytest.approx(p)) for n, p in on.predictions]
 
 
+def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
+    on, off = playground.trace(small, picture), playground.trace(small, picture, scale="off")
+    p, without = (seen.logits.softmax(-1) for seen in (on, off))
+    change = (without - p).abs()
+    assert len(rows.changed(on, off, least=0)) == len(p)
+    least = change.sort().values[-3].item() - 1e-6
+    given = rows.changed(on, off, least=least)
+    assert [int(v.label.split()[1]) for v in given] == change.argsort(descending=True)[:3].tolist()
+    assert [v.label for v in rows.changed(on, on)] == [f"class {p.argmax()}"]
+
+
 def test_a_model_without_a_classifier_has_no_verdicts(picture):
     seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
     assert rows.verdicts(seen, seen) == []

@@ -73,6 +73,9 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     assert_close(shown["row"], truth, 0.02)  # a hundredfold sharper softmax, layer after layer
     assert apart(shown["row"], sent().row(shown["layer"], shown["head"], (7, 5))) > 0.02
     assert "in the whole forward pass" in visitor.part("badge").inner_text()
+    told = visitor.part("verdict").inner_text()  # of labels, before and after
+    assert " → " in told or "no label changed" in told, told
+    assert "below" not in told
 
 
 def test_a_map_belongs_to_the_pass_that_is_shown(visitor):

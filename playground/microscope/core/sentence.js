@@ -83,7 +83,10 @@ const placed = ({ place }) => (place === "here" ? place : `at ${place}`);
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, place, special }, amount) {
-  const rest = special?.share >= WORTH_TELLING ? `; ${special.names} get ${percent(special.share)}.` : ".";
+  const rest =
+    special?.share >= WORTH_TELLING
+      ? `; ${special.names} ${/ and |registers/.test(special.names) ? "get" : "gets"} ${percent(special.share)}.`
+      : ".";
   const after = ` (${amount})${rest}`;
   if (seen.where === "itself") return { between: ", and the most to ", place: "itself", after };
   if (seen.where === "near") return { between: ", but the most stays near, ", place, after };

@@ -75,12 +75,13 @@ export function collapsing(lens) {
   const { pack, answers, token } = shown;
   const unscaled = Math.abs(shown.scale - 1) < 1e-9;
   if (!unscaled || shown.what !== "weight" || view.direction !== "row" || isMap(view.what)) return null;
-  if (largestOf(answers.weights, view.head * pack.tokens, pack.tokens) > COLLAPSED) return null;
+  const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
+  if (here > COLLAPSED) return null;
   const key = `${view.layer} ${token} ${pack.stored.size}`;
   if (lens.collapse.pack !== pack || lens.collapse.key !== key) {
     lens.collapse = { pack, key, found: search(lens) };
   }
-  return lens.collapse.found;
+  return lens.collapse.found && { ...lens.collapse.found, here };
 }
 
 function search({ view, shown }) {
@@ -89,7 +90,8 @@ function search({ view, shown }) {
   for (const layer of layers) {
     let best = null;
     for (let head = 0; head < pack.heads; head++) {
-      const weight = largestOf(answerCell(answers, layer, head, token, 1, "weight", "row"), 0, pack.tokens);
+      const row = answerCell(answers, layer, head, token, 1, "weight", "row");
+      const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
       if (weight > COLLAPSED && weight > (best?.weight ?? 0)) best = { layer, head, weight };
     }
     if (best) return best;

@@ -18,6 +18,7 @@ export function takePacks(lens, packs) {
     if (!entry) return void missing.push(id);
     lens.packs.delete(id); // and in again at the end: what was not shown for longest goes first
     lens.packs.set(id, Object.assign(entry, { id, title: given.title ?? "", image: given.image ?? 0 }));
+    if (given.verdict) entry.verdict = given.verdict;
     if (entry.pack.forwardScale !== null) roles.whole = entry;
     else if (!roles.main && !missing.includes(packs[0].id))
       roles.main = entry; // the second never stands in for the first

@@ -44,7 +44,12 @@ function factsOf(lens) {
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,
     seen,
-    place: seen && picture.tag?.patch === seen.best ? "here" : seen ? placeName(seen.best, pack.columns) : "",
+    place:
+      seen && picture.tag?.patch === seen.best && !isBehind(picture, seen.best)
+        ? "here"
+        : seen
+          ? placeName(seen.best, pack.columns)
+          : "",
     special: {
       names: specialNames(pack),
       share: ready && !map ? sumOf(answers.weights, at, at + pack.prefixCount) : 0,
@@ -55,6 +60,9 @@ function factsOf(lens) {
     heard: answers.totals[view.head],
   };
 }
+
+// The curtain hides the number beside a patch.
+const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
 // "reg0" is what the model's code calls it; people call it register 0.
 const plainToken = (name) => (/^reg\d+$/.test(name) ? `register ${name.slice(3)}` : prefixName(name));

@@ -6,7 +6,8 @@
 //     packs:   [{bytes, title, image, id}],   // image: an index into images. The first is the main one, the second
 //                                             // is to compare with; one whose header has a forward_scale is a whole
 //                                             // pass with another scale. An id that was given before may come without
-//                                             // bytes; more layers of an id are merged.
+//                                             // bytes; more layers of an id are merged. verdict, of a whole pass:
+//                                             // [label, before, after] of each label that it changes
 //     images:  [{bytes, mime, title, id, start, credit} | {bitmap, title}], // start: [y, x] of the patch asked first,
 //                                             // 0 to 1; credit: who made it, and its licence
 //     place:   "model=…&sample=…",            // of the picture and the model, in an address

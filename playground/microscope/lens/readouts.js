@@ -146,7 +146,7 @@ function writeConvolution(lens) {
     const read = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
     const field = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
     say(refs.reads, `reads ${read} of ${pack.patches} patches`);
-    say(refs.field, depth === 1 ? "" : `reached ${field} of ${pack.patches}`);
+    say(refs.field, depth === 1 ? "" : `reach ${field} of ${pack.patches} patches`);
   }
   say(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
   refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
@@ -216,37 +216,24 @@ function headsNote(direction, habit, more) {
   return `heads, by what each does on average over this picture${more ? `, and ${counted}` : ""}`;
 }
 
-// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it: every
-// label that has changed, the largest change first.
+// What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
 function writeVerdict(lens) {
-  const { refs, shown, main, whole } = lens;
-  const before = main.pack.header.predictions,
-    after = whole?.pack.header.predictions;
-  const known = shown.wholeArrived && before?.length && after?.length;
-  show(refs.verdict, Boolean(known || shown.wholeMissing));
-  if (known) say(refs.verdict, verdictOf(before, after));
+  const { refs, shown, whole } = lens;
+  const known = shown.wholeArrived && whole.verdict?.length > 0;
+  show(refs.verdict, known || shown.wholeMissing);
+  if (known) say(refs.verdict, verdictOf(whole.verdict));
   else if (shown.wholeMissing) say(refs.verdict, "running the whole network…");
 }
 
-// Each side knows its five likeliest labels only: one that is not among them is below the least of them.
-export function verdictOf(before, after) {
-  const of = (list, label) => list.find(([name]) => name === label)?.[1];
-  const floor = (list) => Math.min(...list.map(([, share]) => share));
-  const changes = [...new Set([...before, ...after].map(([label]) => label))]
-    .map((label) => {
-      const [from, to] = [of(before, label), of(after, label)];
-      const change = Math.abs((from ?? floor(before)) - (to ?? floor(after)));
-      const text = (share, list) => (share === undefined ? `below ${percent(floor(list))}` : percent(share));
-      return { change, words: `${label} ${text(from, before)} → ${text(to, after)}` };
-    })
-    .filter(({ change }) => change >= CHANGED)
-    .sort((a, b) => b.change - a.change);
-  if (!changes.length)
-    return `${before[0][0]} ${percent(before[0][1])}: no label changed by ${percent(CHANGED)} or more`;
-  return changes.map(({ words }) => words).join(" · ");
+// Every label that has changed, the largest change first: [label, before, after] of each.
+export function verdictOf(changes) {
+  const [[label, before, after]] = changes;
+  if (Math.abs(after - before) < CHANGED)
+    return `${label} ${percent(before)}: no label changed by ${percent(CHANGED)} or more`;
+  return changes.map(([name, from, to]) => `${name} ${percent(from)} → ${percent(to)}`).join(" · ");
 }
 
-const CHANGED = 0.02;
+const CHANGED = 0.02; // as in analysis/scale.py
 
 // The switch is meant to be felt: a head that stays spread without scale says which one does not.
 function writeOffer(lens) {
@@ -257,8 +244,8 @@ function writeOffer(lens) {
   const where = found.layer === view.layer ? "" : `, layer ${found.layer}`;
   say(
     refs.offerText,
-    `This head stays spread. Head ${lens.shown.pack.headNumbers[found.head]}${where} collapses to ` +
-      `${percent(found.weight)}:`,
+    `This head's largest weight is ${percent(found.here)}. Head ${lens.shown.pack.headNumbers[found.head]}${where} ` +
+      `collapses to ${percent(found.weight)}:`,
   );
 }
 
