@@ -23,8 +23,10 @@ RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSIO
 
 # /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
 RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed
+# ALLOWED_HOSTS are the names by which browsers may call this server: who serves others gives their own.
 ENV PLAYGROUND_BORROWED=/borrowed/attention-playground HF_HOME=/cache TORCH_HOME=/cache/torch \
-    HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1
+    HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1 \
+    STREAMLIT_SERVER_ALLOWED_HOSTS=*
 
 # .dockerignore says what of this folder comes along
 COPY . ./

@@ -264,7 +264,9 @@ def warm_up() -> None:
 
     def work() -> None:
         import playground.tracing  # noqa: F401
+        from playground import zoo
 
+        effort.per_second(settings.now().device or zoo.best_device())  # while hardly anybody is there
         if BUNDLED.exists():
             load("bundled")
 

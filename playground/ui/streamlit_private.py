@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
+KEPT_BYTES = 200 * 2**20  # of all sessions; a file of a session that is gone stays until another one ends
 
 PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
@@ -44,13 +45,23 @@ def bound_uploads() -> None:
         keep_last(runtime.get_instance().uploaded_file_mgr)
 
 
-def keep_last(manager, most: int = KEPT_UPLOADS) -> None:
-    add = manager.add_file
+def keep_last(manager, most: int = KEPT_UPLOADS, most_bytes: int = KEPT_BYTES) -> None:
+    add, arrived = manager.add_file, {}  # (session, file) in order of arrival -> bytes
+
+    def remove(session_id: str, file_id: str) -> None:
+        manager.remove_file(session_id, file_id)
+        arrived.pop((session_id, file_id), None)
 
     def add_file(session_id: str, file) -> None:
         add(session_id, file)
+        arrived[session_id, file.file_id] = len(file.data)
         for older in list(manager.file_storage[session_id])[:-most]:
-            manager.remove_file(session_id, older)
+            remove(session_id, older)
+        for session, gone in [key for key in arrived if key[1] not in manager.file_storage.get(key[0], {})]:
+            arrived.pop((session, gone))  # with its session
+        for session, older in list(arrived)[:-1]:
+            if sum(arrived.values()) > most_bytes:
+                remove(session, older)
 
     manager.add_file = add_file
 

@@ -123,6 +123,29 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second.hover((5, 5))  # meanwhile the picture that is there can be looked at
 
 
+def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
+    """Both ask from inside a part of the page that is run alone, which may not write twice into the rest of it."""
+    stage = visit("model=untrained&scale=off")
+    lesson = visit("model=untrained")
+    lesson.page.goto(f"{server.url}/patches?model=untrained")
+    again = lesson.page.get_by_role("button", name="Shuffle again")
+    again.wait_for()
+    lesson.rest()
+    for _ in range(2):
+        keep_busy(server)
+    stage.more()
+    stage.choice("pass", "whole").click()
+    again.click()
+    for visitor in (stage, lesson):  # told once, and once more when the toast has to be prolonged
+        visitor.says("before you")
+        visitor.page.wait_for_timeout(3000)
+        visitor.check()
+    assert stage.until("r => r.pass === 'whole'")["painted"]
+    lesson.rest()
+    stage.check()
+    lesson.check()
+
+
 # Several tabs, and no patience ----------------------------------------------------------------------------------------
 
 

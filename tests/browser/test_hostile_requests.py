@@ -101,9 +101,15 @@ def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, h
     assert hole.asked == []
 
 
-def status_of_a_socket(server, origin: str) -> str:
+def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
+    """The page and the socket then name the same host, which is not ours."""
+    assert status_of_a_socket(server, "http://other.example", "other.example") == "403"
+    assert status_of_a_socket(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
+
+
+def status_of_a_socket(server, origin: str, host: str = "") -> str:
     lines = [
-        "GET /_stcore/stream HTTP/1.1", f"Host: {server.address}", f"Origin: {origin}", "Connection: Upgrade",
+        "GET /_stcore/stream HTTP/1.1", f"Host: {host or server.address}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:

@@ -181,7 +181,7 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     assert "container_name" not in app
     assert app["environment"][SECRET].startswith("${COOKIE_SECRET:?")
     assert app["read_only"]
-    assert app["tmpfs"] == "/tmp"
+    assert app["tmpfs"] == "/tmp:size=256m"
     (hub,) = (shlex.split(rest) for rest in told("ENV"))
     assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in hub
     assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
@@ -191,6 +191,25 @@ def test_compose_runs_replicas_that_share_a_secret_behind_a_proxy():
     (published,) = proxy["ports"]
     assert f"listen {published.partition(':')[2]};" in read("deploy/nginx/playground.conf")
     assert re.search(rf"^server app:{PORT} resolve", read("deploy/nginx/replicas.conf"), re.MULTILINE)
+
+
+def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_its_limit_of_memory():
+    app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
+    unit = read("deploy/playground@.service")
+    pod = {said["name"]: said.get("value") for said in container()["env"]}
+    assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
+    assert pod["PLAYGROUND_OPEN"] == "no"
+    assert "PLAYGROUND_OPEN=no" in unit
+    beside = sum(
+        int(mb) for mb in re.findall(r"^\| .* \| ([\d,]+) MB \|", read("deploy/README.md").replace(",", ""), re.M)
+    )
+    assert beside > 1000, "deploy/README.md adds up what the app holds beside its caches"
+    for caches, limit in (
+        (app["environment"]["PLAYGROUND_CACHE_MB"], 6144 if app["mem_limit"] == "6g" else 0),
+        (pod["PLAYGROUND_CACHE_MB"], 6144 if container()["resources"]["limits"]["memory"] == "6Gi" else 0),
+        (re.search(r"PLAYGROUND_CACHE_MB=([\d ]+)", unit)[1], 6144 if "MemoryMax=6G" in unit else 0),
+    ):
+        assert sum(map(int, caches.split())) + beside < limit, caches
 
 
 def test_proxies_let_through_what_the_app_takes():

@@ -34,6 +34,19 @@ def test_of_a_session_s_uploads_only_the_last_are_kept():
         assert [file.file_id for file in manager.get_files(session, list("01234"))] == ["3", "4"]
 
 
+def test_of_all_uploads_the_last_are_kept_also_of_sessions_that_nobody_ends():
+    manager = MemoryUploadedFileManager("/upload")
+    streamlit_private.keep_last(manager, most_bytes=45)
+    for number in range(9):
+        name = f"{number}.jpg"
+        manager.add_file(f"session {number}", UploadedFileRec(name, name, "image/jpeg", bytes(10)))
+    kept = [name for number in range(9) for name in manager.file_storage.get(f"session {number}", {})]
+    assert kept == ["5.jpg", "6.jpg", "7.jpg", "8.jpg"]
+    manager.remove_session_files("session 8")
+    manager.add_file("session 9", UploadedFileRec("9.jpg", "9.jpg", "image/jpeg", bytes(10)))
+    assert "5.jpg" in manager.file_storage["session 5"]  # what has gone by itself makes room
+
+
 def test_nobody_is_asked_for_our_address():
     from streamlit.web.server import server_util
 
