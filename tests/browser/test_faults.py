@@ -85,9 +85,9 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
 # Others come first ----------------------------------------------------------------------------------------------------
 
 
-def keep_busy(server) -> None:
-    """It looks at a picture for a while."""
-    somebody = Stranger(server.url, "model=ViT-B/14")
+def keep_busy(server, sample: str = "meadow") -> None:
+    """It looks at a picture for a while; at one that nobody asked for before."""
+    somebody = Stranger(server.url, f"model=ViT-B/14&sample={sample}")
 
     def ask() -> None:
         with suppress(ConnectionClosed):  # nobody waits for the answer
@@ -131,8 +131,8 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     again = lesson.page.get_by_role("button", name="Shuffle again")
     again.wait_for()
     lesson.rest()
-    for _ in range(2):
-        keep_busy(server)
+    for sample in ("flock", "portrait"):
+        keep_busy(server, sample)
     stage.more()
     stage.choice("pass", "whole").click()
     again.click()
