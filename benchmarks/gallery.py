@@ -19,6 +19,17 @@ CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `py
 FIGURES = {  # a file's name -> what it shows, and the options that make it
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
     "light.png": ("One head, as light", f"{CAT} --draw light --theme dark"),
+    "grid.png": (
+        "Pictures and heads",
+        "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures "
+        "--columns heads:0-5 --for page --dpi 200",
+    ),
+    "components.png": ("The colours of features", f"{CAT} --layout components --layer 11 --for page --dpi 150"),
+    "queries.png": ("Two patches in one picture", f"{CAT} --with-patch 18,15 --for page --dpi 150"),
+    "photo.png": (
+        "Over the photograph's own colours, with an outline",
+        f"{CAT} --over photo --mass 0.6 --for page --dpi 150",
+    ),
     "heads.png": ("All heads of a layer", f"{CAT} --layout heads"),
     "wall.png": ("All heads of all layers", f"{CAT} --layout wall --theme dark"),
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale --patch 9,7"),

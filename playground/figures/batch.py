@@ -26,7 +26,7 @@ def add_command(commands, **look) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
         help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
-        "for many, a folder, or a name with {image}, {layer}, {head} in it",
+        ".txt or .tex for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
     parts = command_line.add_arguments(parser)
     parts["the file"].add_argument(
@@ -68,7 +68,7 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """What can't be is said before anything is traced."""
-    allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, HTML)
+    allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in allowed:
         raise PlaygroundError(f"-o must end in {', '.join(allowed)}; given was {options.output}.")
     if spec.layout == "curves" and options.images:
@@ -165,7 +165,11 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 
 
 def _written(path: Path, spec: Spec, *subject, **others) -> Path:
-    """A picture, or the numbers that it would show."""
+    """A picture, the numbers that it would show, or its caption."""
+    if path.suffix.lower() in (".txt", ".tex"):
+        from playground.figures import caption_files
+
+        return caption_files.write(path, spec, *subject, **others)
     if path.suffix.lower() in figures.NUMBERS:
         from playground.figures import numbers
 

@@ -3,6 +3,7 @@ living microscope in Jupyter."""
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ from playground.errors import PlaygroundError
 from playground.figures import compose
 from playground.figures import html as export
 from playground.figures.animation import MOVING, animate
+from playground.figures.caption_files import CAPTIONS
+from playground.figures.caption_files import write as write_caption
 from playground.figures.files import SUFFIXES
 from playground.figures.files import write as write_picture
 from playground.figures.idle import idle
@@ -37,6 +40,14 @@ class Living:
 
     page: str = field(repr=False)
     title: str
+    still: Drawing | None = field(default=None, repr=False)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        """With a still picture and words for those who don't run scripts: a notebook that isn't trusted, a viewer."""
+        bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
+        if self.still is not None:
+            bundle["image/png"] = base64.b64encode(self.still._repr_png_()).decode()
+        return bundle
 
     def _repr_html_(self) -> str:
         return (
@@ -65,7 +76,8 @@ def show(
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
     spec = export.light(spec, seen, image) if layers is None else replace(spec, layers=tuple(layers))
-    return Living(export.page(spec, seen, image), f"{seen.model}: whom each patch listens to")
+    still = compose.draw(replace(spec, layers=None, heads=None, purpose="page", dpi=110), seen, image)
+    return Living(export.page(spec, seen, image), f"{seen.model}: whom each patch listens to", still)
 
 
 def figure(
@@ -131,8 +143,9 @@ def save(
     **options: Any,
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
-    numbers with their grid, their tokens and where they come from. `options` are those of `figure`; `sweep="layers"`
-    makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
+    numbers with their grid, their tokens and where they come from; .txt and .tex its caption. `options` are those of
+    `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
+    holds."""
     path = Path(file)
     if unknown := options.keys() - OPTIONS.keys():
         raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
@@ -146,8 +159,10 @@ def save(
         return animate(path, spec, seen, seen.shown if image is None else image, **beside)
     if kind in NUMBERS:
         return write_numbers(path, spec, seen, image, **beside)
+    if kind in CAPTIONS:
+        return write_caption(path, spec, seen, image, **beside)
     if spec.sweep or kind not in SUFFIXES:
-        known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS)
+        known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
         raise PlaygroundError(f"This is saved as {', '.join(known)}; {path} ends in {path.suffix!r}.")
     return write_picture(_drawn(spec, seen, image, other, other_image), path)
 

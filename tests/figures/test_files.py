@@ -1,10 +1,12 @@
 """Figures as files: parsed by pypdf, Pillow and an XML parser, which know nothing of us."""
 
+import io
 import re
 import shlex
 from dataclasses import fields, replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from figure_files import (
     pdf_drawn,
@@ -21,7 +23,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures, samples
 from playground.__main__ import _parser, main
-from playground.figures import Spec, batch, naming, request
+from playground.figures import Spec, batch, caption_files, naming, request
 from playground.figures.animation import frames, walk
 from playground.figures.command_line import DEFAULTS, holding
 from playground.figures.files import pixels
@@ -328,3 +330,39 @@ def test_a_sample_photograph_is_looked_at_as_it_shows_most(tmp_path, photo, monk
     request._model.cache_clear()
     assert seen.grid == sample.look.grid
     assert spec.settled(seen).layer == sample.look.layer
+
+
+# The caption alone ----------------------------------------------------------------------------------------------------
+
+
+def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_path):
+    figure = figures.draw(replace(TRIO, footer=False), seen, photo)
+    drawn = " ".join(text.get_text() for text in figure.texts)
+    options = {"layout": "convolution", "purpose": "page", "image": photo}
+    said = playground.save(seen, tmp_path / "cat_1.txt", 1, 2, (3, 4), **options).read_text().strip()
+    assert said.split(".")[0].split(", layer")[1] in drawn
+    tex = playground.save(seen, tmp_path / "cat_1.tex", 1, 2, (3, 4), **options).read_text()
+    assert r"\includegraphics[width=7in]{cat_1.pdf}" in tex
+    assert r"\label{fig:cat-1}" in tex
+    assert not re.search(r"(?<!\\)%", tex.split(r"\caption")[1])
+
+
+def test_tex_writes_roots_and_signs():
+    assert caption_files.tex("50% of a_b, 1/√64 & 1/√dₖ") == r"50\% of a\_b, $1/\sqrt{64}$ \& $1/\sqrt{d_k}$"
+
+
+# Read by a renderer that is not ours ----------------------------------------------------------------------------------
+
+
+def test_another_renderer_draws_the_svg_as_the_png(seen, photo, tmp_path):
+    resvg = pytest.importorskip("resvg_py")
+    figure = figures.draw(replace(TRIO, caption=False, footer=False, bar=False, marker=False, dpi=100), seen, photo)
+    path = figures.write(figure, tmp_path / "a.svg")
+    theirs = Image.open(io.BytesIO(bytes(resvg.svg_to_bytes(svg_path=str(path), background="white", dpi=100)))).convert(
+        "RGB"
+    )
+    ours = pixels(figure).convert("RGB").resize(theirs.size)
+    apart = np.abs(np.asarray(ours, int) - np.asarray(theirs))
+    assert theirs.width > 400
+    assert np.median(apart) <= 3
+    assert (apart.max(-1) > 60).mean() < 0.03, "more than edges and letters differ"

@@ -255,3 +255,10 @@ def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_no
     assert "src" not in given
     metas = Reader(given["srcdoc"]).metas
     assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "on"]
+
+
+def test_a_notebook_that_runs_no_scripts_gets_a_still_picture_and_words(seen, picture):
+    bundle = playground.show(seen, layer=1, head=3, query=(3, 4), image=picture)._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    still = Image.open(BytesIO(base64.b64decode(bundle["image/png"])))
+    assert still.width == 770
