@@ -24,6 +24,9 @@ with st.container(key="lesson_filters"):
         "picture. The answer is large where a patch looks like its filter. Point at one."
     )
 patches.filters(here)
+with st.container(key="lesson_extra"):
+    st.subheader("Tokens that are no patches", anchor=False)
+    patches.extra_tokens(here)
 with st.container(key="lesson_positions"):
     st.subheader("Where a patch lies", anchor=False)
     st.markdown(

@@ -26,4 +26,5 @@ lesson.exercise(
     "with every key; in the softmax the scores of a row compete, for they have to sum to 1; in × V the values are "
     "mixed. All other steps treat every token by itself.",
 )
+shapes.other_texts()
 lesson.end()

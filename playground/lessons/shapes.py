@@ -235,7 +235,8 @@ def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: d
         ),
         _step(
             "Heads",
-            f"Nothing is computed here: the columns are shared out, and every head gets a part of each row.{extra}",
+            f"Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
+            f"In the code Q, K and V are one tensor, {_fused(split)}.{extra}",
             "Q → Q_1 … Q_h,  K and V alike",
             DEEP,
             f"{C} = heads × d_k",
@@ -246,6 +247,12 @@ def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: d
     ]
 
 
+def _fused(split: dict[str, Tensor]) -> str:
+    """ "13 × 100 × 192, viewed as 3 × 13 × 4 × 100 × 16" """
+    B, h, N, d = split["Q"].shape
+    return f"{B} × {N} × {3 * h * d}, viewed as 3 × {B} × {h} × {N} × {d}"
+
+
 def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
     q, k, v = split.values()
     scores = q @ k.transpose(-2, -1) * scale
@@ -254,7 +261,7 @@ def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:
         _step(
             "Scores",
             "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
-            "sums from growing with d_k.",
+            f"sums from growing with d_k; here the scale is {scale:.3g}.",
             "QK^T / √d_k",
             SQUARE,
             "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",

@@ -3,6 +3,7 @@ those of the command."""
 
 import math
 import re
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -68,3 +69,16 @@ def test_the_files_are_those_of_the_source():
             assert len(content) <= (1 if name.startswith("handout") else 2)
             for page in content:
                 assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"
+
+
+def test_every_idea_names_a_page_and_a_test_that_exist():
+    from playground.ui.pages import LESSONS
+
+    root, rows = Path(__file__).parent.parent.parent, []
+    for line in (TEACHING / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    assert len(rows) > 20
+    for idea, page, test in rows:
+        assert any(page.startswith(lesson.short) for lesson in LESSONS), idea
+        assert (root / test).is_file(), idea
+    assert all(any(page.startswith(lesson.short) for _, page, _ in rows) for lesson in LESSONS)

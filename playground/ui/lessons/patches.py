@@ -131,6 +131,28 @@ def _body(function) -> str:
     return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))
 
 
+def extra_tokens(here: Session) -> None:
+    """The class token and registers of this model, with their count."""
+    c = models.load(here.wish.model).config
+    rows, columns = (side // c.patch_size for side in c.image_size)
+    patches, front = rows * columns, len(c.prefix)
+    if not front:
+        st.markdown("This model has patches only: no class token, no registers.")
+        return
+    words = {
+        "cls": "a **class token**, from which the answer is read",
+        "dist": "a **distillation token**",
+        "reg": f"{c.registers} **registers**, which have no place in the picture and no meaning of their own",
+    }
+    there = [text for key, text in words.items() if any(name.startswith(key) for name in c.prefix)]
+    st.markdown(
+        f"Not every token is a patch. {plain_name(here.wish.model)} puts {' and '.join(there)} before them: learned "
+        f"vectors, the same for every picture. At its own size it has {rows} × {columns} = {patches:,} patches, and so "
+        f"**{patches + front:,} tokens**. Other common models: 196 patches and a class token make 197; with 4 "
+        "registers more, 201."
+    )
+
+
 # Filters --------------------------------------------------------------------------------------------------------------
 
 

@@ -62,6 +62,33 @@ def choose(here: Session) -> None:
         column.number_input(label, 1, most, key=name, on_change=_on_number)
 
 
+OTHERS = {
+    "without_matrices": "The shortest of all: Q = K = V = X, without any matrix",
+    "fused": "Q, K and V out of one matrix, shared out among 4 heads by one view",
+    "full_heads": "Heads of full width: 5 heads on 5 tokens of 3 numbers",
+    "patches": "A picture of 128 pixels as tokens of 32 numbers",
+}
+
+
+def other_texts() -> None:
+    """The same in the shapes that other texts print."""
+    from playground.lessons import conventions
+
+    st.subheader("The shapes of other texts", anchor=False)
+    for name, title in OTHERS.items():
+        with st.expander(title, icon=":material/menu_book:"):
+            make = getattr(conventions, name)
+            lines = [f"| {what} | {' × '.join(f'{n:,}' for n in shape)} |" for what, shape in make()]
+            st.markdown("\n".join(["| | shape |", "|---|---|", *lines]))
+            if name == "full_heads":
+                st.markdown(
+                    "Here every head has matrices of the full width, so each more head costs more. Most code, this one "
+                    "too, shares the width among the heads."
+                )
+            if name == "fused":
+                st.markdown(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}.")
+
+
 def guess_scores() -> None:
     """How the scores grow with the tokens."""
     guess.choice(
