@@ -82,7 +82,7 @@ def draw() -> None:
         step, before = _step(n), state.get("before")
         data = {
             "n": n, "of": len(STEPS), "title": step.title, "text": step.text, "task": step.task, "point": step.point,
-            "keep": step.keep, "roomy": state.page == MICROSCOPE.name,
+            "keep": step.keep, "roomy": state.page == MICROSCOPE.name, "slim": step.slim,
             "before": before and before.words | {"page": before.page},
         }  # fmt: skip
         card = component(

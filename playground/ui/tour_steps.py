@@ -20,6 +20,7 @@ class Step:
     point: str
     words: dict[str, str] = field(default_factory=dict)
     keep: str = ""
+    slim: bool = False  # what matters lies on the left: a slim card stands beside it
 
 
 LOCKED = {"locked": "true"}
@@ -76,7 +77,7 @@ STEPS = (
         "Nine tokens, with queries and keys that nobody trained: where a query points as a key does, the weight is "
         "large.",
         "Turn one key, and see how its whole column changes.",
-        ".drawing .pair",
+        ".drawing .pair", slim=True,
     ),
     Step(
         "habits", "heads", "What each head does",

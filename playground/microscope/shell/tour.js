@@ -1,7 +1,8 @@
 // The card of the guided tour, and an outline around the part of the page that it speaks of.
 //
 // data: {n, of, title, text, task: the one thing to do, point: a selector, keep: selectors of what the card must not
-//        cover, roomy: a page that does not scroll, before: the address that the end leads back to, or null}
+//        cover, roomy: a page that does not scroll, slim: what matters lies on the left,
+//        before: the address that the end leads back to, or null}
 // Out goes the trigger "go": {to: a step's number, 0 for the end, lost: what the server has forgotten of `before`}.
 
 import { MAIN, partOfStreamlit } from "./streamlitparts.js";
@@ -121,7 +122,7 @@ function writeCard(root, data) {
   root.querySelector('[data-go="end"]').hidden = data.n === data.of;
   root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
   root.querySelector(".tour-card").dataset.step = data.n;
-  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy); // it may cover the column of numbers
+  root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy || data.slim);
   document.documentElement.classList.toggle("tour-scrolls", !data.roomy || innerWidth < 900);
 }
 
