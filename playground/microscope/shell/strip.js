@@ -174,7 +174,7 @@ function listen(kept) {
   const remember = (files) => {
     if (!files?.length) return;
     kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
-    document.dispatchEvent(new CustomEvent("attention-coming"));
+    if (files[0].size <= MOST_SENT) document.dispatchEvent(new CustomEvent("attention-coming")); // else it refuses
   };
   document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
   // Says where a file may be dropped, from the moment when it comes over the page until it leaves or falls.
