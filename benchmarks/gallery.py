@@ -40,7 +40,7 @@ FIGURES = {  # a file's name -> what it shows, and the options that make it
     "layers.webp": ("A sweep through the layers", f"{CAT} --sweep layers --dpi 64"),
     "patches.webp": (
         "A walk over the picture",
-        "meadow --layout convolution --patch 9,7 --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
+        "meadow --layout convolution --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
     ),
 }
 
