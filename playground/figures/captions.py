@@ -11,6 +11,7 @@ from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
 from playground.names import plain_name
+from playground.told import told
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -107,7 +108,15 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
     outlined = _outlined(spec)
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *altered(spec, seen), *outlined])
+    return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined])
+
+
+def taught(spec: Spec, seen: Trace) -> list[str]:
+    """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
+    if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or spec.what in WITHOUT_HEADS:
+        return []
+    what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    return [f"In training this head was told to {what}."] if what and spec.layout == "head" else []
 
 
 def grid_caption(spec: Spec, asks, rows, columns) -> str:

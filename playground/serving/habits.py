@@ -20,10 +20,11 @@ _one = ThreadPoolExecutor(1, thread_name_prefix="habits")  # one picture at a ti
 
 
 class Names:
-    """Of one picture in one model: layer -> (label, short label, colour) of each head, as far as they are known."""
+    """Of one picture in one model: layer -> (label, short label, colour, told) of each head, as far as they are known.
+    `told` is what a loss asked of the head's weights in training: the end of "this head was told to …"; else empty."""
 
     def __init__(self) -> None:
-        self.layers: dict[int, list[tuple[str, str, str]]] = {}
+        self.layers: dict[int, list[tuple[str, str, str, str]]] = {}
         self.complete = False
         self.running = False
         self.asked = 0.0
@@ -51,6 +52,7 @@ def ask(picture: Picture, wish: Wish, own: Cache, names: Cache, first: int) -> N
 
 def _measure(names: Names, picture: Picture, wish: Wish, own: Cache, first: int) -> None:
     from playground.analysis import heads
+    from playground.told import told
 
     try:
         seen = traces.trace(picture, wish, own)
@@ -63,7 +65,8 @@ def _measure(names: Names, picture: Picture, wish: Wish, own: Cache, first: int)
             habits, kinds = measured.habits()[0], measured.kinds()[0]
             shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]
             names.layers[layer] = [
-                (kind, short, habit.colour) for kind, short, habit in zip(kinds, shorts, habits, strict=True)
+                (kind, shorts[head], habits[head].colour, told(seen.vit, layer, head) or "")
+                for head, kind in enumerate(kinds)
             ]
         names.complete = True
     except Exception:  # they are an extra: the page goes on without them

@@ -16,9 +16,9 @@ export function askForHabits(lens, ask) {
   setTimeout(() => lens.alive && lens.schedule(), AGAIN);
 }
 
-// {label, short, colour}, or null where it is not known. It was measured at the trained scale.
+// {label, short, colour, told}, or null where it is not known. It was measured at the trained scale.
 export function habitOf(lens, layer, head) {
   if (lens.shown.altered) return null;
   const found = lens.habits.get(lens.main.id)?.layers[layer]?.[lens.main.pack.headNumbers[head]];
-  return found ? { label: found[0], short: found[1], colour: found[2] } : null;
+  return found ? { label: found[0], short: found[1], colour: found[2], told: found[3] ?? "" } : null;
 }

@@ -187,7 +187,7 @@ export function writeNumbers(lens) {
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
   const habit = habitOf(lens, view.layer, view.head);
   show(refs.habitRow, Boolean(habit));
-  if (habit) say(refs.habit, habit.label);
+  if (habit) say(refs.habit, habit.told ? `${habit.label} (told to ${habit.told})` : habit.label);
   say(refs.headsNote, headsNote(view.direction, habit, lens.more));
   for (let i = 0; i < lens.shares.length; i++) {
     say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
