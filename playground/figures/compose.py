@@ -95,7 +95,7 @@ class Band:
     bar_width: float
     words: list[str]  # above the bar
     text: float  # where the caption begins, beside the bar; 0: beneath it
-    legend: list[list[tuple[float, str, str]]]  # lines of (x, colour, words)
+    legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
     caption: list[str]
     footer: list[str]
 
@@ -153,15 +153,15 @@ def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lin
     return Band(width, em, bar, bar_width, words, text, _flow(what.legend, width, em), caption, foot)
 
 
-def _flow(legend: tuple[tuple[str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str]]]:
-    lines: list[list[tuple[float, str, str]]] = []
+def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str, str]]]:
+    lines: list[list[tuple[float, str, str, str]]] = []
     x = width
-    for colour, said in legend:
+    for colour, said, shape in legend:
         needs = 1.3 * em + text_width(said, small(em * 72, SMALL))
         if x + needs > width:
             lines.append([])
             x = 0.0
-        lines[-1].append((x, colour, said))
+        lines[-1].append((x, colour, said, shape))
         x += needs + 1.4 * em
     return lines
 
@@ -246,9 +246,10 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
     """Gives where it ends."""
     em = band.em
     for line in band.legend:
-        for shift, colour, said in line:
+        for shift, colour, said, shape in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
             swatch.add_patch(Rectangle((0, 0), 1, 1, color=colour, linewidth=0))
+            sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.34 * em)
             sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, small(sheet.font, SMALL))
         y += 1.5 * em
     return y + 0.5 * em

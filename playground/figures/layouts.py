@@ -27,7 +27,7 @@ class Content:
     domain: Domain | None = None  # of the colour bar
     caption: str = ""
     prefix: str = ""
-    legend: tuple[tuple[str, str], ...] = ()  # (colour, words)
+    legend: tuple[tuple[str, str, str], ...] = ()  # (colour, words, a shape or "")
 
 
 def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
@@ -88,7 +88,7 @@ def _queries(spec: Spec, asks: list[Asked]) -> Content:
                 sheet.mark(panel_axes, patch, box, colour=ink)
 
         panels = [Panel("queries", f"{len(asks)} patches", subject.seen.grid, photo), *panels]
-    legend = tuple((ink, captions.asked(one.spec.query)) for ink, one in zip(prints.INKS, asks, strict=False))
+    legend = tuple((ink, captions.asked(one.spec.query), "") for ink, one in zip(prints.INKS, asks, strict=False))
     said = captions.queries_caption(spec, subject.seen, len(asks), span)
     return Content(Panels(panels), None, said, captions.prefix_line(spec, shown), legend)
 
@@ -199,9 +199,11 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=colour, linewidth=0))
         extent = (box.x + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
         sheet.layer(axes, prints.bare(habits.offsets[layer, head], span), extent)
+        corner = box.x + 2.6 * edge, box.y + 2.6 * edge  # a shape as well, for who can't tell the colours apart
+        sheet.shape(axes, *corner, kinds[layer][head].symbol, 72 * 2.4 * edge)
 
     present = {habit for layer in kinds for habit in layer}
-    legend = tuple((habit.colour, habit.label) for habit in heads.HABITS if habit in present)
+    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
     caption = (
         f"{naming.model(seen)}: what each head gives to the {side} × {side} places around a patch, "
         "which is in the middle, on average over this picture; the frame names its habit."

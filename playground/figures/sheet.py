@@ -35,6 +35,11 @@ CELL = 16  # pixels of a patch of a map alone: readers that smooth small images 
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 ROUND = 0.42  # of a patch: the corners of an outline, so that a set of patches looks like a region
 
+SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
+    "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
+    "hexagon": "H", "x-thin-open": "x",
+}  # fmt: skip
+
 _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 
 
@@ -247,6 +252,16 @@ class Sheet:
             place = (patch[1], patch[0])
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
+
+    def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
+        """One of the habits' shapes, white on black."""
+        if not symbol:
+            return
+        points *= 1.35 if symbol == "star" else 1.0
+        filled = "none" if symbol.endswith("-open") else "white"
+        for edge, width in (("black", 0.32), ("white", 0.14)):
+            look = {"markeredgecolor": edge, "markeredgewidth": width * points, "markerfacecolor": filled}
+            axes.plot([x], [y], SHAPES[symbol], markersize=points, clip_on=False, zorder=5, **look)
 
     def kernel(self, axes: Axes, cells: list[tuple[int, int]], box: Box) -> None:
         """What a convolution reads: its cells, outlined."""
