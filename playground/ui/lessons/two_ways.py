@@ -155,8 +155,8 @@ def built(here: Session) -> None:
     c = models.load(here.wish.model).config
     d, k = c.width, 3
     st.markdown(
-        "What a network can't be taught otherwise is its **inductive bias**: what is true of all its answers before it "
-        "has seen a picture."
+        "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before it "
+        "has seen a single picture."
     )
     st.markdown(
         "\n".join(
