@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 
 import playground
-from playground import PlaygroundError
+from playground import PlaygroundError, tracing
 from playground.__main__ import main
 from playground.analysis import fingerprints
 from playground.figures import Spec, html
@@ -171,8 +171,9 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
     assert not {"comment", "exif"} & set(shown.info)
 
 
-def test_without_a_picture_it_shows_what_the_model_saw(seen):
-    assert Reader(html.page(SMALL, seen)).image().size == (64, 64)
+def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, seen, picture):
+    assert Reader(html.page(SMALL, seen)).image().size == picture.size == (120, 120)
+    assert Reader(html.page(SMALL, tracing.trace(small, picture))).image().size == (64, 64)
     with pytest.raises(PlaygroundError, match="has no picture"):
         html.page(SMALL, Trace.from_bytes(seen.to_bytes()))
 
