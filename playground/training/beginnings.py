@@ -32,23 +32,35 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
     last = tuple(
         (layer, head) for layer in range(r.config.depth - LAST, r.config.depth) for head in range(r.config.heads)
     )
+    gathering = round(r.gathering_from * r.steps)
     found = [
         Beginning(
-            round(r.gathering_from * r.steps), "told: own object",
-            f"a loss on the attention weights begins: {_named(r.gathering)} told to stay on the object that the patch "
-            "belongs to, by the object's mask", "gathered", r.gathering,
-        ),
-        Beginning(
-            round(r.gathering_from * r.steps), "told: neighbours",
+            gathering,
+            "told: neighbours",
             f"{_named((r.beside,))} told to look at the left neighbour, and {_named((r.around,))} told to look at the "
-            "eight "
-            "patches around", "placed", (r.beside, r.around),
-        ),
-        Beginning(
-            round(r.even_from * r.steps), "told: evenly",
-            f"{_named(r.gathering)} also told to lie evenly on that object", "uneven", r.gathering,
-        ),
-    ]  # fmt: skip
+            "eight patches around",
+            "placed",
+            (r.beside, r.around),
+        )
+    ]
+    if r.gathering:
+        found += [
+            Beginning(
+                gathering,
+                "told: own object",
+                f"a loss on the attention weights begins: {_named(r.gathering)} told to stay on the object that the "
+                "patch belongs to, by the object's mask",
+                "gathered",
+                r.gathering,
+            ),
+            Beginning(
+                round(r.even_from * r.steps),
+                "told: evenly",
+                f"{_named(r.gathering)} also told to lie evenly on that object",
+                "uneven",
+                r.gathering,
+            ),
+        ]
     if r.polish:
         found.append(
             Beginning(
@@ -61,7 +73,7 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
         found.append(Beginning(round(r.near_until * r.steps), "whole scenes", "close-ups end, whole scenes begin"))
         if r.small_until < 1:
             found.append(Beginning(round(r.small_until * r.steps), "full size", "the scenes come at their full size"))
-    return tuple(sorted(found, key=lambda one: (one.step, one.loss != "")))
+    return tuple(sorted(found, key=lambda one: (one.step, one.loss != "", one.loss == "placed")))
 
 
 def begun(recipe: Recipe, seen: Timelapse) -> tuple[Beginning, ...]:
