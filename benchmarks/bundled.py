@@ -139,10 +139,10 @@ def from_run(folder: Path):
 
     def read_out(picture, features) -> torch.Tensor:
         """The mean cosine over the patches."""
-        x = pixels(torch.from_numpy(picture)[None], vit.config)
+        x = pixels(torch.from_numpy(picture.copy())[None], vit.config)
         last = vit.norm(vit.features(x, vit.config.depth - 1))[0, first:]
         predicted = F.linear(last, maps["features.weight"], maps["features.bias"]) * maps["of_spread"] + maps["of_mean"]
-        return F.cosine_similarity(predicted, torch.from_numpy(features).float(), dim=-1).mean()
+        return F.cosine_similarity(predicted, torch.from_numpy(features.copy()).float(), dim=-1).mean()
 
     return vit.eval(), read_out, state["step"]
 
