@@ -55,7 +55,8 @@ USES = (
     Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),
     Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
     Use(
-        ("layer",), lambda s: s.what != "rollout" or (s.layout == "convolution" and s.depth == "follow"),
+        ("layer",),
+        lambda s: s.what != "rollout" or s.layout == "components" or (s.layout, s.depth) == ("convolution", "follow"),
         "a rollout goes through all layers",
     ),
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
