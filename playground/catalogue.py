@@ -76,6 +76,7 @@ def compare_with_the_hub() -> str:
     """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
     from playground import zoo
     from playground.checkpoints import from_eva
+    from playground.weights_file import read_weights
 
     path = borrowed.hub_weights(f"timm/{zoo.DINOV2_ON_THE_HUB}")
     if path is None:
@@ -83,8 +84,8 @@ def compare_with_the_hub() -> str:
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "
             f"`python -m playground download {zoo.DINOV2_ON_THE_HUB}` fetches it."
         )
-    theirs = from_eva(zoo.read_weights(path))
-    ours = zoo.read_weights(borrowed.find(borrowed.DINOV2.file) or path)
+    theirs = from_eva(read_weights(path))
+    ours = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
     if theirs.keys() != ours.keys() or any(ours[key].shape != theirs[key].shape for key in ours):
         raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
     worst = max((ours[key] - theirs[key]).abs().max().item() for key in ours)

@@ -18,12 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground import borrowed, told
+from playground import borrowed, schema, told
 from playground.assets import BUNDLED
 from playground.checkpoints import from_eva, from_hugging_face, hugging_face_config, is_hugging_face
 from playground.errors import PlaygroundError
 from playground.vit import PAPER, Config, VisionTransformer
+from playground.weights_file import outline, read_weights
 
+LONGEST_NAME = 80
 UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
@@ -88,7 +90,7 @@ def load(
     else:
         vit = _from_timm(name, pretrained and weights is None, seed, offline)
     if weights is not None:
-        fill(vit, read_weights(weights), str(weights))
+        fill_from(vit, weights)
     vit.name = vit.name if name.endswith(".safetensors") else name
     try:
         return vit.eval().to(best_device() if device is None else device)
@@ -116,7 +118,7 @@ def _dinov2_small(pretrained: bool, seed: int, offline: bool) -> VisionTransform
     if path is None:
         borrowed.fetch([borrowed.DINOV2], offline=offline)
         path = borrowed.cache_folder() / borrowed.DINOV2.file
-    fill(vit, read_weights(path), str(path))
+    fill_from(vit, path)
     return vit
 
 
@@ -142,63 +144,39 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
     os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
 
 
-def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """A state dict from a safetensors file. Other formats are refused: pickled ones can run code when they are
-    loaded."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    if not Path(path).is_file():
-        raise PlaygroundError(f"There is no file {path}.")
-    try:
-        return {key: value.float() for key, value in load_file(path).items()}
-    except (SafetensorError, OSError, ValueError, MemoryError) as error:
-        raise PlaygroundError(
-            f"{path} is not a readable safetensors file ({error}); save it again in that format."
-        ) from None
-
-
 def _from_own_file(path: Path, missing: str) -> VisionTransformer:
-    from safetensors import SafetensorError, safe_open
-
     if not path.is_file():
         raise PlaygroundError(f"{missing} Train it with `python -m playground train`, or load another model.")
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata, keys = file.metadata() or {}, file.keys()
-    except (SafetensorError, OSError) as error:
-        raise PlaygroundError(f"{path} is not a readable safetensors file ({error}).") from None
-    if "config" not in metadata and is_hugging_face(keys):
-        return _from_hugging_face_file(path)
+    metadata, held = outline(path)
+    if "config" not in metadata and is_hugging_face(held):
+        return _from_hugging_face_file(path, held)
     if "config" not in metadata:
         raise PlaygroundError(
             f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r})."
         )
     try:
-        fields: dict[str, Any] = json.loads(metadata["config"])
-        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
-        config = Config(**fields)
         with torch.device("meta"):
-            vit = VisionTransformer(config)
+            vit = VisionTransformer(schema.config(json.loads(metadata["config"])))
         vit.told = told.read(metadata.get("told", "[]"))
-    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}") from None
-    fill(vit, read_weights(path), str(path))
-    vit.name = metadata.get("name", path.stem)
+    fill_from(vit, path)
+    vit.name = metadata.get("name", path.stem)[:LONGEST_NAME]
     return vit
 
 
-def _from_hugging_face_file(path: Path) -> VisionTransformer:
+def _from_hugging_face_file(path: Path, held: dict[str, Tensor]) -> VisionTransformer:
     """A file as `transformers` saves it; what its shapes don't tell (such as the heads) is in the config.json beside
     it."""
-    state = from_hugging_face(read_weights(path))
     try:
-        config, state = hugging_face_config(state, path)
+        config, used = hugging_face_config(from_hugging_face(held), path)
         with torch.device("meta"):
-            vit = VisionTransformer(config)
+            vit = VisionTransformer(schema.config(dataclasses.asdict(config)))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
         raise PlaygroundError(f"The architecture of {path} can't be told: {error}") from None
-    fill(vit, state, str(path))
+    fitting(vit, used, str(path))  # before the data is read
+    state = from_hugging_face(read_weights(path))
+    fill(vit, {key: state[key] for key in used}, str(path))
     vit.name = path.parent.resolve().name if path.name == WEIGHTS else path.stem
     return vit
 
@@ -213,9 +191,19 @@ def own_models(folder: str | os.PathLike[str]) -> dict[str, Path]:
     return {file.parent.resolve().name if file.name == WEIGHTS else file.stem: file for file in files}
 
 
+def fill_from(vit: VisionTransformer, path: str | os.PathLike[str]) -> None:
+    """Loads a file's weights into the model, once what its header says has been found to fit."""
+    fitting(vit, outline(path)[1], str(path))
+    fill(vit, read_weights(path), str(path))
+
+
 def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
-    """Loads a state dict into the model; PlaygroundError names the weights that don't fit. The tensors are not
-    copied."""
+    """Loads a state dict into the model. The tensors are not copied."""
+    vit.load_state_dict(fitting(vit, state, source), strict=True, assign=True)
+
+
+def fitting(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> dict[str, Tensor]:
+    """The state dict under our names; PlaygroundError names the weights that don't fit the model."""
     state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
     ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     theirs = {key: tuple(value.shape) for key, value in state.items()}
@@ -228,7 +216,7 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
         if wrong:
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise PlaygroundError(f"{source} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
-    vit.load_state_dict(state, strict=True, assign=True)
+    return state
 
 
 # timm -----------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,65 @@
+"""What the description of an architecture may say. Files of weights carry one, and a file may come from anybody."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from playground.vit import Config
+
+COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
+    "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
+    "classes": (0, 100_000), "registers": (0, 64),
+}  # fmt: skip
+WORDS = {
+    "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
+    "pool": ("token", "avg", "map"),
+    "norm_place": ("tokens", "pooled", "nowhere"),
+    "activation": ("gelu", "gelu_tanh", "quick_gelu", "silu"),
+    "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
+}
+MOST_SIDE = 4096  # pixels of a side that a model was trained on
+LONGEST_LABEL = 200
+
+
+def config(said: Any) -> Config:
+    """The architecture that a file describes. ValueError says what can't be."""
+    if not isinstance(said, dict):
+        raise ValueError("it is no list of names and values")
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    if unknown := said.keys() - defaults.keys():
+        raise ValueError(f"there is no {min(unknown)!r}")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+    for name, value in given.items():
+        _check(name, value, defaults[name])
+    made = Config(**given)
+    if made.labels and len(made.labels) != made.classes:
+        raise ValueError(f"{len(made.labels)} labels stand there for {made.classes} classes")
+    if any(side % made.patch_size for side in made.image_size):
+        raise ValueError(f"patches of {made.patch_size} pixels don't fill {made.image_size}")
+    return made
+
+
+def _check(name: str, value: Any, default: Any) -> None:
+    if type(value) is not type(default) and not (isinstance(default, float) and type(value) is int):
+        raise ValueError(f"{name} is a {type(default).__name__}, not {value!r:.60}")
+    if name in COUNTS and not COUNTS[name][0] <= value <= COUNTS[name][1]:
+        raise ValueError(f"{name} goes from {COUNTS[name][0]} to {COUNTS[name][1]:,}, and {value:,} stands there")
+    if name in WORDS and value not in WORDS[name]:
+        raise ValueError(f"{name} is one of {', '.join(WORDS[name])}, not {value!r:.60}")
+    if name == "eps" and not 0 < value <= 1:
+        raise ValueError(f"eps lies between 0 and 1, and {value} stands there")
+    if name == "image_size" and not (
+        len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
+    ):
+        raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
+    if name in ("mean", "std") and not _colours(value, positive=name == "std"):
+        raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
+    if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):
+        raise ValueError(f"labels are words of at most {LONGEST_LABEL} letters")
+
+
+def _colours(value: tuple, positive: bool) -> bool:
+    numbers = all(type(number) in (int, float) and math.isfinite(number) and abs(number) <= 10 for number in value)
+    return len(value) == 3 and numbers and (not positive or min(value) > 0)
