@@ -97,11 +97,14 @@ def write_address() -> None:
 
 
 def attempt(action: Callable, *arguments) -> bool:
-    """Does it, and gives whether it could be done. If not, a sentence says why, and everything stays as it was."""
+    """Does it, and gives whether it could be done. If not, a sentence says why, and everything stays as it was. The
+    address follows what has changed; what the microscope asks by itself changes nothing."""
+    before = words_now()
     try:
         action(*arguments)
     except PlaygroundError as error:
         messages.error(str(error))
         return False
-    write_address()
+    if words_now() != before:
+        write_address()
     return True
