@@ -21,6 +21,7 @@ CHROMA = 0.22
 HUES = (-20, 100)  # degrees, from the faintest to the strongest: red, orange, yellow
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure can show
+PEAK = 0.2  # of the largest value: where one patch has nearly all, the others are not as bright
 FLOOR = 2  # times the mean: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 MASS = 0.6
@@ -33,7 +34,7 @@ def exposure(values: np.ndarray) -> float:
     """The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
     Of several pictures together, where they are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
-    return float(max(values[int(values.size * BRIGHTEST)], FLOOR * values.mean())) or 1.0
+    return float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean())) or 1.0
 
 
 def is_even(entropy_bits: float, tokens: int) -> bool:

@@ -14,7 +14,7 @@ def test_the_wall_fetches_the_layers_that_are_missing_and_says_so_meanwhile(visi
     visitor.part("wallTab").click()
     visitor.until(f"r => r.layersHeld.length === {truth.layers}")
     visitor.page.wait_for_function(
-        "(foot) => !/to come/.test(foot.textContent)", arg=visitor.part("otherFoot").element_handle()
+        "(foot) => !/loading/.test(foot.textContent)", arg=visitor.part("otherFoot").element_handle()
     )
     visitor.layer(0)
     shown = visitor.hover((20, 20))

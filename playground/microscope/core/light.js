@@ -16,6 +16,7 @@ const CHROMA = 0.22;
 const HUES = [-20, 100]; // degrees, from the faintest to the strongest: red, orange, yellow
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
 const BRIGHTEST = 0.008; // this share of the cells may be brighter than the exposure can show
+const PEAK = 0.2; // of the largest value: where one patch has nearly all, the others are not as bright
 const FLOOR = 2; // times the mean: an even row is not stretched into a pattern
 const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 const MASS = 0.6;
@@ -49,7 +50,7 @@ export function exposureOfAll(values, places, count) {
       largest[place] = value;
     }
   }
-  return Math.max(largest[0], (FLOOR * total) / (places.length * count)) || 1;
+  return Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count)) || 1;
 }
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;

@@ -79,10 +79,10 @@ export function missingLayers(lens) {
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
-// "3 layers to come", or nothing.
+// "loading 3 layers", or nothing.
 export function waySign(lens) {
   const missing = missingLayers(lens).length;
-  return missing ? `${missing} ${missing === 1 ? "layer" : "layers"} to come` : "";
+  return missing ? `loading ${missing} ${missing === 1 ? "layer" : "layers"}` : "";
 }
 
 // The film follows the cursor at its own pace, between the frames of the pictures: it costs a row of every layer.

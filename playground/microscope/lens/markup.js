@@ -50,7 +50,8 @@ export const MARKUP = `
     <figcaption>
       <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
         <span data-ref="ask2">listen to?</span></h2>
-      <div class="tabs small" role="group" aria-label="How weights are drawn" data-choice="draw">
+      <div class="tabs small" role="group" aria-label="How weights are drawn" data-choice="draw"
+          data-ref="drawn">
         <button data-value="heat" title="Colours above the picture (key d)">heat</button>
         <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
       </div>

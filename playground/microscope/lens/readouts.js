@@ -58,6 +58,7 @@ export function writeTitles(lens) {
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
   say(refs.exposed, exposureText(lens));
+  show(refs.drawn, view.what !== "components");
   show(refs.hold, !isMap(view.what) && view.what !== "score");
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   say(
@@ -80,13 +81,13 @@ export function writeTitles(lens) {
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
-// What the brightest cell stands for; an even row is called even.
+// From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
   const { shown, view } = lens;
   const { answers, mainDomain, pack } = shown;
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
-  return `brightest ${view.what === "weight" ? percent(mainDomain.high) : shortNumber(mainDomain.high)}`;
+  return `full colour from ${view.what === "weight" ? percent(mainDomain.high) : shortNumber(mainDomain.high)}`;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
