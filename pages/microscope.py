@@ -3,7 +3,7 @@
 import streamlit as st
 
 from playground.serving import address
-from playground.ui import choosers, fetching
+from playground.ui import choosers, fetching, streamlit_private
 from playground.ui.components import lens
 from playground.ui.export_panel import exporter
 from playground.ui.navigation import arrive, attempt, write_address
@@ -42,9 +42,9 @@ def microscope() -> None:
     )  # fmt: skip
     asked = state.pop("asked", None)
     if asked and attempt(here.answer, asked):  # the picture is on the screen; only now the question
-        st.rerun(scope="fragment")
+        streamlit_private.run_again()
     if here.choice.first and attempt(here.finish):  # a first look is on the screen; only now the real one
-        st.rerun(scope="fragment")
+        streamlit_private.run_again()
 
 
 here = arrive("microscope")

@@ -91,7 +91,12 @@ def arrive(chromium):
 
 @pytest.fixture
 def nothing_fetched(tmp_path, monkeypatch):
-    """As on a machine where neither weights nor photographs were ever fetched."""
+    """As on a machine where neither weights nor photographs were ever fetched, and nothing is in memory yet."""
+    from functools import cache
+
+    from playground.serving import models
+
+    monkeypatch.setattr(models, "_loaded", cache(models._loaded.__wrapped__))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
 

@@ -99,7 +99,7 @@ SOURCES = {
     "nothing": lambda folder: None,
     "a number": lambda folder: 5,
     "a list": lambda folder: [1, 2],
-    "an array": lambda folder: np.zeros((32, 32, 3), np.uint8),
+    "an array": lambda folder: np.zeros((32, 32, 7), np.uint8),
     "a folder": lambda folder: folder,
     "a missing file": lambda folder: folder / "missing.png",
     "an empty path": lambda folder: "",

@@ -109,6 +109,14 @@ def toast(sentence: str, former=None, **how):
     return st.toast(sentence, **how)
 
 
+def run_again() -> None:
+    """The fragment alone, where it runs alone; in a run of the whole page Streamlit refuses that."""
+    try:
+        st.rerun(scope="fragment")
+    except StreamlitInvalidLayoutContextError:
+        st.rerun()
+
+
 def hush_toasts() -> None:
     """Streamlit warns in the log of each toast inside a callback, for it could be lost with what a page draws. Toasts
     are no part of a page."""
