@@ -41,10 +41,15 @@ class Table:
 
 def write(path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> Path:
     path = Path(path)
-    makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    if path.suffix.lower() not in makers:
+    if path.suffix.lower() not in NUMBERS:
         raise PlaygroundError(f"Numbers are written as {', '.join(NUMBERS)}; {path} ends in {path.suffix!r}.")
-    return keep(path, makers[path.suffix.lower()](*collected(spec, seen, image, **others)))
+    return keep(path, contents(path.suffix.lower(), spec, seen, image, **others))
+
+
+def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> bytes:
+    """What the file of this kind holds."""
+    makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
+    return makers[suffix](*collected(spec, seen, image, **others))
 
 
 def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> tuple:

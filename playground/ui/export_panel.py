@@ -1,4 +1,4 @@
-"""A page's Export: the same figures as the command `figure` makes, of what the page shows."""
+"""A page's Export: the same figures and numbers as the command `figure` makes, of what the page shows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from playground.serving.traces import Wish
 from playground.ui.messages import plain
 from playground.ui.navigation import words_now
 
-KINDS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "webp": "in motion"}
+PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
+KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
+NUMBERS = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 MIMES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "webp": "image/webp",
+    "npz": "application/octet-stream", "csv": "text/csv", "json": "application/json",
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
@@ -40,7 +43,11 @@ def exporter(here: Session, layout: str | None = None) -> None:
 def _choices(here: Session, layout: str | None) -> None:
     kinds = _kinds(here, layout)
     kind = st.segmented_control("As", kinds, default="png", format_func=KINDS.get, key="kind", required=True)
-    spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
+    if kind == "numbers":
+        kind = st.segmented_control("File", NUMBERS, default="npz", format_func=NUMBERS.get, key="table", required=True)
+        spec, made = _numbers(here, kind, layout)
+    else:
+        spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
     name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
     st.download_button(
         f"Download {plain(name)}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
@@ -59,7 +66,7 @@ def _kinds(here: Session, layout: str | None) -> list[str]:
 
     kinds = list(KINDS)
     if layout is not None:
-        return kinds[:3]
+        return [*PICTURES, "numbers"]
     try:
         html.check(description(here, "head"))
     except PlaygroundError:
@@ -71,12 +78,9 @@ def _kinds(here: Session, layout: str | None) -> list[str]:
 
 def _figure(here: Session, kind: str, layout: str | None) -> tuple:
     """(the description, what makes the bytes): as the person chooses."""
-    from playground.figures.spec import LAYOUTS, PURPOSES
+    from playground.figures.spec import PURPOSES
 
-    if layout is None:
-        layouts = [name for name in LAYOUTS if name != "grid" and (name != "compare" or here.other is not None)]
-        beside = "compare" if here.other is not None and here.view.get("beside") == "compare" else "convolution"
-        layout = st.selectbox("Showing", layouts, layouts.index(beside), format_func=LAYOUTS.get, key="layout")
+    layout = layout or _layout(here)
     words = {name: purpose.words for name, purpose in PURPOSES.items()}
     purpose = st.selectbox("For", words, format_func=words.get, key="purpose")
     background = st.segmented_control("Background", BACKGROUNDS, default="light", key="background", required=True)
@@ -94,6 +98,20 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
         )
     spec = description(here, layout, **look)
     return spec, lambda: picture(here, spec, kind)
+
+
+def _numbers(here: Session, kind: str, layout: str | None) -> tuple:
+    """(the description, what makes the bytes): of everything that the figure with this layout shows."""
+    spec = description(here, layout or _layout(here))
+    return spec, lambda: numbers(here, spec, kind)
+
+
+def _layout(here: Session) -> str:
+    from playground.figures.spec import LAYOUTS
+
+    layouts = [name for name in LAYOUTS if name != "grid" and (name != "compare" or here.other is not None)]
+    beside = "compare" if here.other is not None and here.view.get("beside") == "compare" else "convolution"
+    return st.selectbox("Showing", layouts, layouts.index(beside), format_func=LAYOUTS.get, key="layout")
 
 
 def _html(here: Session) -> tuple:
@@ -172,6 +190,14 @@ def picture(here: Session, spec, kind: str) -> bytes:
         drawing = figures.draw(spec, seen, image, **beside) if seen else figures.draw(spec)
         makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
         return makers[kind](drawing)
+
+
+def numbers(here: Session, spec, kind: str) -> bytes:
+    from playground.figures.numbers import contents
+
+    seen, beside = _traces(here, spec)
+    with queue.turn():
+        return contents(f".{kind}", spec, seen, None if spec.layout == "curves" else here.picture.image, **beside)
 
 
 def _traces(here: Session, spec) -> tuple:

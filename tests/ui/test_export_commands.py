@@ -38,6 +38,8 @@ def on_the_page(here, view: dict, kind: str, layout: str, look: dict):
             spec = export_panel.interactive(here, **look)
             return spec, html.page(spec, export_panel._traces(here, spec)[0], here.picture.image).encode()
         spec = export_panel.description(here, layout, **look)
+        if kind in export_panel.NUMBERS:
+            return spec, export_panel.numbers(here, spec, kind)
         return spec, export_panel.picture(here, spec, kind)
     except PlaygroundError as error:
         return spec, str(error)
@@ -88,6 +90,15 @@ def test_a_finer_grid(what, layout, tmp_path, capsys):
 def test_every_layout_as_a_drawing(layout, kind, tmp_path, capsys):
     here = seen_at(1, "model" if layout == "compare" else None)
     assert assert_the_same(here, {"scale": "off"}, kind, layout, TINY, tmp_path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("layout", "kind"),
+    [*((layout, "csv") for layout in OFFERED), ("head", "npz"), ("compare", "npz"), ("head", "json")],
+)
+def test_the_numbers_of_every_layout(layout, kind, tmp_path, capsys):
+    here = seen_at(1, "picture" if layout == "compare" else None)
+    assert assert_the_same(here, {"what": "value"}, kind, layout, {}, tmp_path, capsys)
 
 
 @pytest.mark.parametrize(("layout", "sweep"), [("head", "scale"), ("convolution", "layers"), ("compare", "layers")])

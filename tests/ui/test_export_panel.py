@@ -70,3 +70,21 @@ def test_a_lesson_exports_its_own_figure_and_link(page, layout, tmp_path):
     out = tmp_path / "made.svg"
     assert main([*words.split()[3:-2], "-o", str(out)]) == 0
     assert "<svg" in out.read_text()[:500]
+
+
+def test_the_page_says_the_command_that_makes_its_numbers_again(here, tmp_path):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.session_state.exporting = True
+    app.session_state.kind = "numbers"
+    app.session_state.table = "csv"
+    app.run()
+    assert not app.exception
+    words = app.code[0].value.split()
+    assert words[-1].endswith(".csv")
+    assert main([*words[3:-1], str(tmp_path / "made.csv")]) == 0
+    here.view = {}
+    spec = export_panel.description(here, "convolution")
+    lines = (tmp_path / "made.csv").read_text().splitlines()
+    assert "model,image,layer,head,patch,what,direction,scale,token,value" in lines
+    assert lines == export_panel.numbers(here, spec, "csv").decode().splitlines()
