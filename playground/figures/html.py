@@ -20,10 +20,13 @@ from PIL import Image
 from playground import images
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
+from playground.figures import compose
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import command
 from playground.figures.disk import keep
+from playground.figures.files import pixels
 from playground.figures.naming import model, published, published_trace, weights
+from playground.figures.sheet import Drawing
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
 from playground.tracing import Trace
@@ -31,6 +34,8 @@ from playground.version import __version__
 
 SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser shows it, and small beside Q and K
 QUALITY = 85
+STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
+STILL_QUALITY = 75
 LIGHT = 6 * 2**20  # bytes: up to here a file holds all layers, unless some are named
 PAGE = """<!doctype html>
 <html lang="en"{theme}>
@@ -46,7 +51,8 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <main id="place"></main>
-<img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}">
+<img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
+<img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
 <noscript>With JavaScript this picture shows whom each patch listens to.</noscript>
 <footer id="foot"><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
@@ -67,6 +73,12 @@ def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     spec = filled(spec, seen, image)
     seen = published_trace(spec, seen)
     return _page(spec, seen, image, seen.to_bytes(layers(spec, seen), heads(spec, seen)))
+
+
+def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
+    """What the file begins with, as a figure: shown until the script has it alive, and to those who run no scripts."""
+    drawn = replace(spec, layers=None, heads=None, view="", whole=False, purpose="page", dpi=STILL)
+    return compose.draw(drawn, seen, image)
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
@@ -190,6 +202,8 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> st
         ),
         name=html.escape(name),
         jpeg=_text(_jpeg(picture)),
+        still=_text(_jpeg(pixels(still(said, seen, picture)).convert("RGB"), STILL_QUALITY)),
+        seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
         words=html.escape(f"{name} · {model(seen)} · {seen.grid[0]} × {seen.grid[1]} patches"),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
@@ -240,10 +254,10 @@ def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:
     return seen.shown
 
 
-def _jpeg(picture: Image.Image) -> bytes:
+def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
     shown, out = picture.copy(), io.BytesIO()
     shown.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-    shown.save(out, "JPEG", quality=QUALITY, optimize=True)
+    shown.save(out, "JPEG", quality=quality, optimize=True)
     return out.getvalue()
 
 

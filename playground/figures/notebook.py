@@ -76,8 +76,8 @@ def show(
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
     spec = export.light(spec, seen, image) if layers is None else replace(spec, layers=tuple(layers))
-    still = compose.draw(replace(spec, layers=None, heads=None, purpose="page", dpi=110), seen, image)
-    return Living(export.page(spec, seen, image), f"{seen.model}: whom each patch listens to", still)
+    page, still = export.page(spec, seen, image), export.still(spec, seen, image)
+    return Living(page, f"{seen.model}: whom each patch listens to", still)
 
 
 def figure(

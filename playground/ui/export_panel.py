@@ -122,11 +122,15 @@ def _html(here: Session) -> tuple:
     spec = interactive(here, all_layers=held == "all layers")
     seen, _ = _traces(here, spec)
     image = here.picture.image
-    st.caption(
-        f"One file of {html.size(spec, seen, image) / 1e6:.2f} MB that works from a disk, offline: "
-        "hover, lock, heads, the √d_k switch."
-    )
-    return spec, lambda: html.page(spec, seen, image).encode()
+    with queue.turn():  # matplotlib draws its still picture, for one person at a time
+        size = html.size(spec, seen, image)
+    st.caption(f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch.")
+
+    def made() -> bytes:
+        with queue.turn():
+            return html.page(spec, seen, image).encode()
+
+    return spec, made
 
 
 def interactive(here: Session, all_layers: bool):

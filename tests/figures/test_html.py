@@ -18,7 +18,7 @@ import playground
 from playground import PlaygroundError, tracing
 from playground.__main__ import main
 from playground.analysis import fingerprints
-from playground.figures import Spec, html
+from playground.figures import Spec, files, html
 from playground.pack import unpack
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
@@ -51,8 +51,8 @@ class Reader(HTMLParser):
     def pack(self) -> bytes:
         return base64.b64decode(self.texts["pack"])
 
-    def image(self) -> Image.Image:
-        source = next(given["src"] for tag, given in self.tags if tag == "img")
+    def image(self, name: str = "picture") -> Image.Image:
+        source = next(given["src"] for tag, given in self.tags if tag == "img" and given["id"] == name)
         return Image.open(BytesIO(base64.b64decode(source.removeprefix("data:image/jpeg;base64,"))))
 
 
@@ -169,6 +169,19 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(seen):
     shown = Reader(html.page(SMALL, seen, large)).image()
     assert shown.size == (html.SIDE, html.SIDE // 2)
     assert not {"comment", "exif"} & set(shown.info)
+
+
+@pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
+def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, picture, choice):
+    spec = replace(SMALL, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
+    read = Reader(html.page(spec, seen, picture))
+    shown = {given["id"]: "hidden" not in given for tag, given in read.tags if tag == "img"}
+    assert shown == {"picture": False, "still": True}
+    look = {"layer": 1, "head": 2, "query": spec.query, "image": picture, "purpose": "page", "dpi": html.STILL}
+    theirs = files.pixels(playground.figure(seen, **look, **{k: v for k, v in choice.items() if k != "query"}))
+    off = np.abs(np.asarray(read.image("still"), int) - np.asarray(theirs.convert("RGB"), int)).mean()
+    print(f"off by {off:.2f} of 255 on average")
+    assert off < 4  # JPEG's
 
 
 def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, seen, picture):

@@ -36,7 +36,7 @@ async function startAlone() {
   // A link carries the whole view: what it leaves out has its default, not what the file began with.
   const now = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : view, heads);
   const room = () => ({ height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
-  picture.hidden = true;
+  partOfPage("still").hidden = true; // the figure for those who run no scripts
   const lens = createLens(partOfPage("place"), {
     packs: [{ bytes: bytesOf("pack") }],
     images: [{ bitmap, title }],
