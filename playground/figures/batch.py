@@ -80,6 +80,8 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         return
     if spec.view:
         raise PlaygroundError("--view says what an interactive figure begins with: leave it out, or write an .html.")
+    if spec.bare:
+        raise PlaygroundError("--bare is the picture alone, alive: leave it out, or write an .html.")
     for name, why in idle(spec).items():
         if getattr(options, name) != command_line.DEFAULTS[name] and getattr(options, name) is not None:
             raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")

@@ -50,6 +50,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
     "the file": {
         "anonymous": "--anonymous",
         "view": "--view",
+        "bare": "--bare",
     },
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
@@ -86,6 +87,7 @@ HELP = {
     "patches:9,7-3,4 or scales:on,off",
     "columns": "the same for its columns",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
+    "bare": "of an .html: the picture alone, which still answers to cursor and keys: for a slide",
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {

@@ -38,7 +38,7 @@ STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixe
 STILL_QUALITY = 75
 LIGHT = 6 * 2**20  # bytes: up to here a file holds all layers, unless some are named
 PAGE = """<!doctype html>
-<html lang="en"{theme}>
+<html lang="en"{theme}{bare}>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -54,7 +54,7 @@ PAGE = """<!doctype html>
 <img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
 <img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
 <noscript>With JavaScript this picture shows whom each patch listens to.</noscript>
-<footer id="foot"><span>{words}</span>{command}</footer>
+<footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>
 <script type="module">{script}</script>
@@ -77,7 +77,7 @@ def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
     """What the file begins with, as a figure: shown until the script has it alive, and to those who run no scripts."""
-    drawn = replace(spec, layers=None, heads=None, view="", whole=False, purpose="page", dpi=STILL)
+    drawn = replace(spec, layers=None, heads=None, view="", bare=False, whole=False, purpose="page", dpi=STILL)
     return compose.draw(drawn, seen, image)
 
 
@@ -192,9 +192,11 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> st
     name = _printable((said if spec.anonymous else spec).image or "image")
     facts = _facts(replace(said, image=name), seen, picture)
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen)}
+    start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare}
     return PAGE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
+        bare=" data-bare" if spec.bare else "",
+        foot=" hidden" if spec.bare else "",
         policy=_policy(style, script),
         title=html.escape(f"Attention in {name}: {model(seen)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(

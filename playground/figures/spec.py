@@ -121,6 +121,7 @@ class Spec:
     layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
     heads: tuple[int, ...] | None = None  # None: all
     view: str = ""  # what else it begins with, as in an address: "locked=true&grid=true"
+    bare: bool = False  # an .html with the picture alone, alive
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

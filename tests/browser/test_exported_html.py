@@ -1,5 +1,7 @@
 """The interactive figure from a disk, the network off: it answers like Python, asks nobody, complains of nothing."""
 
+from dataclasses import replace
+
 import pytest
 from waiting import until
 
@@ -152,3 +154,15 @@ def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tm
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     heights = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
     assert heights[0] <= heights[1]
+
+
+def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_path):
+    html.write(tmp_path / "bare.html", replace(HELD, bare=True), seen())
+    there = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
+    assert there.page.locator("body").inner_text().split("\n")[-1] == "put the cursor on a patch"
+    assert there.page.locator("button:visible").count() == 0
+    box = there.part("picture").bounding_box()
+    print(box)
+    assert abs(box["x"] + box["width"] / 2 - 450) < 2
+    assert 390 < box["height"] <= 420
+    assert_close(there.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))

@@ -140,7 +140,7 @@ OTHERS = {
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
-    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true",
+    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True,
 }  # fmt: skip
 
 

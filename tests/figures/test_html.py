@@ -184,6 +184,19 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(seen, pictur
     assert off < 4  # JPEG's
 
 
+def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside(seen, picture):
+    read = Reader(html.page(replace(SMALL, bare=True), seen, picture))
+    assert "hidden" in next(given for _, given in read.tags if given.get("id") == "foot")
+    assert "--bare" in shlex.split(read.metas["playground:command"])
+
+
+def test_bare_belongs_to_a_living_file(picture, tmp_path, capsys):
+    picture.save(tmp_path / "disc.png")
+    given = ["--model", "untrained", "--bare", "-o", str(tmp_path / "a.svg")]
+    assert main(["figure", str(tmp_path / "disc.png"), *given]) != 0
+    assert "leave it out, or write an .html" in capsys.readouterr().err
+
+
 def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_saw(small, seen, picture):
     assert Reader(html.page(SMALL, seen)).image().size == picture.size == (120, 120)
     assert Reader(html.page(SMALL, tracing.trace(small, picture))).image().size == (64, 64)

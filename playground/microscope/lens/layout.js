@@ -32,6 +32,7 @@ const WAYS = {
   side: { panel: 21, lowest: "row" }, //      numbers beside the pictures, layer and heads beneath
   beneath: { panel: 0, lowest: "below" }, //  all beneath: for wide pictures
   column: { panel: 22, lowest: "stage" }, //  all beside: for tall pictures
+  bare: { panel: 0, lowest: "stage" }, //     in a file for a slide: the picture alone
   present: { panel: 0, lowest: "scale" }, //  for a projector: only the switch, beneath
 };
 const CLEARLY = 1.06; // times as wide: or the former way stays
@@ -46,7 +47,7 @@ function layOut(lens) {
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
   const roomy = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
-  const size = lens.presenting ? "wide" : roomy;
+  const size = lens.presenting || lens.ui.bare ? "wide" : roomy;
   const slim = lens.presenting && roomy === "narrow"; // a phone presents one picture
   root.classList.toggle("slim", slim);
   root.classList.toggle("single", lens.single || slim);
@@ -58,6 +59,7 @@ function layOut(lens) {
     : main.pack.columns / main.pack.rows;
   root.style.setProperty("--aspect", String(aspect));
   if (lens.presenting) tryWay(lens, "present", width, em, aspect);
+  else if (lens.ui.bare) tryWay(lens, "bare", width, em, aspect);
   else if (size === "wide") {
     let best = tryWay(lens, "side", width, em, aspect);
     for (const way of ["beneath", "column"]) {
@@ -81,7 +83,7 @@ function layOut(lens) {
 function tryWay(lens, way, width, em, aspect) {
   const { root, refs } = lens;
   const { panel, lowest } = WAYS[way];
-  const pictures = lens.presenting && root.classList.contains("single") ? 1 : 2;
+  const pictures = lens.ui.bare || (lens.presenting && root.classList.contains("single")) ? 1 : 2;
   const room = (width - (panel && panel + 2) * em - (pictures - 1) * 1.5 * em) / pictures;
   root.dataset.way = way;
   setPictures(lens, room, aspect);
@@ -96,7 +98,7 @@ function tryWay(lens, way, width, em, aspect) {
 // What the lens may fill. The page above it may be taller than it was said to be, where its toolbar has two lines.
 function heightOf(lens) {
   const { height: wished } = lens.ui;
-  if (lens.presenting || wished === "window") return window.innerHeight;
+  if (lens.presenting || lens.ui.bare || wished === "window") return window.innerHeight;
   if (wished > 0) return wished;
   const above = lens.root.getBoundingClientRect().top + 10;
   const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;

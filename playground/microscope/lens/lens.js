@@ -13,6 +13,7 @@
 //     place:   "model=…&sample=…",            // of the picture and the model, in an address
 //     view:    {…},                           // see core/view.js for keys and defaults
 //     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
+//               bare,                         // the picture alone
 //               uploaded,                     // true for a person's own picture
 //               asks},                        // the questions that the host answers, see `ask`
 //     onView:  (view) => {},                  // 300 ms after the last choice, never while the cursor moves

@@ -26,7 +26,7 @@ const inward = ({ head, ...view }, heads) => ({
 });
 
 async function startAlone() {
-  const { title, view, heads } = JSON.parse(partOfPage("start").textContent);
+  const { title, view, heads, bare } = JSON.parse(partOfPage("start").textContent);
   const picture = partOfPage("picture"),
     foot = partOfPage("foot");
   const bitmap = await picture.decode().then(
@@ -35,7 +35,7 @@ async function startAlone() {
   );
   // A link carries the whole view: what it leaves out has its default, not what the file began with.
   const now = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : view, heads);
-  const room = () => ({ height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
+  const room = () => ({ bare, height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
   partOfPage("still").hidden = true; // the figure for those who run no scripts
   const lens = createLens(partOfPage("place"), {
     packs: [{ bytes: bytesOf("pack") }],
