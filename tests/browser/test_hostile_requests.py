@@ -185,7 +185,7 @@ def test_whether_a_file_exists_is_not_told(files):
 def test_a_model_that_would_keep_everybody_waiting_is_refused(server):
     for name in ("ViT-H/1", "ViT-H/2"):
         stranger = Stranger(server.url, urlencode({"model": name}))
-        assert "choose a model with larger patches" in stranger.said[-1]
+        assert "choose one such as ViT-S/16" in stranger.said[-1]
         assert_lives(stranger)
         stranger.close()
 
@@ -260,8 +260,8 @@ def test_a_photo_that_is_none_is_refused_in_a_sentence(stranger, photo):
 @pytest.mark.parametrize("sent", ["text", b"\xff" * 100, bytes(46 * 10**6)], ids=["text", "noise", "46 MB"])
 def test_who_sends_nonsense_loses_their_own_socket_and_nobody_else_s(server, stranger, sent):
     other = Stranger(server.url)
-    other.socket.send(sent)
-    with pytest.raises(ConnectionClosed):
+    with pytest.raises((ConnectionClosed, ConnectionError)):  # with a large one, while it is still being sent
+        other.socket.send(sent)
         other.hear(lambda said: False)
     other.close()
     assert_lives(stranger)

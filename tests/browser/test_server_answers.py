@@ -28,6 +28,8 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         ("rollout", truth.rollout),
     ):
         map_of(visitor, what)
+        visitor.page.wait_for_url(f"**what={what}**")  # the address follows a little later
+        visitor.rest()
         sent = len(visitor.sent)
         for patch in ((3, 4), (9, 2), (12, 12)):
             assert_close(visitor.hover(patch)["map"], python(patch), 2e-3)

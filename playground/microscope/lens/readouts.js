@@ -188,7 +188,12 @@ export function writeNumbers(lens) {
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
   const habit = habitOf(lens, view.layer, view.head);
   show(refs.habitRow, Boolean(habit));
-  if (habit) say(refs.habit, habit.told ? `${habit.label} (told to ${habit.told})` : habit.label);
+  if (habit) say(refs.habit, habit.label);
+  show(refs.toldRow, Boolean(habit?.told));
+  if (habit?.told) {
+    say(refs.told, habit.told);
+    refs.told.title = `A loss on its attention weights told this head to ${habit.told}.`;
+  }
   say(refs.headsNote, headsNote(view.direction, habit, lens.more));
   for (let i = 0; i < lens.shares.length; i++) {
     say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
