@@ -276,7 +276,9 @@ class Session:
         seen = traces.trace(self.picture, wish, self.own)
         parts = query.split(",")
         place = (int(parts[0]), int(parts[1])) if len(parts) == 2 else query
-        return Overlay("rollout", query, scale, seen.rollout(place).numpy())
+        with queue.turn():
+            shares = seen.rollout(place).numpy()
+        return Overlay("rollout", query, scale, shares)
 
     def blob(self) -> bytes:
         """What the microscope gets."""
