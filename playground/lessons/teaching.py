@@ -182,7 +182,7 @@ def quiz() -> tuple[Question, ...]:
         ),
         Question(
             "A width of 512 is shared among 8 heads. By what are the scores divided?",
-            ("√512", "√64", "8", "512"), 1, "Each head has 512 ÷ 8 = 64 numbers, so d_k = 64.",
+            ("√512", "√64", "64", "512"), 1, "Each head has 512 ÷ 8 = 64 numbers, so d_k = 64.",
         ),
         Question(
             "In which step do tokens not influence each other?",
