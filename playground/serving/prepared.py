@@ -90,16 +90,16 @@ def prepare(report: type | None = None) -> list[str]:
             "There is nothing to prepare: no photograph is on this machine. Fetch them with "
             "`python -m playground download dinov2-small photographs`."
         )
-    todo = [s for s in PHOTOGRAPHS if s.is_here and borrowed.find(photograph_file(s)) is None]
-    if not todo:
+    missing = [s for s in PHOTOGRAPHS if s.is_here and borrowed.find(photograph_file(s)) is None]
+    if not missing:
         return []
     from playground.zoo import load
 
     vit = load("dinov2-small")
-    for sample in report(todo, desc="preparing", unit="photograph") if report else todo:
+    for sample in report(missing, desc="preparing", unit="photograph") if report else missing:
         with borrowed.written():
             _put(borrowed.cache_folder() / photograph_file(sample), fresh_pack(sample.name, vit))
-    return [sample.name for sample in todo]
+    return [sample.name for sample in missing]
 
 
 def _put(path: Path, data: bytes) -> None:
@@ -126,8 +126,8 @@ def write_packs(folder: Path = PACKS) -> None:
 
     vit = load("bundled", device="cpu")
     folder.mkdir(parents=True, exist_ok=True)
-    todo = [(sample.name, 1) for sample in SAMPLES] + list(FINER.items())
-    for name, detail in todo:
+    drawings = [(sample.name, 1) for sample in SAMPLES] + list(FINER.items())
+    for name, detail in drawings:
         data = fresh_pack(name, vit, detail)
         (folder / _drawing_file(name, detail)).write_bytes(data)
         print(f"{name:12} {detail}  {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
