@@ -2,14 +2,21 @@
 
 import streamlit as st
 
-from playground.ui.frame import frame
-from playground.ui.pages import MICROSCOPE, PAGES
+if __name__ == "__main__":  # Streamlit runs this file for each visitor, again and again
+    from playground.ui.frame import frame
+    from playground.ui.pages import MICROSCOPE, PAGES
 
-frame()
-st.navigation(
-    [
-        st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page == MICROSCOPE)
-        for page in PAGES.values()
-    ],
-    position="hidden",
-).run()
+    frame()
+    st.navigation(
+        [
+            st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page == MICROSCOPE)
+            for page in PAGES.values()
+        ],
+        position="hidden",
+    ).run()
+else:  # its server imports it once, and takes `app` out of it
+    from starlette.middleware import Middleware
+
+    from playground.ui.doors import Doors, ends_soon
+
+    app = st.App(__file__, middleware=[Middleware(Doors)], lifespan=ends_soon)

@@ -5,6 +5,7 @@ PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered to
 PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/borrowed.py reads it)
+PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
@@ -13,6 +14,7 @@ PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -25,6 +27,7 @@ class Settings:
     models_dir: str | None = None
     open: bool = True
     offline: bool = False
+    framed_by: tuple[str, ...] = ()
     device: str | None = None
     at_once: int = 1
     model_mb: int = 3000
@@ -41,7 +44,7 @@ def now() -> Settings:
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
     start."""
-    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE")
+    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY")
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
@@ -50,12 +53,22 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         models_dir=text["MODELS_DIR"] or None,
         open=_yes("OPEN", text["OPEN"], True),
         offline=_yes("OFFLINE", text["OFFLINE"], False),
+        framed_by=_sites(text["FRAMED_BY"]),
         device=text["DEVICE"] or None,
         at_once=at_once,
         model_mb=models,
         sample_mb=samples,
         upload_mb=uploads,
     )
+
+
+def _sites(text: str) -> tuple[str, ...]:
+    sites = tuple(text.split())
+    if wrong := next((site for site in sites if not re.fullmatch(r"https?://[\w.*:-]+", site)), None):
+        raise PlaygroundError(
+            f"PLAYGROUND_FRAMED_BY is sites such as https://huggingface.co, with spaces between; given was {wrong!r}."
+        )
+    return sites
 
 
 def _yes(name: str, text: str, default: bool) -> bool:

@@ -54,6 +54,13 @@ class Stranger:
         message.rerun_script.widget_states.widgets.add(id=self.elements[label].id, string_value=value)
         return self.run(message)
 
+    def press(self, label: str) -> Stranger:
+        """The button whose label begins so."""
+        button = next(e for name, e in self.elements.items() if name.startswith(label))
+        message = BackMsg()
+        message.rerun_script.widget_states.widgets.add(id=button.id, trigger_value=True)
+        return self.run(message)
+
     def trigger(self, event: str, value: object) -> Stranger:
         """Of the microscope."""
         message, lens = BackMsg(), self.elements["attention_lens"].id
@@ -119,5 +126,6 @@ class Stranger:
         elif kind == "bidi_component":
             self.elements[element.bidi_component.component_name] = element.bidi_component
             self.fragments[element.bidi_component.component_name] = delta.fragment_id
-        elif kind == "selectbox":
-            self.elements[element.selectbox.label] = element.selectbox
+        elif kind in ("button", "selectbox"):
+            found = getattr(element, kind)
+            self.elements[found.label] = found

@@ -20,7 +20,9 @@ from browser.server import ROOT, serving
 from browser.stranger import Stranger, ask, form
 from playground import zoo
 from playground.errors import PlaygroundError
-from playground.serving import models
+from playground.serving import models, settings
+from playground.ui import doors
+from playground.ui.doors import POLICY
 
 MB = 2**20
 
@@ -115,6 +117,30 @@ def status_of_a_socket(server, origin: str, host: str = "") -> str:
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
         line.sendall("\r\n".join(lines).encode())
         return line.recv(100).split()[1].decode()
+
+
+def test_every_answer_forbids_what_the_pages_do_not_need(server):
+    """With no proxy in front."""
+    for path in ("/", "/patches", "/_stcore/health", "/static/nothing.js", "/../../etc/passwd", "/_stcore/metrics"):
+        _, headers = ask(server.url + path)
+        assert headers["content-security-policy"] == POLICY, path
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/../_stcore/metrics"]
+)
+def test_how_much_the_server_does_is_nobody_s_business(server, path):
+    status, _ = ask(server.url + path)
+    assert status in (400, 404)
+
+
+def test_a_site_that_is_named_may_show_it_in_a_frame(monkeypatch):
+    monkeypatch.setattr(settings, "now", lambda: settings.read({"PLAYGROUND_FRAMED_BY": "https://*.hall.example"}))
+    assert doors.headers()["Content-Security-Policy"] == f"{POLICY} https://*.hall.example"
+    for wrong in ("hall.example", "*", "https://x; script-src *"):
+        with pytest.raises(PlaygroundError, match="PLAYGROUND_FRAMED_BY is sites"):
+            settings.read({"PLAYGROUND_FRAMED_BY": wrong})
 
 
 # Files that are no models ---------------------------------------------------------------------------------------------

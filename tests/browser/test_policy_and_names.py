@@ -3,7 +3,7 @@
 import pytest
 
 from browser.own_picture import hand_over, picture
-from browser.policy import PERMISSIONS, lay_over
+from browser.policy import WATCH
 from browser.visitor import Visitor
 from playground.ui.pages import LESSONS, MICROSCOPE, PAGES
 
@@ -15,11 +15,11 @@ PLANTED = """() => {
 
 
 class Wary(Visitor):
-    """Somebody whose browser obeys the policy of deploy/nginx, and who tells of every dialog that opens."""
+    """Somebody who tells of all that the app's policy forbids, and of every dialog that opens."""
 
     def __init__(self, chromium, url):
-        super().__init__(chromium, url, permissions=[*PERMISSIONS, "camera"])
-        lay_over(self.context)
+        super().__init__(chromium, url, permissions=["camera"])
+        self.context.add_init_script(WATCH)
         self.dialogs: list[str] = []
         self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
 

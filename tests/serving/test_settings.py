@@ -17,9 +17,11 @@ def test_every_variable_is_read():
     given = {
         "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",
         "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
-        "PLAYGROUND_CACHE_MB": "1 2 3",
+        "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
     }  # fmt: skip
-    assert settings.read(given) == Settings(("vit_a", "vit_b"), "/models", False, True, "cpu", 2, 1, 2, 3)
+    assert settings.read(given) == Settings(
+        ("vit_a", "vit_b"), "/models", False, True, ("https://a.example",), "cpu", 2, 1, 2, 3
+    )
     assert all(name in settings.__doc__ for name in given)
 
 
