@@ -1,8 +1,9 @@
 """Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
 `python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in a process of its own, so that the peak is
-the layer's alone, and prints a line of JSON for each step. `Series` starts such a process and reads its output. The
-process has hard limits of memory and time, runs at low priority, and is the first that Linux ends if memory runs out.
+the layer's alone: for each line that it reads it does one step and prints a line of JSON. `Series` starts such a
+process, asks for step after step and reads its output. The process has hard limits of memory and time, runs at low
+priority, and is the first that Linux ends if memory runs out.
 """
 
 from __future__ import annotations
@@ -160,7 +161,8 @@ def main(arguments: list[str]) -> None:
     torch.set_num_threads(1)  # steadier timings, and the other cores stay free
     torch.set_grad_enabled(False)
     _be_humble(most_bytes)  # after torch's import, so that its own memory is not counted
-    for point in measure(width, heads, kernel, most_bytes):
+    steps = measure(width, heads, kernel, most_bytes)
+    while sys.stdin.readline() and (point := next(steps, None)):
         print(json.dumps(asdict(point)), flush=True)
 
 
@@ -177,9 +179,10 @@ class Series:
         arguments = [width, heads, kernel, memory_to_spare()]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "playground.lessons.benchmark", *map(str, arguments)],
-            cwd=Path(__file__).parent.parent.parent, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
+        self._news = threading.Event()  # a step is done, or the process has ended
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -195,19 +198,32 @@ class Series:
         self.stopped = True
         self._process.kill()
 
-    def wait(self, stopped: Callable[[], bool]) -> None:
-        """Blocks until the series has ended; ends it when `stopped` returns True."""
+    def wait(self, stopped: Callable[[], bool], give_way: Callable[[], object] = lambda: None) -> None:
+        """Blocks until the series has ended; ends it when `stopped` returns True. Each step begins after `give_way`."""
+        asked = 0
         while self.running:
             if stopped():
                 self.stop()
-            self._reader.join(LOOK_EVERY)
+            elif asked == len(self.points):
+                give_way()
+                self._ask()
+                asked += 1
+            self._news.wait(LOOK_EVERY)
+            self._news.clear()
+
+    def _ask(self) -> None:
+        with contextlib.suppress(OSError):  # it has ended
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
 
     def _read(self) -> None:
-        with self._process as process:
+        with contextlib.suppress(OSError), self._process as process:  # what was asked of an ended one is lost
             for line in process.stdout:
                 with contextlib.suppress(ValueError, TypeError):
                     self.points.append(Point(**json.loads(line)))
+                    self._news.set()
         self.running = False
+        self._news.set()
 
 
 def memory_to_spare() -> int:

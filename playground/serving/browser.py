@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import weakref
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -11,7 +13,7 @@ from playground.names import plain_name
 from playground.pack import pack
 from playground.samples import named
 from playground.serving import traces
-from playground.serving.cache import Cache
+from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
@@ -20,6 +22,7 @@ FORGET = "forget:"  # what the strip says when the person's own pictures are to 
 LENS_HEIGHT = -82  # pixels; negative: the window's height minus what stands above the microscope
 ADVICE_HEIGHT = 32  # of the line that may stand between
 HALF = 65504  # the largest number of sixteen bits
+MESSAGES = 200 * MB  # of all people's last messages together; deploy/README.md counts on it
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ class Browser:
         self._more: tuple[str, list[int]] | None = None  # (pack id, layers) that the browser has asked for
         self._matrix: tuple[dict, np.ndarray] | None = None  # features or flows that it asked for, and whose they are
         self._names: dict | None = None  # of what heads do
-        self._last: tuple[Choice, int, bool, bytes] | None = None  # (choice, view id, bytes) of the last message
+        self._last: tuple[Choice, int, bool] | None = None  # what the last message was about
+        self._message: bytes | None = None  # that one, so that it is not made and sent again
+        self._made = 0.0  # when
+        _all.add(self)
 
     def has_nothing(self) -> None:
         """Called when another page is opened: the browser then forgets all data."""
@@ -90,9 +96,14 @@ class Browser:
 
     def blob(self, choice: Choice, place: str, view: dict[str, str], view_id: int, own: Cache, advised: bool) -> bytes:
         """The message for the browser. The same object as long as nothing has changed, so that it isn't sent twice."""
-        if self._last is None or self._last[0] is not choice or self._last[1:3] != (view_id, advised):
-            self._last = (choice, view_id, advised, self._build(choice, place, view, view_id, own, advised))
-        return self._last[3]
+        if self._last is None or self._last[0] is not choice or self._last[1:] != (view_id, advised):
+            self._message = None
+            self._last = (choice, view_id, advised)
+        if (message := self._message) is None:
+            self._made = time.monotonic()
+            self._message = message = self._build(choice, place, view, view_id, own, advised)
+            _forget_old_messages()
+        return message
 
     def _build(
         self, choice: Choice, place: str, view: dict[str, str], view_id: int, own: Cache, advised: bool
@@ -146,6 +157,19 @@ class Browser:
             header["matrix"] = whose | {"section": "matrix"}
         self._held, self._more, self._matrix, self._names = held, None, None, None
         return pack(header, arrays)
+
+
+_all: weakref.WeakSet[Browser] = weakref.WeakSet()
+
+
+def _forget_old_messages() -> None:
+    """Without its last message, the next one of a browser only names what the browser has, and is a small one."""
+    browsers = sorted(_all, key=lambda browser: browser._made, reverse=True)  # the latest first
+    kept = 0
+    for browser in browsers:
+        kept += len(browser._message or b"")
+        if kept > MESSAGES and browser is not browsers[0]:
+            browser._message = None
 
 
 def _credit(sample: str) -> str:

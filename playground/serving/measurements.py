@@ -1,4 +1,5 @@
-"""The measurements of the cost page: one runs at a time, and the last results are shared by all visitors."""
+"""The measurements of the cost page: one runs at a time, and the last results are shared by all visitors. Each of its
+steps takes a turn among all that computes."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import threading
 from collections import OrderedDict
 
 from playground.lessons.benchmark import Series
-from playground.serving.queue import Queue, Ticket
+from playground.serving.queue import Queue, Ticket, pieces
 
 KEPT = 8
 
@@ -40,7 +41,8 @@ class Measurements:
     def _measure(self, case: Case, ticket: Ticket) -> None:
         former, series = self.result(case), Series(*case)
         self._keep(case, series)
-        series.wait(ticket.stopped)
+        with pieces(ticket) as give_way:
+            series.wait(ticket.stopped, give_way)
         if series.stopped and not series.points:  # has no result
             self._keep(case, former)
 

@@ -5,23 +5,29 @@ from __future__ import annotations
 import base64
 import io
 import os
+import threading
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.samples import named, samples
 from playground.serving import queue
+from playground.serving.cache import MB
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
 TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
+MOST_OWN = 400 * MB  # of all people's own pictures together; deploy/README.md counts on it
+LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Picture:
     """An image that a person chose: a sample, or an upload that lives as long as their session."""
 
@@ -29,6 +35,9 @@ class Picture:
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
+
+    def __post_init__(self) -> None:
+        self.size = self.image.size  # as it came: its grid of patches stays the same when it loses pixels
 
     @cached_property
     def thumbnail(self) -> str:
@@ -38,6 +47,19 @@ class Picture:
     @cached_property
     def id(self) -> str:
         return sha256(self.jpeg).hexdigest()[:16]
+
+    @property
+    def bytes(self) -> int:
+        return 3 * self.image.width * self.image.height + len(self.jpeg)
+
+    def halve(self) -> bool:
+        """Keeps half as many pixels along each side. What was traced stays as it is. False if they are few already."""
+        if max(self.image.size) <= LEAST_SIDE:
+            return False
+        smaller = self.image.copy()
+        smaller.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
+        self.image = smaller
+        return True
 
 
 @cache
@@ -62,7 +84,30 @@ def upload(data: bytes, name: str) -> Picture:
         image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))  # no model looks at more
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    return Picture(name, False, as_jpeg(shown), image)
+    return _keep(Picture(name, False, as_jpeg(shown), image))
+
+
+# All people's own pictures together. A picture goes when the last session goes that shows it.
+_own: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
+_numbers, _lock = count(), threading.Lock()
+
+
+def _keep(picture: Picture) -> Picture:
+    """Among those that are counted. The oldest ones lose pixels when all together take too much."""
+    with _lock:
+        _own[next(_numbers)] = picture
+        while held() > MOST_OWN:
+            if not any(older.halve() for older in list(_own.values())):
+                raise PlaygroundError(
+                    "So many people look at pictures of their own that this server has no room for one more: take one "
+                    "of the samples, or try again in a few minutes."
+                )
+    return picture
+
+
+def held() -> int:
+    """Bytes of all people's own pictures."""
+    return sum(picture.bytes for picture in list(_own.values()))
 
 
 def from_message(photo: dict) -> Picture:
@@ -107,7 +152,7 @@ def labelled(number: int) -> Picture:
     image, label = datasets.browse(labelled_folder(), number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     name = "CIFAR-10" if image.size == (datasets.SIDE, datasets.SIDE) else labelled_folder().name
-    return Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image)
+    return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image))
 
 
 def _labelled_jpeg(image: Image.Image) -> bytes:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
 
 from playground.errors import PlaygroundError
@@ -34,6 +34,7 @@ class Ticket:
 
     def __init__(self, patience: float | None = None, who: asker.Who = asker.NOBODY):
         self.state = WAITING
+        self.who = who
         self.person = who.person or object()
         self.address = who.address
         self.round = 0  # tickets of a lower round are served first
@@ -64,10 +65,10 @@ class Queue:
         self._moved = threading.Condition()
 
     @contextmanager
-    def take(self, tell: Callable[[int], None] | None = None) -> Iterator[None]:
+    def take(self, tell: Callable[[int], None] | None = None, who: asker.Who | None = None) -> Iterator[None]:
         """Waits for a turn. `tell` is called with the number of those who have to finish first, and with 0 when the
         wait is over; an exception of it gives up the place."""
-        ticket, told = Ticket(who=asker.current().who()), False
+        ticket, told = Ticket(who=asker.current().who() if who is None else who), False
         self._join(ticket)
         try:
             while before := self._wait(ticket):
@@ -86,6 +87,11 @@ class Queue:
         self._join(ticket)
         threading.Thread(target=self._serve, args=(ticket, work), name="queue", daemon=True).start()
         return ticket
+
+    def waited_for(self) -> bool:
+        """Whether somebody else waits for a turn."""
+        with self._moved:
+            return any(ticket.state == WAITING and not ticket.stopped() for ticket in self._line)
 
     def before(self, ticket: Ticket) -> int:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
@@ -155,6 +161,35 @@ def passes() -> Queue:
 def turn() -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
     return passes().take(asker.current().waits)
+
+
+class Left(Exception):
+    """Nobody waits for this work any more."""
+
+
+@contextmanager
+def pieces(ticket: Ticket) -> Iterator[Callable[[], bool]]:
+    """Turns for long work of another queue's ticket: `with pieces(ticket) as give_way: …`. The work calls `give_way()`
+    often: whoever waits comes first, and it goes on after them. It says whether the work is not wanted any more."""
+    turn = ExitStack()
+
+    def tell(before: int) -> None:
+        if ticket.stopped():
+            raise Left
+
+    def begin() -> None:
+        turn.close()
+        with suppress(Left):
+            turn.enter_context(passes().take(tell, ticket.who))
+
+    def give_way() -> bool:
+        if not ticket.stopped() and passes().waited_for():
+            begin()
+        return ticket.stopped()
+
+    with turn:
+        begin()
+        yield give_way
 
 
 @cache

@@ -67,7 +67,7 @@ def size(picture: Picture, wish: Wish) -> tuple[int, int]:
 
     patch, usual = models.cut(wish.model)
     native = (FIRST_LOOK * patch,) * 2 if wish.first else tuple(side * wish.detail for side in usual)
-    return fit(picture.image.size, patch, native)
+    return fit(picture.size, patch, native)
 
 
 def grid(picture: Picture, wish: Wish) -> tuple[int, int]:

@@ -5,7 +5,6 @@ import sys
 
 import pytest
 import torch
-from waiting import until
 
 from playground.lessons import benchmark
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
@@ -58,14 +57,17 @@ def test_memory_has_a_hard_end():
 
 def test_a_series_goes_through_all_its_steps(monkeypatch):
     program = (
-        "import json\n"
-        f"for n in range({STEPS}): print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)))"
+        "import json, sys\n"
+        f"for n in range({STEPS}):\n"
+        "    sys.stdin.readline()\n"
+        "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)"
     )
     start = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start([sys.executable, "-c", program], **how))
-    series = Series(64, 1, 1)
-    until(lambda: not series.running, "it does not end")
+    series, before = Series(64, 1, 1), []
+    series.wait(lambda: False, lambda: before.append(len(series.points)))
     assert series.done == 1
+    assert before[:STEPS] == list(range(STEPS))  # each step waits until it may begin
     assert [p.tokens for p in series.of(CONVOLUTION)] == list(range(STEPS))
 
 

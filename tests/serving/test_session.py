@@ -1,5 +1,6 @@
 """What a person chooses, and what goes to their browser."""
 
+import gc
 import io
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.pack import unpack
 from playground.samples import SAMPLES
-from playground.serving import address, models, pictures, session, traces
+from playground.serving import address, browser, models, pictures, session, traces
 from playground.serving.prepared import prepared_pack
 from playground.serving.traces import Wish
 
@@ -317,3 +318,53 @@ def test_a_scene_brings_picture_model_view_and_what_was_compared_also_one_s_own_
     assert here.other is None
     with pytest.raises(PlaygroundError, match="not here any more"):
         here.go({"model": "untrained"}, {}, "another")
+
+
+# Many people ----------------------------------------------------------------------------------------------------------
+
+
+def own_picture(number: int, side: int = 1600):
+    out = io.BytesIO()
+    Image.new("RGB", (side, side * 3 // 4), (number * 40 % 256, 90, 60)).save(out, "JPEG")
+    return pictures.upload(out.getvalue(), f"{number}.jpg")
+
+
+def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_their_sessions(monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 12 * 2**20)
+    before, people = pictures.held(), []
+    for number in range(6):  # of 5.8 MB each
+        here, _ = session.start({}, {})
+        here.show(own_picture(number))
+        people.append(here)
+    assert pictures.held() - before <= 12 * 2**20
+    assert [here.picture.image.width for here in people] == sorted(here.picture.image.width for here in people)
+    assert people[-1].picture.image.width == 1600  # the latest has all its pixels
+    assert traces.grid(people[0].picture, people[0].wish) == traces.grid(people[-1].picture, people[-1].wish)
+    del here, people
+    gc.collect()
+    assert pictures.held() == before
+
+
+def test_when_there_is_no_room_for_one_more_picture_it_is_said(monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 2**20)
+    kept = [own_picture(0, 500)]
+    with pytest.raises(PlaygroundError, match="no room for one more"):
+        kept.append(own_picture(1, 500))
+    del kept
+    gc.collect()
+    own_picture(2, 500)
+
+
+def test_messages_to_many_browsers_are_kept_only_up_to_a_bound(monkeypatch):
+    first, _ = session.start({}, {})
+    message = first.blob()
+    assert first.blob() is message
+    monkeypatch.setattr(browser, "MESSAGES", len(message) + 1000)
+    second, _ = session.start({}, {})
+    assert len(second.blob()) > 10**5
+    again = first.blob()
+    assert len(again) < 10**4  # the browser has all that it names
+    assert sizes(again).keys() == sizes(message).keys()
+    assert len(second.blob()) > 10**5

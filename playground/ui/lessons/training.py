@@ -15,7 +15,7 @@ from playground.pack import pack, unpack
 from playground.samples import named
 from playground.serving import pictures
 from playground.serving.pictures import Picture
-from playground.serving.queue import OVER, SERVED, Queue, Ticket
+from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
 from playground.serving.session import Session
 from playground.ui import guess
 from playground.ui.components import component
@@ -180,7 +180,8 @@ class Trial:
     def _work(self, ticket: Ticket) -> None:
         from playground.training import quick
 
-        quick.train_now(self.film.picture.image, self._tell, ticket.stopped)
+        with pieces(ticket) as give_way:
+            quick.train_now(self.film.picture.image, self._tell, give_way)
 
     def _tell(self, seen) -> None:
         self.seen = seen
