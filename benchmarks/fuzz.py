@@ -1,4 +1,4 @@
-"""A thousand mutated pictures and a thousand mutated addresses: no exception but ours, no crash, no growth.
+"""Thousands of mutated pictures, addresses, packs and folders: no exception but ours, no crash, no growth.
 
 python benchmarks/fuzz.py [--count 1000] [--seed 1]
 """
@@ -8,18 +8,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from fuzz import addresses, images  # noqa: E402
+from fuzz import addresses, cifar_folders, for_each, images, packs  # noqa: E402
 
+from playground.assets import PACKS, TIMELAPSE  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
 from playground.images import open_image  # noqa: E402
 from playground.serving import address, session  # noqa: E402
+from playground.tracing import Trace  # noqa: E402
+from playground.training import datasets, timelapse  # noqa: E402
 
 
 def megabytes() -> float:
@@ -39,22 +45,60 @@ def one_address(words: dict[str, str]) -> str:
     return "said what was wrong" if trouble else "gave a page"
 
 
+def one_pack(data: bytes) -> str:
+    return _refused_or(lambda: Trace.from_bytes(data))
+
+
+def one_timelapse(data: bytes) -> str:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return _refused_or(lambda: timelapse.read(Path(file.name)))
+
+
+def one_folder(files: dict[str, bytes]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return _refused_or(lambda: [place.open() for place in datasets.read(folder).places])
+
+
+def _refused_or(read: Callable[[], object]) -> str:
+    try:
+        read()
+    except PlaygroundError:
+        return "refused in a sentence"
+    return "read"
+
+
+KINDS = {  # title -> (examples: given to a function, what is done with one)
+    "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
+    "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], one_address),
+    "packs": (partial(for_each, packs((PACKS / "flock.pack").read_bytes())), one_pack),
+    "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), one_timelapse),
+    "folders of CIFAR": (partial(for_each, cifar_folders()), one_folder),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
-    for title, make, try_one in (("pictures", images, one_picture), ("addresses", addresses, one_address)):
-        seen, slowest, before = Counter(), 0.0, 0.0
-        for i, given in enumerate(make(options.count, options.seed)):
-            if i == options.count // 10:
-                before = megabytes()
+    for title, (examples, try_one) in KINDS.items():
+        times, seen, before = [], Counter(), [0.0]
+
+        def each(given, try_one=try_one, times=times, seen=seen, before=before) -> None:
+            if len(times) == options.count // 10:
+                before[0] = megabytes()
             began = time.perf_counter()
             seen[try_one(given)] += 1
-            slowest = max(slowest, time.perf_counter() - began)
+            times.append(time.perf_counter() - began)
+
+        examples(options.count, options.seed, each)
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in seen.most_common())
-        print(f"| {options.count:,} {title} | {outcomes} | {slowest:.2f} s | {before:.0f} → {megabytes():.0f} MB |")
+        print(f"| {len(times):,} {title} | {outcomes} | {max(times):.2f} s | {before[0]:.0f} → {megabytes():.0f} MB |")
 
 
 if __name__ == "__main__":

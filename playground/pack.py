@@ -17,6 +17,8 @@ import numpy as np
 from playground.errors import PlaygroundError
 
 ALIGN = 16
+LONGEST_HEADER = 4 * 2**20  # bytes
+KINDS = ("float16", "float32", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32", "int64")
 
 
 def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
@@ -33,15 +35,28 @@ def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
-    """The header and the arrays, which are views of `data`."""
+    """The header and the arrays, which are views of `data`. What the header says is believed only as far as there are
+    bytes."""
     try:
         (length,) = struct.unpack_from("<I", data)
-        header = json.loads(data[4 : 4 + length].decode())
-        arrays = {}
+        if length > min(LONGEST_HEADER, len(data) - 4):
+            raise ValueError(f"its header claims {length:,} bytes")
+        header = json.loads(data[4 : 4 + length].decode(), parse_constant=_no_number)
+        arrays, claimed = {}, 0
         for name, section in header["sections"].items():
-            dtype, shape = np.dtype(section["dtype"]), [int(n) for n in section["shape"]]
-            array = np.frombuffer(data, dtype, math.prod(shape), 4 + length + int(section["offset"]))
+            if section["dtype"] not in KINDS:
+                raise ValueError(f"{name} is {section['dtype']!r:.60}")
+            shape, offset = section["shape"], section["offset"]
+            if not (len(shape) <= 8 and all(type(n) is int and n >= 0 for n in (*shape, offset))):
+                raise ValueError(f"{name} is of the shape {shape!r:.60}")
+            array = np.frombuffer(data, section["dtype"], math.prod(shape), 4 + length + offset)
+            if (claimed := claimed + array.nbytes) > len(data):
+                raise ValueError("it says that the same bytes are several arrays")
             arrays[name] = array.reshape(shape)
     except (struct.error, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise PlaygroundError(f"These bytes are no pack of this playground ({error}).") from None
     return header, arrays
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"its header says {word}")

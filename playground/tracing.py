@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import images
+from playground import images, pack_schema
 from playground.errors import PlaygroundError
 from playground.pack import pack, unpack
 from playground.vit import QKV, Config, VisionTransformer
@@ -231,7 +231,7 @@ class Trace:
     def to_bytes(self, layers: list[int] | None = None, heads: list[int] | None = None) -> bytes:
         """q and k in float16 and the value norms of some layers and heads, by default all, in the format of
         `playground/pack.py`. `from_bytes` numbers the chosen heads from 0."""
-        held = list(range(self.layers)) if layers is None else list(layers)
+        held = list(self.record) if layers is None else list(layers)
         some = slice(None) if heads is None else [self._checked_head(head) for head in heads]
         header = {
             "format": FORMAT,
@@ -268,6 +268,7 @@ class Trace:
         if header.get("format") != FORMAT:
             raise PlaygroundError(f"This pack is of the format {header.get('format')!r}, not {FORMAT!r}.")
         try:
+            pack_schema.trace(header, arrays)
             q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
             shape = (len(header["held"]), header["heads"], header["tokens"], header["head_dim"])
             if q.shape != shape or k.shape != shape or norms.shape != shape[:3] or not header["held"]:

@@ -1,13 +1,17 @@
-"""Mutated images and mutated addresses, always the same for the same seed."""
+"""Mutated images, addresses, packs and folders, always the same for the same seed."""
 
 from __future__ import annotations
 
 import io
+import json
 import random
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
 from functools import cache
 from urllib.parse import parse_qsl
 
+import hypothesis
+from hypothesis import strategies as st
 from PIL import Image
 from pillow_heif.as_plugin import _save_heif
 
@@ -75,3 +79,57 @@ def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
         if chance.random() < 0.1:
             words = dict(parse_qsl("&".join(f"{k}={v}" for k, v in words.items()), keep_blank_values=True))
         yield words
+
+
+# Packs ----------------------------------------------------------------------------------------------------------------
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+DTYPES = ("float16", "float32", "float64", "uint8", "O", "V9", "<f2", "int64", "S400", "", "datetime64[s]")
+
+
+@st.composite
+def packs(draw: st.DrawFn, good: bytes) -> bytes:
+    """A good pack of which a part of the header says something else, or of which some bytes are others."""
+    (length,) = struct.unpack_from("<I", good)
+    header, body = json.loads(good[4 : 4 + length]), good[4 + length :]
+    for _ in range(draw(st.integers(0, 2))):
+        place = draw(st.sampled_from([header, *header["sections"].values()]))
+        key = draw(st.sampled_from(sorted(place)))
+        if key == "sections":
+            header["sections"].pop(draw(st.sampled_from(sorted(header["sections"]))))
+        else:
+            place[key] = draw(st.sampled_from(DTYPES) if key == "dtype" else VALUES)
+    text = json.dumps(header).encode()
+    data = bytearray(struct.pack("<I", len(text)) + text + body)
+    for _ in range(draw(st.integers(0, 2))):
+        data[draw(st.integers(0, len(data) - 1))] = draw(st.sampled_from((0, 1, 0x7F, 0xFF)))
+    return bytes(data[: draw(st.sampled_from((len(data), len(data) // 2, 3)))])
+
+
+@st.composite
+def cifar_folders(draw: st.DrawFn) -> dict[str, bytes]:
+    """Names and contents of files: CIFAR's, more or less."""
+    record = st.binary(min_size=1, max_size=1).map(lambda label: label + bytes(3072))
+    batch = st.lists(record, max_size=3).map(b"".join) | st.binary(max_size=40)
+    names = st.sampled_from(("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin", "data_batch_x.bin"))
+    meta = st.dictionaries(st.just("batches.meta.txt"), st.binary(max_size=60) | st.just(b"a\n" * 40_000), max_size=1)
+    return draw(st.dictionaries(names, batch, max_size=3)) | draw(meta)
+
+
+def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callable) -> None:
+    """The same examples for the same seed; nothing is kept on the disk. A failure comes as its smallest example."""
+    quiet = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count, database=None, deadline=None, suppress_health_check=quiet, print_blob=False
+    )
+    @hypothesis.given(strategy)
+    def each(given) -> None:
+        try_one(given)
+
+    each()

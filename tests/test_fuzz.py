@@ -1,11 +1,14 @@
 """A short run of what benchmarks/fuzz.py does at length."""
 
 import pytest
-from fuzz import addresses, images
+from fuzz import addresses, cifar_folders, for_each, images, packs
 
+from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.images import open_image
 from playground.serving import address, session
+from playground.tracing import Trace
+from playground.training import datasets, timelapse
 
 
 def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
@@ -30,3 +33,57 @@ def test_a_mutated_address_gives_a_page():
 @pytest.mark.parametrize("words", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)
 def test_what_is_too_long_or_has_two_lines_is_dropped(words):
     assert address.read(words) == ({}, {})
+
+
+def test_a_mutated_pack_is_read_or_refused_in_a_sentence(seen):
+    read = []
+
+    def try_one(data: bytes) -> None:
+        try:
+            again = Trace.from_bytes(data)
+        except PlaygroundError:
+            read.append(False)
+            return
+        read.append(True)
+        layer = next(iter(again.record))
+        assert abs(float(again.row(layer, 0, (0, 0)).sum()) - 1) < 1e-3
+        assert Trace.from_bytes(again.to_bytes()).tokens == again.tokens
+
+    for_each(packs(seen.to_bytes()), 150, 0, try_one)
+    assert 0 < sum(read) < len(read)
+
+
+@pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
+def test_a_mutated_time_lapse_is_read_or_refused_in_a_sentence(tmp_path):
+    file, read = tmp_path / "lapse.bin", []
+
+    def try_one(data: bytes) -> None:
+        file.write_bytes(data)
+        try:
+            read.append(len(timelapse.read(file).moments))
+        except PlaygroundError:
+            read.append(0)
+
+    for_each(packs(TIMELAPSE.read_bytes()), 25, 0, try_one)
+    assert any(read)
+    assert not all(read)
+
+
+def test_any_folder_of_cifar_is_read_or_refused_in_a_sentence(tmp_path):
+    tried = []
+
+    def try_one(files: dict[str, bytes]) -> None:
+        folder = tmp_path / f"{len(tried)}"
+        folder.mkdir()
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+        tried.append(False)
+        try:
+            found = datasets.read(folder)
+            assert {place.open().size for place in found.places} == {(32, 32)}
+            tried[-1] = True
+        except PlaygroundError:
+            pass
+
+    for_each(cifar_folders(), 100, 0, try_one)
+    assert 0 < sum(tried) < len(tried)

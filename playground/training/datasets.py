@@ -6,7 +6,8 @@ tenth of all, drawn by the seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,10 @@ ADVICE = (
 SIDE = 32  # of CIFAR's pictures
 RECORD = 1 + 3 * SIDE * SIDE  # its label, then all red bytes, all green, all blue
 CIFAR_LABELS = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+MOST_RECORDS = 200_000  # CIFAR-10 has 60,000
+LONGEST_META = 65_536  # bytes; CIFAR-10's has 61
+MOST_LABELS = 256  # a label is one byte
+LONGEST_LABEL = 60
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic")
 HELD_OUT_FOLDERS = ("val", "valid", "validation", "test")
 HELD_OUT_SHARE = 0.1
@@ -40,9 +45,12 @@ class Place:
 
     def open(self) -> Image.Image:
         if self.record is not None:
-            with self.file.open("rb") as file:
+            with _readable(self.file), self.file.open("rb") as file:
                 file.seek(self.record * RECORD + 1)
-                return Image.fromarray(_planes(np.frombuffer(file.read(RECORD - 1), np.uint8)))
+                data = file.read(RECORD - 1)
+            if len(data) != RECORD - 1:
+                raise PlaygroundError(f"{self.file} has become shorter: start again.")
+            return Image.fromarray(_planes(np.frombuffer(data, np.uint8)))
         try:
             return open_image(self.file)
         except PlaygroundError as error:
@@ -88,12 +96,21 @@ def read(folder: str | Path, seed: int = 0, held_out: float = HELD_OUT_SHARE) ->
     folder = Path(folder)
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
-    for place in (folder, folder / "cifar-10-batches-bin"):
-        if list(place.glob("data_batch_*.bin")):
-            return _cifar(place, seed, held_out)
-    if (folder / "data_batch_1").is_file():
-        raise PlaygroundError(f"{folder} holds CIFAR-10's Python version, which can't be read safely. {ADVICE}")
-    return _class_folders(folder, seed, held_out)
+    with _readable(folder):
+        for place in (folder, folder / "cifar-10-batches-bin"):
+            if list(place.glob("data_batch_*.bin")):
+                return _cifar(place, seed, held_out)
+        if (folder / "data_batch_1").is_file():
+            raise PlaygroundError(f"{folder} holds CIFAR-10's Python version, which can't be read safely. {ADVICE}")
+        return _class_folders(folder, seed, held_out)
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PlaygroundError(f"{error.filename or file} can't be read: {error.strerror or error}.") from None
 
 
 # CIFAR-10 -------------------------------------------------------------------------------------------------------------
@@ -101,21 +118,43 @@ def read(folder: str | Path, seed: int = 0, held_out: float = HELD_OUT_SHARE) ->
 
 def _cifar(folder: Path, seed: int, held_out: float) -> Labelled:
     meta = folder / "batches.meta.txt"
-    named = meta.read_text(encoding="utf-8", errors="replace").split("\n") if meta.is_file() else CIFAR_LABELS
-    labels = tuple(name.strip() for name in named if name.strip())
-    training = [place for file in sorted(folder.glob("data_batch_*.bin")) for place in _records(file, labels)]
-    test = folder / "test_batch.bin"
+    labels = _labels(meta) if meta.is_file() else CIFAR_LABELS
+    files, test = sorted(folder.glob("data_batch_*.bin")), folder / "test_batch.bin"
+    _check_sizes([*files, *([test] if test.is_file() else [])])
+    training = [place for file in files for place in _records(file, labels)]
     if test.is_file():
         return Labelled("cifar-10", labels, tuple(training), tuple(_records(test, labels)), tiny=True)
     return Labelled("cifar-10", labels, *_split(training, seed, held_out), tiny=True)
 
 
-def _records(file: Path, labels: Sequence[str]) -> list[Place]:
-    size = file.stat().st_size
-    if not size or size % RECORD:
+def _labels(meta: Path) -> tuple[str, ...]:
+    if (size := meta.stat().st_size) > LONGEST_META:
+        raise PlaygroundError(f"{meta} is {size:,} bytes long, and not a list of names. {ADVICE}")
+    named = meta.read_text(encoding="utf-8", errors="replace").split("\n")
+    labels = tuple(name.strip() for name in named if name.strip())
+    if len(labels) > MOST_LABELS or any(len(name) > LONGEST_LABEL for name in labels):
         raise PlaygroundError(
-            f"{file} is {size:,} bytes long, which is no multiple of CIFAR-10's {RECORD:,} per picture. {ADVICE}"
+            f"{meta} has {len(labels):,} lines; at most {MOST_LABELS} names of {LONGEST_LABEL} letters belong there. "
+            f"{ADVICE}"
         )
+    return labels
+
+
+def _check_sizes(files: list[Path]) -> None:
+    """Before a byte of them is read."""
+    records = 0
+    for file in files:
+        size = file.stat().st_size
+        if not file.is_file() or not size or size % RECORD:
+            raise PlaygroundError(
+                f"{file} is {size:,} bytes long, which is no multiple of CIFAR-10's {RECORD:,} per picture. {ADVICE}"
+            )
+        records += size // RECORD
+    if records > MOST_RECORDS:
+        raise PlaygroundError(f"{files[0].parent} claims {records:,} pictures; at most {MOST_RECORDS:,} are read.")
+
+
+def _records(file: Path, labels: Sequence[str]) -> list[Place]:
     numbers = np.memmap(file, np.uint8, "r").reshape(-1, RECORD)[:, 0]
     if numbers.max() >= len(labels):
         raise PlaygroundError(f"{file} has a label {numbers.max()}, and only {len(labels)} are named. {ADVICE}")

@@ -29,7 +29,7 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from playground import images, zoo
+from playground import images, pack_schema, zoo
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
@@ -38,7 +38,7 @@ from playground.pack import pack, unpack
 from playground.samples import SAMPLES
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
-from playground.tracing import trace
+from playground.tracing import Trace, trace
 from playground.training import evaluate
 from playground.training.loop import read_checkpoint
 from playground.vit import VisionTransformer
@@ -47,6 +47,7 @@ FORMAT = "attention-playground-timelapse/1"
 FILE = TIMELAPSE
 SAMPLE = SAMPLES[0]
 SCENES = 32
+MOST_BYTES = 100 * 10**6
 PATCHES = 14  # along a side of the sample at most, even if the model's own grid is finer: it is stored a dozen times
 POINTS = 300  # of the curve, at most
 EARLY = 12  # the first points are single steps, not averages
@@ -75,9 +76,17 @@ def read(file: Path = FILE) -> Timelapse:
         raise PlaygroundError(
             f"There is no file {file}; `python -m playground.training.timelapse RUN` makes it of a training run."
         )
+    if (size := file.stat().st_size) > MOST_BYTES:
+        raise PlaygroundError(f"{file} has {size / 1e6:,.0f} MB; a time-lapse has {MOST_BYTES / 1e6:,.0f} at most.")
     header, arrays = unpack(file.read_bytes())
     if header.get("format") != FORMAT:
-        raise PlaygroundError(f"{file} is of the format {header.get('format')!r}, not {FORMAT!r}.")
+        raise PlaygroundError(f"{file} is of the format {header.get('format')!r:.60}, not {FORMAT!r}.")
+    try:
+        pack_schema.timelapse(header, arrays, HABITS, {sample.name for sample in SAMPLES})
+    except (KeyError, ValueError, TypeError) as error:
+        raise PlaygroundError(f"{file} is damaged: {error}.") from None
+    for i in range(len(header["moments"])):
+        Trace.from_bytes(arrays[f"trace{i}"].tobytes())  # says what is wrong with it
     moments = (
         Moment(
             step=step,

@@ -1,0 +1,202 @@
+"""Packs, time-lapses and folders of labelled pictures that claim what can't be: refused in a sentence, before anything
+large is made of them."""
+
+import json
+import os
+import struct
+import tracemalloc
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from playground.assets import TIMELAPSE
+from playground.errors import PlaygroundError
+from playground.pack import pack, unpack
+from playground.tracing import Trace
+from playground.training import datasets, timelapse
+
+MB = 2**20
+WITHIN = 100 * MB  # of memory
+
+
+@contextmanager
+def refused(match: str = r"\.$"):
+    tracemalloc.start()
+    try:
+        with pytest.raises(PlaygroundError, match=match) as error:
+            yield
+        assert len(str(error.value)) < 700
+        assert tracemalloc.get_traced_memory()[1] < WITHIN
+    finally:
+        tracemalloc.stop()
+
+
+def said(header: dict, body: bytes = b"") -> bytes:
+    text = json.dumps(header).encode()
+    return struct.pack("<I", len(text)) + text + body
+
+
+def section(dtype="uint8", shape=(4,), offset=0) -> dict:
+    return {"dtype": dtype, "shape": list(shape), "offset": offset}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack("<I", 2**32 - 1) + bytes(100),
+        struct.pack("<I", 8 * MB) + b" " * (8 * MB),
+        said({"sections": {"a": section(shape=[2**62, 4])}}),
+        said({"sections": {"a": section(shape=[-1])}}, bytes(64)),
+        said({"sections": {"a": section(shape=[0.5])}}, bytes(64)),
+        said({"sections": {"a": section(shape=[1] * 100)}}, bytes(64)),
+        said({"sections": {"a": section(offset=-8)}}, bytes(64)),
+        said({"sections": {"a": section(offset=2**70)}}, bytes(64)),
+        said({"sections": {"a": section("O")}}, bytes(64)),
+        said({"sections": {"a": section("V1000000000")}}, bytes(64)),
+        said({"sections": {"a": section(["uint8"])}}, bytes(64)),
+        said({"sections": {f"{i}": section(shape=[60]) for i in range(100)}}, bytes(64)),
+        said({"sections": {}, "scale": float("nan")}),
+        said([1, 2]), said({"sections": [1]}), said({"sections": None}), b"", b"\1\0\0", bytes(100),
+        struct.pack("<I", 40_000) + b"[" * 40_000,
+    ],
+)  # fmt: skip
+def test_bytes_that_claim_what_can_t_be_are_no_pack(data):
+    with refused("no pack of this playground"):
+        unpack(data)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"heads": 10**9}, {"heads": -1}, {"heads": True}, {"heads": "4"}, {"tokens": 10**12}, {"patch": 0},
+        {"layers": 0}, {"layers": 10**9}, {"held": [0, 0, 1]}, {"held": [0, 1, 7]}, {"held": [-1, 1, 2]}, {"held": {}},
+        {"size": [64]}, {"size": [10**9, 10**9]}, {"size": [64, 63]}, {"size": [-64, -64]}, {"size": [72, 64]},
+        {"prefix": "cls"},
+        {"prefix": [1, 2, 3]}, {"prefix": ["x" * 10**6, "", ""]}, {"scale": None}, {"scale": "0.2"}, {"scale": 1e300},
+        {"forward_scale": []}, {"predictions": [["cat"]]}, {"predictions": [[1, 2]]}, {"predictions": 7},
+        {"predictions": [["cat", None]]}, {"model": None}, {"model": "x" * 10**5}, {"model": ["x"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_trace_s_header_that_says_what_can_t_be_is_refused(seen, wrong):
+    header, arrays = unpack(seen.to_bytes())
+    with refused("This pack is damaged: "):
+        Trace.from_bytes(pack(header | wrong, arrays))
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["q", "k", "value_norms"])
+def test_a_trace_with_a_number_that_is_none_is_refused(seen, name, number):
+    header, arrays = unpack(seen.to_bytes())
+    arrays[name] = arrays[name].copy()
+    arrays[name].flat[7] = number
+    with refused(f"{name} holds numbers that are none"):
+        Trace.from_bytes(pack(header, arrays))
+
+
+def test_a_trace_of_another_kind_of_numbers_or_without_some_is_refused(seen):
+    header, arrays = unpack(seen.to_bytes())
+    for wrong in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
+        with refused("This pack is damaged: "):
+            Trace.from_bytes(pack(header, wrong))
+    with refused("This pack is damaged: 'q'"):
+        Trace.from_bytes(pack(header, {"k": arrays["k"]}))
+
+
+def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(seen):
+    some = seen.to_bytes(layers=[2, 0], heads=[1, 3])
+    again = Trace.from_bytes(some)
+    assert list(again.record) == [2, 0]
+    twice = Trace.from_bytes(again.to_bytes())
+    assert list(twice.record) == [2, 0]
+    assert (twice.rows(2, (1, 1)) == again.rows(2, (1, 1))).all()
+
+
+# Time-lapses ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"moments": []}, {"moments": 3}, {"moments": [0] * 13}, {"moments": list(range(10**5))}, {"moments": [10**12]},
+        {"moments": ["0"] * 13}, {"sample": "../x"}, {"sample": None}, {"losses": ["x"]}, {"losses": "class"},
+        {"losses": [1] * 11}, {"model": 3}, {"model": None},
+    ],
+    ids=lambda wrong: str(wrong)[:40],
+)  # fmt: skip
+def test_a_time_lapse_that_says_what_can_t_be_is_refused(tmp_path, wrong):
+    header, arrays = unpack(TIMELAPSE.read_bytes())
+    (tmp_path / "lapse.bin").write_bytes(pack(header | wrong, arrays))
+    with refused(r"lapse\.bin is damaged: "):
+        timelapse.read(tmp_path / "lapse.bin")
+
+
+@pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("entropy", lambda a: a[:, 0]), ("curve", lambda a: a.T), ("mass", lambda a: a * np.nan),
+        ("offsets", lambda a: a[..., 0]), ("trace3", lambda a: a[:100]), ("trace0", lambda a: a.astype(np.float32)),
+        ("near", lambda a: a.astype(np.int64)), ("effect", None),
+    ],
+)  # fmt: skip
+def test_a_time_lapse_with_a_damaged_array_is_refused(tmp_path, name, spoil):
+    header, arrays = unpack(TIMELAPSE.read_bytes())
+    arrays = {**arrays, name: spoil(arrays[name])} if spoil else {k: v for k, v in arrays.items() if k != name}
+    (tmp_path / "lapse.bin").write_bytes(pack(header, arrays))
+    with refused():
+        timelapse.read(tmp_path / "lapse.bin")
+
+
+def test_a_time_lapse_of_a_gigabyte_of_nothing_is_refused_unread(tmp_path):
+    sparse(tmp_path / "lapse.bin", 10**9)
+    with refused("1,000 MB"):
+        timelapse.read(tmp_path / "lapse.bin")
+
+
+# Folders of labelled pictures -----------------------------------------------------------------------------------------
+
+
+def sparse(file, size: int) -> None:
+    """It claims that many bytes, and takes none."""
+    with file.open("wb") as made:
+        made.truncate(size)
+
+
+def test_batches_that_claim_millions_of_pictures_are_refused_unread(tmp_path):
+    for number in range(1, 4):
+        sparse(tmp_path / f"data_batch_{number}.bin", datasets.RECORD * 10**5)
+    with refused("claims 300,000 pictures"):
+        datasets.read(tmp_path)
+
+
+@pytest.mark.parametrize("meta", [b"x" * 10**5, b"a\n" * 300, b"x" * 100], ids=["long", "many", "a long name"])
+def test_a_list_of_names_that_is_none_is_refused(tmp_path, meta):
+    (tmp_path / "data_batch_1.bin").write_bytes(bytes(datasets.RECORD))
+    (tmp_path / "batches.meta.txt").write_bytes(meta)
+    with refused(r"batches\.meta\.txt "):
+        datasets.read(tmp_path)
+
+
+def test_a_batch_that_is_no_file_is_refused(tmp_path):
+    (tmp_path / "data_batch_1.bin").mkdir()
+    with refused():
+        datasets.read(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_a_batch_that_is_a_pipe_keeps_nobody_waiting(tmp_path):
+    os.mkfifo(tmp_path / "data_batch_1.bin")
+    with refused("0 bytes long"):
+        datasets.read(tmp_path)
+
+
+def test_a_batch_that_became_shorter_is_told(tmp_path):
+    file = tmp_path / "data_batch_1.bin"
+    file.write_bytes(bytes(2 * datasets.RECORD))
+    place = max(datasets.read(tmp_path).places, key=lambda place: place.record)
+    file.write_bytes(bytes(datasets.RECORD))
+    with refused("has become shorter"):
+        place.open()
