@@ -1,7 +1,4 @@
-"""A class at once: real sessions over WebSockets against one server on this machine.
-
-    python benchmarks/load.py                          # 300 people on the samples, then 30 with photos of their own
-    python benchmarks/load.py --seconds 600            # each for ten minutes, to see whether memory grows
+"""People for benchmarks/hold.py: real sessions over WebSockets against a server of the app.
 
 Everybody clicks every five seconds, at a time of their own. An answer is complete when the page's run is: the last byte
 of the picture's queries and keys has arrived by then. The clients run on the same cores as the server.
@@ -9,14 +6,12 @@ of the picture's queries and keys has arrived by then. The clients run on the sa
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import base64
 import io
 import json
 import os
 import random
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -24,13 +19,14 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from browser.server import running  # noqa: E402
+from browser.server import Server  # noqa: E402
 from PIL import Image  # noqa: E402
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 
-from playground.samples import SAMPLES  # noqa: E402
+from playground.images import open_image  # noqa: E402
+from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
 from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
@@ -39,14 +35,19 @@ MOST = 2**28  # bytes of a message
 
 
 class Person:
-    """One session: opens the page, clicks on samples or drops photos, and waits for the answers."""
+    """One session: opens the page, clicks on samples or drops photos, and waits for the answers. Those with the same
+    cookie are tabs of one browser."""
 
-    def __init__(self, url: str):
-        self.url, self.page, self.lens, self.fragment = url, "", "", ""
+    def __init__(self, url: str, words: str = "", cookie: str = ""):
+        self.url, self.words, self.page, self.lens, self.fragment = url, words, "", "", ""
+        self.headers = {"Cookie": cookie} if cookie else {}
+        self.said: list[str] = []
 
     async def open(self) -> None:
-        address = self.url.replace("http", "ws") + "/_stcore/stream"
-        self.socket = await connect(address, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE)
+        self.socket = await connect(
+            self.url.replace("http", "ws") + "/_stcore/stream",
+            subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, additional_headers=self.headers,
+        )  # fmt: skip
         await self._run(BackMsg())
 
     async def pick(self, sample: str) -> float:
@@ -68,6 +69,7 @@ class Person:
     async def _run(self, message: BackMsg) -> float:
         """Seconds until the run that this message asked for has finished."""
         message.rerun_script.page_script_hash = self.page
+        message.rerun_script.query_string = self.words
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
         answered = False
@@ -77,6 +79,8 @@ class Person:
                 kind = said.WhichOneof("type")
                 if kind == "new_session":
                     self.page, answered = said.new_session.page_script_hash, True
+                elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "toast":
+                    self.said.append(said.delta.new_element.toast.body)
                 elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "exception":
                     raise RuntimeError(said.delta.new_element.exception.message)
                 elif kind == "delta" and said.delta.new_element.bidi_component.component_name == "attention_lens":
@@ -88,25 +92,20 @@ class Person:
         await self.socket.close()
 
 
-def megabytes(url: str) -> float:
-    """What the server's process holds in memory."""
-    port = f"\0--server.port\0{url.rsplit(':', 1)[1]}\0".encode()
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if port in (process / "cmdline").read_bytes():
-                pages = int((process / "statm").read_text().split()[1])
-                return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    raise RuntimeError(f"There is no server at {url} any more.")
+def megabytes(servers: list[Server]) -> float:
+    """What the servers' processes hold in memory together."""
+    statuses = (Path(f"/proc/{server.process.pid}/statm").read_text() for server in servers)
+    return sum(int(status.split()[1]) * os.sysconf("SC_PAGE_SIZE") for status in statuses) / 1e6
 
 
-async def crowd(url: str, people: int, seconds: float, photos: list[bytes] | None) -> dict:
-    """Everybody's answers, and what the server's memory did."""
-    everybody = [Person(url) for _ in range(people)]
+async def crowd(
+    url: str, servers: list[Server], people: int, seconds: float, photos: list[bytes] | None = None, words: str = ""
+) -> dict:
+    """Everybody's answers, and what the servers' memory did."""
+    everybody = [Person(url, words) for _ in range(people)]
     for start in range(0, people, 20):  # a class does not come through the door in one millisecond
         await asyncio.gather(*(person.open() for person in everybody[start : start + 20]))
-    waits, errors, memory = [], [], [megabytes(url)]
+    waits, errors, memory = [], [], [megabytes(servers)]
     until = time.perf_counter() + seconds
 
     async def live(number: int, person: Person) -> None:
@@ -126,53 +125,31 @@ async def crowd(url: str, people: int, seconds: float, photos: list[bytes] | Non
     async def watch() -> None:
         while time.perf_counter() < until:
             await asyncio.sleep(2)
-            memory.append(megabytes(url))
+            memory.append(megabytes(servers))
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(everybody)))
     await asyncio.gather(*(person.close() for person in everybody), return_exceptions=True)
     return {"waits": waits, "errors": errors, "memory": memory}
 
 
-def own_photos(count: int) -> list[bytes]:
-    photos = []
-    for i in range(count):
-        out = io.BytesIO()
-        Image.fromarray(generate.scene(generate.HELD_OUT + 10**6 + i, 448).image).save(out, "JPEG", quality=90)
-        photos.append(out.getvalue())
+def drawn_photos(count: int) -> list[bytes]:
+    scenes = (generate.scene(generate.HELD_OUT + 10**6 + i, 448) for i in range(count))
+    return [jpeg(Image.fromarray(scene.image)) for scene in scenes]
+
+
+def real_photos(count: int) -> list[bytes]:
+    """Parts of the borrowed photographs, as large as a phone's; empty where these are not on this machine."""
+    here = [sample for sample in PHOTOGRAPHS if sample.is_here]
+    chance, photos = random.Random(0), []
+    for sample in here and (chance.choice(here) for _ in range(count)):
+        image = open_image(sample.path)
+        left, top = (round(chance.random() * side / 4) for side in image.size)
+        part = image.crop((left, top, left + image.width * 3 // 4, top + image.height * 3 // 4)).resize((1600, 1200))
+        photos.append(jpeg(part))
     return photos
 
 
-def row(title: str, seen: dict) -> str:
-    waits, memory = sorted(seen["waits"]) or [float("nan")], seen["memory"]
-    half = memory[len(memory) // 2]
-    p95 = waits[int(0.95 * len(waits))]
-    return (
-        f"| {title} | {len(waits):,} | {statistics.median(waits) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
-        f"{waits[-1] * 1e3:.0f} ms | {len(seen['errors'])} | {memory[0]:.0f} → {half:.0f} → {memory[-1]:.0f} MB, "
-        f"at most {max(memory):.0f} |"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--people", type=int, default=300)
-    parser.add_argument("--uploaders", type=int, default=30)
-    parser.add_argument("--seconds", type=float, default=60)
-    options = parser.parse_args()
-    print(
-        "| who | answers | p50 | p95 | slowest | errors | memory: start → half → end |\n|---|---|---|---|---|---|---|"
-    )
-    photos = own_photos(100)
-    for title, people, own in (
-        ("the samples", options.people, None),
-        ("photos of their own", options.uploaders, photos),
-    ):
-        with running() as url:
-            seen = asyncio.run(crowd(url, people, options.seconds, own))
-            print(row(f"{people} people on {title}", seen), flush=True)
-            for error in sorted(set(seen["errors"]))[:5]:
-                print(error, file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+def jpeg(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "JPEG", quality=90)
+    return out.getvalue()

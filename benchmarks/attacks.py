@@ -1,0 +1,198 @@
+"""What hostile people try, for benchmarks/hold.py: each against the same running server, which must hold."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from browser.server import Server
+from browser.stranger import ask, form
+from crowd import Person, megabytes
+from PIL import Image
+
+LONG = 12.0  # seconds: a pass may take ten
+
+
+@dataclass
+class Outcome:
+    said: str
+    seconds: float
+    memory: str
+    holds: bool
+
+
+class Watch:
+    """The server's memory while an attack goes on."""
+
+    def __init__(self, server: Server):
+        self.server, self.before = server, megabytes([server])
+        self.most, self._over, self.began = self.before, threading.Event(), time.perf_counter()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        while not self._over.wait(0.05):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                self.most = max(self.most, megabytes([self.server]))
+
+    def end(self, said: str, holds: bool, most_growth: float = 1500) -> Outcome:
+        self._over.set()
+        holds = holds and self.most - self.before <= most_growth and self.server.process.poll() is None
+        seconds = time.perf_counter() - self.began
+        return Outcome(said, seconds, f"{self.before:.0f} → {self.most:.0f} MB", holds)
+
+
+async def _opened(server: Server, words: str = "", cookie: str = "") -> Person:
+    person = Person(server.url, words, cookie)
+    await person.open()
+    return person
+
+
+def one_link(server: Server) -> Outcome:
+    watch = Watch(server)
+
+    async def go() -> list[str]:
+        said = []
+        for words in ("model=ViT-H/100&with=model:ViT-H/99", "model=ViT-H/14", "model=ViT-H/16&with=model:ViT-L/14"):
+            person = await _opened(server, words)
+            said += person.said
+            await person.close()
+        return said
+
+    said = asyncio.run(go())
+    return watch.end(f"refused {len(said)} times", len(said) >= 3)
+
+
+def twenty_large_pictures(server: Server) -> Outcome:
+    out = io.BytesIO()
+    Image.effect_noise((512, 512), 60).convert("RGB").resize((4096, 4096)).save(out, "WEBP", quality=5)
+    watch = Watch(server)
+
+    async def go() -> None:
+        people = [await _opened(server, "model=bundled") for _ in range(20)]
+        await asyncio.gather(*(person.drop(out.getvalue(), "large.webp") for person in people))
+        await asyncio.gather(*(person.close() for person in people))
+
+    asyncio.run(go())
+    return watch.end("all twenty were shown", True, 1000)
+
+
+def ten_tabs(server: Server) -> Outcome:
+    """Of one browser, each with heavy work; a stranger asks for something small meanwhile."""
+    _, headers = ask(f"{server.url}/_stcore/health")
+    cookie = headers["set-cookie"].partition(";")[0]
+    watch = Watch(server)
+
+    async def go() -> float:
+        tabs = [await _opened(server, "model=ViT-S/16&sample=meadow", cookie) for _ in range(10)]
+        stranger = await _opened(server, "model=untrained")
+        samples = ("flock", "portrait", "landscape", "still-life", "twins") * 2
+        work = [asyncio.create_task(tab.pick(sample)) for tab, sample in zip(tabs, samples, strict=True)]
+        await asyncio.sleep(0.2)
+        waited = await stranger.pick("flock")
+        await asyncio.gather(*work, return_exceptions=True)
+        for person in (*tabs, stranger):
+            await person.close()
+        return waited
+
+    waited = asyncio.run(go())
+    return watch.end(f"a stranger waited {waited:.1f} s", waited < LONG)
+
+
+def stalled(server: Server) -> Outcome:
+    """Uploads that go no further, while somebody else looks at pictures."""
+    _, headers = ask(f"{server.url}/_stcore/health")
+    token = headers["set-cookie"].partition("=")[2].partition(";")[0]
+    head = "\r\n".join(
+        [
+            "PUT /_stcore/upload_file/nobody/file HTTP/1.1", f"Host: {server.address}",
+            f"Cookie: _streamlit_xsrf={token}", f"X-Xsrftoken: {token}", f"Content-Type: {form(b'')[1]}",
+            f"Content-Length: {30 * 2**20}", "", "--edge\r\n",
+        ]
+    ).encode()  # fmt: skip
+    watch = Watch(server)
+    lines = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
+    for line in lines:
+        line.sendall(head)
+        with suppress(OSError):
+            line.sendall(bytes(2**20))
+
+    async def go() -> float:
+        person = await _opened(server)
+        waited = await person.pick("flock")
+        await person.close()
+        return waited
+
+    waited = asyncio.run(go())
+    for line in lines:
+        line.close()
+    return watch.end(f"somebody else was answered in {waited:.2f} s", waited < LONG, 300)
+
+
+def strange_pages(server: Server) -> Outcome:
+    watch = Watch(server)
+    statuses = [_socket(server, "https://other.example", server.address), _socket(server, "http://x.y", "x.y")]
+    metrics, _ = ask(f"{server.url}/_stcore/metrics")
+    _, headers = ask(server.url)
+    holds = statuses == ["403", "403"] and metrics == 404 and "content-security-policy" in headers
+    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", holds, 50)
+
+
+def _socket(server: Server, origin: str, host: str) -> str:
+    lines = [
+        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
+        "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+    ]  # fmt: skip
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
+        line.sendall("\r\n".join(lines).encode())
+        return line.recv(100).split()[1].decode()
+
+
+def told_to_end(server: Server) -> Outcome:
+    """While it computes, and while an upload stalls: the last attack of all."""
+    watch = Watch(server)
+    line = socket.create_connection(("127.0.0.1", server.port))
+    line.sendall(b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx")
+
+    def look() -> None:
+        with suppress(Exception):  # it never gets an answer
+            asyncio.run(_opened(server, "model=ViT-B/14&sample=meadow&detail=3"))
+
+    threading.Thread(target=look, daemon=True).start()
+    time.sleep(2)
+    began = time.perf_counter()
+    server.process.terminate()
+    server.process.wait(60)
+    seconds = time.perf_counter() - began
+    line.close()
+    outcome = watch.end(f"ended after {seconds:.1f} s", True)
+    outcome.holds = seconds <= 5
+    return outcome
+
+
+ATTACKS: dict[str, Callable[[Server], Outcome]] = {
+    "links to models that are too large": one_link,
+    "twenty people drop a picture of 4096²": twenty_large_pictures,
+    "ten tabs of one person, and a stranger": ten_tabs,
+    "twenty uploads that stall": stalled,
+    "pages of other hosts, renamed hosts, measurements": strange_pages,
+    "SIGTERM while it computes and an upload stalls": told_to_end,
+}
+
+
+def all_of_them(server: Server) -> Iterator[tuple[str, Outcome]]:
+    asyncio.run(_warm(server))
+    for name, attack in ATTACKS.items():
+        yield name, attack(server)
+
+
+async def _warm(server: Server) -> None:
+    """The first visitor brings torch and the models into memory."""
+    person = await _opened(server, "model=bundled")
+    await person.pick("flock")
+    await person.close()

@@ -1,0 +1,148 @@
+"""Does it hold? A class at once, what hostile people try, and a soak, against real servers on this machine.
+
+    python benchmarks/hold.py                  # everything, in about seven minutes
+    python benchmarks/hold.py --soak 30        # the soak for half an hour instead of one minute
+    python benchmarks/hold.py --only attacks   # or load, or soak
+
+The exit status is 1 if a bar of DESIGN was missed or an attack succeeded. Two replicas behind the proxy need nginx, and
+the rows of DINOv2 need `python -m playground download dinov2-small photographs`; without them they are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+import attacks  # noqa: E402
+from browser.server import Server  # noqa: E402
+from browser.test_proxy import NGINX, Proxy  # noqa: E402
+from crowd import crowd, drawn_photos, real_photos  # noqa: E402
+
+from playground import borrowed  # noqa: E402
+
+MOST_P95 = 1.0  # seconds
+MOST_MEGABYTES = 6000  # of one process: the container's limit
+MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to its last
+PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
+
+troubles: list[str] = []
+
+
+@contextmanager
+def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
+    """(url, servers): one server as it is deployed, or several behind the proxy."""
+    deployed = {
+        "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
+        "PLAYGROUND_CACHE_MB": "2000 400 800",  # as in compose.yaml
+        "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        homes = [Path(folder) / f"{number}" for number in range(count)]
+        for home in homes:
+            home.mkdir()
+        servers, proxy = [Server(home, **deployed).start() for home in homes], None
+        try:
+            for server in servers:
+                server.wait()
+            proxy = Proxy(Path(folder), servers).start() if count > 1 else None
+            yield (proxy.url if proxy else servers[0].url), servers
+        finally:
+            if proxy:
+                proxy.process.terminate()
+                proxy.process.wait(10)
+            for server in servers:
+                server.stop()
+
+
+def judge(holds: bool, sentence: str) -> None:
+    if not holds:
+        troubles.append(sentence)
+
+
+def row(title: str, seen: dict, processes: int = 1) -> None:
+    waits, memory = sorted(seen["waits"]) or [float("nan")], seen["memory"]
+    p95 = waits[int(0.95 * len(waits))]
+    print(
+        f"| {title} | {len(waits):,} | {statistics.median(waits) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
+        f"{waits[-1] * 1e3:.0f} ms | {len(seen['errors'])} | {memory[0]:.0f} → {memory[len(memory) // 2]:.0f} → "
+        f"{memory[-1]:.0f} MB, at most {max(memory):.0f} |",
+        flush=True,
+    )
+    judge(p95 <= MOST_P95, f"{title}: p95 is {p95:.2f} s")
+    judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
+    judge(max(memory) <= processes * MOST_MEGABYTES, f"{title}: {max(memory):.0f} MB")
+
+
+def load(seconds: float) -> None:
+    print(
+        "| who | answers | p50 | p95 | slowest | errors | memory: start → half → end |\n|---|---|---|---|---|---|---|"
+    )
+    photos, real = drawn_photos(100), real_photos(60)
+    for title, people, words, own in (
+        (f"{PEOPLE} people on the samples", PEOPLE, "", None),
+        (f"{UPLOADERS} people on photos of their own", UPLOADERS, "model=bundled", photos),
+        (f"{IN_DINO} people on photos of their own, in DINOv2", IN_DINO, "model=dinov2-small", real),
+    ):
+        if own != []:
+            with serving() as (url, servers):
+                row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)))
+    if NGINX:
+        with serving(2) as (url, servers):
+            row(
+                f"{PEOPLE} people on the samples, two replicas behind nginx",
+                asyncio.run(crowd(url, servers, PEOPLE, seconds)),
+                processes=2,
+            )
+
+
+def attack() -> None:
+    print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
+    with serving() as (_, (server,)):
+        for name, outcome in attacks.all_of_them(server):
+            print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
+            judge(outcome.holds, f"{name}: {outcome.said}")
+
+
+def soak(minutes: float) -> None:
+    """Photographs without end, each of them a new one to the server's caches."""
+    photos = real_photos(400) or drawn_photos(400)
+    words = "model=dinov2-small" if real_photos(1) else "model=bundled"
+    with serving() as (url, servers):
+        memory = asyncio.run(crowd(url, servers, UPLOADERS, 60 * minutes, photos, words))["memory"]
+    third = len(memory) // 3
+    middle, last = max(memory[third : 2 * third]), max(memory[2 * third :])
+    print(
+        f"Soak of {minutes:g} minutes, {UPLOADERS} people on photos of their own, {words}: {memory[0]:.0f} MB at the "
+        f"start, at most {middle:.0f} in the middle third, {last:.0f} in the last."
+    )
+    judge(minutes < 10 or last <= MOST_GROWTH * middle, "memory still grows in the last third of the soak")
+    judge(last <= MOST_MEGABYTES, f"the soak took {last:.0f} MB")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
+    parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
+    parser.add_argument("--only", choices=["load", "attacks", "soak"])
+    options = parser.parse_args()
+    for name, part in (
+        ("load", lambda: load(options.seconds)), ("attacks", attack), ("soak", lambda: soak(options.soak)),
+    ):  # fmt: skip
+        if options.only in (None, name):
+            part()
+            print()
+    print("\n".join(f"It does not hold: {trouble}" for trouble in troubles) or "It holds.")
+    return bool(troubles)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
