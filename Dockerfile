@@ -9,17 +9,24 @@
 FROM python:3.11-slim
 
 WORKDIR /app
-COPY requirements.txt ./
+COPY requirements.txt requirements.lock requirements-torch.lock ./
 
 # torch's own CPU index; empty stands for pip's default one, whose torch brings CUDA
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
-# Everything is a wheel: nothing is compiled. C++ headers and the packages' own tests are no use to a server.
+# Everything is a wheel, of the version and with the hash that the lock names (deploy/lock.py); torch's own index has
+# other files than the default one, so that from there only the version is held. C++ headers and the packages' own tests
+# are no use to a server. What is in the image is written to /app/packages.json, and the largest of it is printed.
 RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
-    && if [ -n "$TORCH_INDEX" ]; then pip install --index-url "$TORCH_INDEX" $(grep '^torch' requirements.txt); fi \
-    && pip install -r requirements.txt \
-    && find "$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-       -type d \( -name tests -o -name include \) -prune -exec rm -rf {} +
+    && if [ -n "$TORCH_INDEX" ]; \
+       then pip install --no-deps --index-url "$TORCH_INDEX" $(grep -o '^torch[a-z]*==[^ ]*' requirements-torch.lock); \
+       else pip install --no-deps --require-hashes -r requirements-torch.lock; fi \
+    && pip install --no-deps --require-hashes -r requirements.lock \
+    && pip check \
+    && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+    && find "$packages" -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
+    && pip inspect --local > packages.json \
+    && du -sm "$packages"/* | sort -rn | head -n 15
 
 # /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
 RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed

