@@ -6,12 +6,15 @@ import io
 import json
 import random
 import struct
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import hypothesis
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 from PIL import Image
 from pillow_heif.as_plugin import _save_heif
 
@@ -20,6 +23,7 @@ from playground.samples import SAMPLES
 from playground.serving.address import PAGE
 
 Image.register_save("HEIF", _save_heif)  # only for writing
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "attention-playground-fuzz")  # nothing of it in this folder
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF")
 WORDS = (

@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
+from contextlib import suppress
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
@@ -33,7 +34,8 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]
     if host not in OWN and "STREAMLIT_SERVER_ALLOWED_HOSTS" not in os.environ:
         asked.append("--server.allowedHosts=*")  # others may call this machine by any name
-    cli.main(asked, standalone_mode=False)
+    with suppress(cli.click.Abort):  # Ctrl-C
+        cli.main(asked, standalone_mode=False)
 
 
 def _free_port(host: str) -> int:

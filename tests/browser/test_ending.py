@@ -2,11 +2,14 @@
 
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import witnesses
 from waiting import until
 from websockets.exceptions import ConnectionClosed
 
@@ -91,9 +94,14 @@ def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upl
         line.close()
 
 
-def test_who_presses_ctrl_c_ends_it_in_a_sentence():
-    with serving() as server:
-        Stranger(server.url)
-        server.process.send_signal(signal.SIGINT)
-        server.process.wait(120)
-        assert "Traceback" not in server.log
+def test_who_presses_ctrl_c_sees_no_traceback(tmp_path, monkeypatch):
+    server = Server(tmp_path)
+    command = [sys.executable, "-m", "playground", "--no-browser", "--host", "127.0.0.1", "--port", str(server.port)]
+    start = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _, **how: start(command, **how))
+    server.start().wait()
+    Stranger(server.url)
+    server.process.send_signal(signal.SIGINT)
+    server.process.wait(120)
+    witnesses.leave(server)
+    assert "Traceback" not in server.log
