@@ -170,7 +170,7 @@ def test_only_pages_of_the_same_host_open_a_socket(proxy):
 
 def test_the_app_s_policy_passes_and_is_not_doubled(proxy):
     for path in ("/", "/patches", "/_stcore/health", "/nothing.js"):
-        assert proxy.ask(path)[1]["Content-Security-Policy"] == POLICY
+        assert proxy.ask(path)[1]["content-security-policy"] == POLICY
 
 
 def test_the_pages_work_under_the_policy(replicas, visit):
