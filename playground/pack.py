@@ -34,6 +34,18 @@ def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
     return b"".join([struct.pack("<I", len(text)), text, *body])
 
 
+def eight_bits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(…, tokens, dim) float32 -> (codes uint8, low, step): each dimension from its smallest to its largest in 255 even
+    steps, so that x ≈ low + step · code. `low` and `step` are (…, dim) float32."""
+    low, high = x.min(-2), x.max(-2)
+    step = np.where(high > low, (high - low) / 255, 1).astype(np.float32)
+    return ((x - low[..., None, :]) / step[..., None, :]).round().clip(0, 255).astype(np.uint8), low, step
+
+
+def from_eight_bits(codes: np.ndarray, low: np.ndarray, step: np.ndarray) -> np.ndarray:
+    return low[..., None, :] + step[..., None, :] * codes.astype(np.float32)
+
+
 def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     """The header and the arrays, which are views of `data`. What the header says is believed only as far as there are
     bytes."""

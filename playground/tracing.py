@@ -23,7 +23,7 @@ from torch import Tensor
 
 from playground import images, pack_schema
 from playground.errors import PlaygroundError
-from playground.pack import pack, unpack
+from playground.pack import eight_bits, from_eight_bits, pack, unpack
 from playground.vit import QKV, Config, VisionTransformer
 
 MOST_TOKENS = 16_384
@@ -221,16 +221,18 @@ class Trace:
             heads = [self._head(layer, head) for head in range(self.heads)]
             spread = torch.zeros_like(reached)
             for block in self._some_queries():
-                rows = sum(softmax_rows(head.q[block], head.k, self.scale_number(None)) for head in heads)
-                spread += reached[:, block] @ rows
+                for head in heads:
+                    spread += reached[:, block] @ softmax_rows(head.q[block], head.k, self.scale_number(None))
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
-    def to_bytes(self, layers: list[int] | None = None, heads: list[int] | None = None) -> bytes:
-        """q and k in float16 and the value norms of some layers and heads, by default all, in the format of
-        `playground/pack.py`. `from_bytes` numbers the chosen heads from 0."""
+    def to_bytes(
+        self, layers: list[int] | None = None, heads: list[int] | None = None, numbers: str = "float16"
+    ) -> bytes:
+        """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
+        in the format of `playground/pack.py`. `from_bytes` numbers the chosen heads from 0."""
         held = list(self.record) if layers is None else list(layers)
         some = slice(None) if heads is None else [self._checked_head(head) for head in heads]
         header = {
@@ -251,15 +253,15 @@ class Trace:
         }
         if heads is not None and list(heads) != list(range(self.heads)):
             header["head_numbers"] = list(heads)
-        record = [self._layer(i) for i in held]
-        return pack(
-            header,
-            {
-                "q": np.stack([layer.q[some].to("cpu", torch.float16).numpy() for layer in record]),
-                "k": np.stack([layer.k[some].to("cpu", torch.float16).numpy() for layer in record]),
-                "value_norms": np.stack([self.value_norms(i)[some].numpy() for i in held]),
-            },
-        )
+        arrays: dict[str, np.ndarray | bytes] = {}
+        for name in ("q", "k"):
+            record = [getattr(self._layer(i), name)[some].cpu() for i in held]
+            if numbers == "int8":
+                parts = zip(*(eight_bits(x.float().numpy()) for x in record), strict=True)
+                arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
+            else:
+                arrays[name] = np.stack([x.half().numpy() for x in record])
+        return pack(header, arrays | {"value_norms": np.stack([self.value_norms(i)[some].numpy() for i in held])})
 
     @staticmethod
     def from_bytes(data: bytes) -> Trace:
@@ -269,6 +271,9 @@ class Trace:
             raise PlaygroundError(f"This pack is of the format {header.get('format')!r}, not {FORMAT!r}.")
         try:
             pack_schema.trace(header, arrays)
+            for name in ("q", "k"):
+                if f"{name}_low" in arrays:
+                    arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
             q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
             shape = (len(header["held"]), header["heads"], header["tokens"], header["head_dim"])
             if q.shape != shape or k.shape != shape or norms.shape != shape[:3] or not header["held"]:

@@ -56,7 +56,7 @@ def test_a_sample_begins_where_the_sample_does_and_is_called_by_its_name():
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual):
     named = inspect.signature(playground.figure).parameters
     flags = {flag.lstrip("-").replace("-", "_") for flag in (*FLAGS.values(), *ALIASES.values())}
-    assert set(OPTIONS) - {"whole", "sweep", "layers", "heads", "view", "bare"} <= set(named)
+    assert set(OPTIONS) - {"whole", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(named)
     assert {name for name in named if name not in ("seen", "image", "other")} <= flags
 
 
@@ -79,6 +79,8 @@ BROKEN = {
     "another, but no comparison": (lambda seen: playground.figure(seen, other=seen), "layout='compare'"),
     "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "--dpi goes from 10"),
     "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
+    "alive, but a still picture": (lambda seen: playground.save(seen, "a.png", bare=True), "or write an .html"),
+    "packed, but numbers": (lambda seen: playground.save(seen, "a.npz", pack="int8"), "or write an .html"),
     "no option": (lambda seen: playground.save(seen, "a.png", colour="red"), "A figure has no option colour"),
 }
 

@@ -78,12 +78,9 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
         html.check(spec)
         return
-    if spec.view:
-        raise PlaygroundError("--view says what an interactive figure begins with: leave it out, or write an .html.")
-    if spec.bare:
-        raise PlaygroundError("--bare is the picture alone, alive: leave it out, or write an .html.")
     for name, why in idle(spec).items():
-        if getattr(options, name) != command_line.DEFAULTS[name] and getattr(options, name) is not None:
+        given = getattr(options, name) if name in command_line.FLAGS else None
+        if given is not None and given != command_line.DEFAULTS[name]:
             raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
 
 
@@ -257,6 +254,8 @@ class _Many:
         spec = html.filled(naming.published(spec), seen, image)
         megabytes = html.write(path, spec, seen, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, seen))} of {seen.layers} layers")
+        if lost := html.lost_by(spec, seen):
+            self.complain(f"{path}: {lost}")
         return path
 
     def say(self, text: str) -> None:

@@ -51,6 +51,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "anonymous": "--anonymous",
         "view": "--view",
         "bare": "--bare",
+        "pack": "--pack",
     },
 }
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
@@ -88,6 +89,7 @@ HELP = {
     "columns": "the same for its columns",
     "sweep": "an animation: layers, scale, or patches:0,0-7,5-13,13",
     "bare": "of an .html: the picture alone, which still answers to cursor and keys: for a slide",
+    "pack": "of an .html: float16, or int8: half as large; how far its weights are off is said (default: float16)",
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {

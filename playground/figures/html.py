@@ -20,7 +20,7 @@ from PIL import Image
 from playground import images
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
-from playground.figures import compose
+from playground.figures import compose, packed
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import command
 from playground.figures.disk import keep
@@ -36,7 +36,7 @@ SIDE = 896  # of the picture, in pixels: sharp at the size at which a browser sh
 QUALITY = 85
 STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes: up to here a file holds all layers, unless some are named
+LIGHT = 6 * 2**20  # bytes of numbers: up to here a file holds all layers, unless some are named
 PAGE = """<!doctype html>
 <html lang="en"{theme}{bare}>
 <head>
@@ -71,25 +71,18 @@ def write(file: str | Path, spec: Spec, seen: Trace, image: Image.Image | None =
 def page(spec: Spec, seen: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is what was traced; without it the file shows what the model saw."""
     spec = filled(spec, seen, image)
-    seen = published_trace(spec, seen)
-    return _page(spec, seen, image, seen.to_bytes(layers(spec, seen), heads(spec, seen)))
+    return _page(spec, published_trace(spec, seen), image)
 
 
 def still(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Drawing:
     """What the file begins with, as a figure: shown until the script has it alive, and to those who run no scripts."""
-    drawn = replace(spec, layers=None, heads=None, view="", bare=False, whole=False, purpose="page", dpi=STILL)
+    drawn = replace(spec, whole=False, purpose="page", dpi=STILL)
     return compose.draw(drawn, seen, image)
 
 
 def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
-    """How many bytes `write` would write, to within a few hundred, without doing it."""
-    spec = filled(spec, seen, image)
-    seen = published_trace(spec, seen)
-    held_layers, held_heads = layers(spec, seen), heads(spec, seen)
-    least = len(seen.to_bytes(held_layers[:1], held_heads[:1]))
-    per_head = seen.tokens * (2 * 2 * seen.head_dim + 4)  # q and k: 2 bytes a number; the length of a value: 4
-    numbers = least + (len(held_layers) * len(held_heads) - 1) * per_head
-    return len(_page(spec, seen, image, b"").encode()) + 4 * -(-numbers // 3)
+    """How many bytes `write` would write. Nobody knows how far numbers can be compressed without doing it."""
+    return len(page(spec, seen, image).encode())
 
 
 # What is in it --------------------------------------------------------------------------------------------------------
@@ -141,7 +134,7 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
         raise PlaygroundError("An interactive figure needs at least one layer and one head.")
     if spec.layer is None:
         spec = replace(spec, layer=_start(spec, seen))
-        spec = light(spec, seen, image) if spec.layers is None else spec
+        spec = light(spec, seen) if spec.layers is None else spec
     for what, wanted, held in (("layer", spec.layer, layers(spec, seen)), ("head", spec.head, heads(spec, seen))):
         if wanted not in held:
             raise PlaygroundError(
@@ -150,12 +143,12 @@ def filled(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
     return spec.settled(seen)
 
 
-def light(spec: Spec, seen: Trace, image: Image.Image | None = None) -> Spec:
-    """Holding all layers, where the file stays light with them, else the one that it begins with."""
-    everything = replace(spec, layers="all", layer=_start(spec, seen) if spec.layer is None else spec.layer)
-    if size(everything, seen, image) <= LIGHT:
-        return everything
-    return replace(everything, layers=None)
+def light(spec: Spec, seen: Trace) -> Spec:
+    """Holding all layers, where q and k of them are light, else the one that it begins with."""
+    spec = replace(spec, layers="all", layer=_start(spec, seen) if spec.layer is None else spec.layer)
+    each = 1 if spec.pack == "int8" else 2  # bytes a number
+    numbers = 2 * each * len(seen.record) * len(heads(spec, seen)) * seen.tokens * seen.head_dim
+    return spec if numbers * 4 / 3 <= LIGHT else replace(spec, layers=None)
 
 
 def layers(spec: Spec, seen: Trace) -> list[int]:
@@ -167,6 +160,17 @@ def layers(spec: Spec, seen: Trace) -> list[int]:
 
 def heads(spec: Spec, seen: Trace) -> list[int]:
     return list(range(seen.heads)) if spec.heads is None else sorted(set(spec.heads))
+
+
+def lost_by(spec: Spec, seen: Trace) -> str:
+    """What the file's pack changes, in words, once it is known what it holds; "" if it is nothing to speak of."""
+    if spec.pack != "int8":
+        return ""
+    return f"q and k in 8 bits: {packed.loss(seen, _pack(spec, seen), layers(spec, seen), heads(spec, seen))}"
+
+
+def _pack(spec: Spec, seen: Trace) -> bytes:
+    return seen.to_bytes(layers(spec, seen), heads(spec, seen), spec.pack)
 
 
 def _start(spec: Spec, seen: Trace) -> int:
@@ -186,11 +190,13 @@ def _view(spec: Spec) -> dict:
 # The page around it ---------------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> str:
+def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
     picture = _picture(seen, image)
+    lost = lost_by(spec, seen)
     said = published(spec)
     name = _printable((said if spec.anonymous else spec).image or "image")
-    facts = _facts(replace(said, image=name), seen, picture)
+    facts = _facts(replace(said, image=name), seen, picture) | ({"pack": lost} if lost else {})
+    patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare}
     return PAGE.format(
@@ -206,10 +212,10 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None, pack: bytes) -> st
         jpeg=_text(_jpeg(picture)),
         still=_text(_jpeg(pixels(still(said, seen, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
-        words=html.escape(f"{name} · {model(seen)} · {seen.grid[0]} × {seen.grid[1]} patches"),
+        words=html.escape(" · ".join(filter(None, [name, model(seen), patches, lost]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=_text(pack),
+        pack=packed.text(_pack(spec, seen)),
         style=style,
         script=script,
     )

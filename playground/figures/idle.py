@@ -19,6 +19,8 @@ class Use:
 
 
 USES = (
+    Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
+        "it belongs to an interactive figure: leave it out, or write an .html"),
     Use(
         ("model", "weights", "size", "layer", "head", "query", "scale", "whole", "what", "direction", "other_image",
          "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar", "marker", "prefix"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import html
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import compose
+from playground.figures import axes_of_grid, compose
 from playground.figures import html as export
 from playground.figures.animation import MOVING, animate
 from playground.figures.caption_files import CAPTIONS
@@ -68,14 +68,18 @@ def show(
     heads: Iterable[int] | None = None,
     image: Image.Image | None = None,
     theme: str = "light",
+    bare: bool = False,
+    pack: str = "float16",
 ) -> Living:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
-    was traced, or a finer `image` of it."""
-    spec = _spec(seen, layer, head, query, scale, {"theme": theme}, as_it_ran="on")
+    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` makes the page half as large, and its
+    weights a little off: the page says how far."""
+    look = {"theme": theme, "bare": bare, "pack": pack}
+    spec = _spec(seen, layer, head, query, scale, look, as_it_ran="on")
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
-    spec = export.light(spec, seen, image) if layers is None else replace(spec, layers=tuple(layers))
+    spec = export.light(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
     page, still = export.page(spec, seen, image), export.still(spec, seen, image)
     return Living(page, f"{seen.model}: whom each patch listens to", still)
 
@@ -89,7 +93,7 @@ def figure(
     *,
     layout: str = "head",
     image: Image.Image | None = None,
-    other: Trace | None = None,
+    other: Trace | Sequence[Trace] | None = None,
     other_image: Image.Image | None = None,
     what: str = "weight",
     direction: str = "row",
@@ -122,11 +126,13 @@ def figure(
 ) -> Drawing:
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
     (`attention-playground figure --help` says what each does). `image` is a finer picture than was traced; `other` is
-    what the layouts compare and scale (of a whole pass) set beside `seen`. No scale means the one that the pass ran
+    what the layouts compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of
+    rows="pictures" or columns="models". No scale means the one that the pass ran
     with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     spec = _spec(seen, layer, head, query, scale, options)
-    return _drawn(spec, seen, image, other, other_image)
+    spec, beside = _beside(spec, seen, image, other, other_image)
+    return compose.draw(spec, seen, image, **beside)
 
 
 def save(
@@ -138,7 +144,7 @@ def save(
     scale: Scale = None,
     *,
     image: Image.Image | None = None,
-    other: Trace | None = None,
+    other: Trace | Sequence[Trace] | None = None,
     other_image: Image.Image | None = None,
     **options: Any,
 ) -> Path:
@@ -149,12 +155,13 @@ def save(
     path = Path(file)
     if unknown := options.keys() - OPTIONS.keys():
         raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
-    kind, beside = path.suffix.lower(), {"other": other, "other_image": other_image}
+    kind = path.suffix.lower()
     if kind == ".html":
         spec = _spec(seen, layer, head, query, scale, options, as_it_ran="on")
         export.write(path, spec, seen, seen.picture if image is None else image)
         return path
     spec = _spec(seen, layer, head, query, scale, options)
+    spec, beside = _beside(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING:
         return animate(path, spec, seen, seen.shown if image is None else image, **beside)
     if kind in NUMBERS:
@@ -164,16 +171,47 @@ def save(
     if spec.sweep or kind not in SUFFIXES:
         known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
         raise PlaygroundError(f"This is saved as {', '.join(known)}; {path} ends in {path.suffix!r}.")
-    return write_picture(_drawn(spec, seen, image, other, other_image), path)
+    return write_picture(compose.draw(spec, seen, image, **beside), path)
 
 
-def _drawn(spec: Spec, seen: Trace, image, other: Trace | None, other_image) -> Drawing:
+def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
+    """(the spec, what `compose.draw` takes beside the trace). Nothing that was asked for is ignored in silence."""
     for name, why in idle(spec).items():
         if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
             raise PlaygroundError(f"{name} would change nothing here: {why}.")
+    if spec.layout == "grid":
+        return _of_a_grid(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other is not None and spec.layout not in ("compare", "scale"):
-        raise PlaygroundError("other is what layout='compare' or 'scale' sets beside the trace: name one of them.")
-    return compose.draw(spec, seen, image, other=other, other_image=other_image)
+        raise PlaygroundError(
+            "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
+        )
+    if not isinstance(other, Trace | None):
+        raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
+    return spec, {"other": other, "other_image": other_image}
+
+
+def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
+    """Each trace by its picture and its model; rows="pictures" and "models" are those of the traces."""
+    found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
+    for number, one in enumerate(traces, start=1):
+        key = one.picture_name.replace(",", " ") or f"picture {number}", one.model
+        if key in found:
+            raise PlaygroundError(f"Two of these traces are of {key[0]} in {key[1]}: a grid shows each once.")
+        found[key] = one, one.shown if image is None or one is not traces[0] else image
+    named = {"pictures": [picture for picture, _ in found], "models": [model for _, model in found]}
+    for axis in ("rows", "columns"):
+        kind = getattr(spec, axis)
+        if kind in named:
+            spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(named[kind]))}"})
+    spec = replace(spec, image=next(iter(found))[0])
+    for key in axes_of_grid.names(spec):
+        if key not in found:
+            raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
+    if unused := found.keys() - set(axes_of_grid.names(spec)):
+        raise PlaygroundError(
+            f"The grid shows nothing of {' in '.join(min(unused))}: name rows='pictures' or 'models'."
+        )
+    return spec, {"more": found}
 
 
 def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: str | None = None) -> Spec:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
+from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
 from playground.samples import Look, named, start_patch
 
@@ -64,6 +65,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "over": ("grey", "photo", "none"),
+    "pack": PACKS,
 }
 SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
 SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
@@ -122,6 +124,7 @@ class Spec:
     heads: tuple[int, ...] | None = None  # None: all
     view: str = ""  # what else it begins with, as in an address: "locked=true&grid=true"
     bare: bool = False  # an .html with the picture alone, alive
+    pack: str = "float16"  # how an .html holds q and k: or "int8", half as large and a little off
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

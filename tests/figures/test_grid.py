@@ -13,6 +13,7 @@ from playground.figures import Spec, asked, components, numbers, prints
 from playground.figures.compose import subjects
 from playground.figures.maps import domain
 from playground.figures.sheet import Pixels
+from playground.images import fit
 
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
@@ -63,9 +64,32 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in said["Description"]
     assert main([*line, "-o", "a.npz"]) == 0
     with np.load("a.npz") as held:
-        assert [held[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")] == [
-            [14, 14], [14, 14], [10, 19], [10, 19],
-        ]  # fmt: skip
+        grids = [held[f"grid{end}"].tolist() for end in ("", "_2", "_3", "_4")]
+    configs = [playground.load(name).config for name in ("untrained", "ViT-Ti/16")]
+    assert grids == [
+        [side // c.patch_size for side in fit(size, c.patch_size, c.image_size)]
+        for size in ((120, 120), (120, 60))
+        for c in configs
+    ]
+
+
+def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
+    traces = [playground.tracing.trace(small, picture).of(picture, name) for name in ("disc", "again", "third")]
+    look = {"layout": "grid", "rows": "pictures", "purpose": "page", "dpi": 60}
+    drawn = playground.figure(traces[0], 1, columns="heads:0,2", other=traces[1:], **look)
+    assert {"disc", "again", "third", "head 0", "head 2"} <= {text.get_text() for text in drawn.texts}
+    assert drawn.spec.rows == "pictures:disc,again,third"
+    file = playground.save(traces[0], tmp_path / "a.npz", 1, columns="heads:0,2", other=traces[1:], **look)
+    with np.load(file) as held:
+        np.testing.assert_allclose(held["values_3"][1], traces[2].row(1, 2, (4, 4)).numpy(), rtol=1e-6)
+    for wrong, sentence in (
+        ({"other": traces[:1]}, "Two of these traces are of disc"),
+        ({"other": traces[1:], "rows": "layers:0,1"}, "shows nothing of again"),
+        ({"rows": "pictures:disc,flock"}, "flock in .*, of which there is no trace"),
+        ({"other": traces[1:], "layout": "compare", "rows": None}, "several need layout='grid'"),
+    ):
+        with pytest.raises(PlaygroundError, match=sentence):
+            playground.figure(traces[0], 1, **({**look, "columns": None} | wrong))
 
 
 @pytest.mark.parametrize(

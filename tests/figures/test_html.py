@@ -1,6 +1,7 @@
 """The interactive figure as a file: what is in it and what is not, its size, and that no name breaks out of it."""
 
 import base64
+import gzip
 import json
 import re
 import shlex
@@ -49,7 +50,7 @@ class Reader(HTMLParser):
         self._open = None
 
     def pack(self) -> bytes:
-        return base64.b64decode(self.texts["pack"])
+        return gzip.decompress(base64.b64decode(self.texts["pack"]))
 
     def image(self, name: str = "picture") -> Image.Image:
         source = next(given["src"] for tag, given in self.tags if tag == "img" and given["id"] == name)
@@ -75,8 +76,31 @@ def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(seen):
         seen.to_bytes([2], [4])
 
 
+def test_eight_bits_are_half_as_large_and_the_file_says_how_far_off_they_are(seen, picture, tmp_path, capsys):
+    spec = replace(SMALL, layers=(2, 1), heads=(3, 1), head=1, pack="int8")
+    read = Reader(html.page(spec, seen, picture))
+    _, arrays = unpack(read.pack())
+    assert (arrays["q"].dtype, arrays["k"].dtype) == (np.uint8, np.uint8)
+    said = read.metas["playground:pack"]
+    assert said in read.texts["span"]
+    held, patches = Trace.from_bytes(read.pack()), seen.some_patches(48)
+    both = [(held.weights(layer, patches), seen.weights(layer, patches)[[1, 3]]) for layer in (1, 2)]
+    most = max(float((ours - theirs).abs().max()) for ours, theirs in both)
+    strongest = [[x[..., len(seen.prefix) :].argmax(-1) for x in pair] for pair in both]
+    kept = np.mean([float((ours == theirs).float().mean()) for ours, theirs in strongest])
+    print(said)
+    assert f"at most {100 * most:.2g} percentage points" in said
+    assert f"{100 * kept:.3g} % of the rows" in said
+    assert most < 0.01
+    assert "playground:pack" not in Reader(html.page(SMALL, seen, picture)).metas
+    picture.save(tmp_path / "disc.png")
+    given = [str(tmp_path / "disc.png"), "--model", "untrained", "--pack", "int8", "-o", str(tmp_path / "a.html")]
+    assert main(["figure", *given]) == 0
+    assert "q and k in 8 bits: a weight is off by at most" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    "choice", [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2}, {"image": HOSTILE}]
+    "choice", [{}, {"layers": (1,)}, {"layers": (0, 2), "heads": (2,), "head": 2, "pack": "int8"}, {"image": HOSTILE}]
 )
 def test_the_size_is_known_before_anything_is_written(seen, picture, tmp_path, choice):
     spec = replace(SMALL, **choice)

@@ -54,6 +54,15 @@ def main(folder: Path) -> None:
         "held": HELD,
         "predictions": None,
     }
+    codes = random.integers(0, 256, (2, *shape), dtype=np.uint8)
+    low, step = random.normal(0, 1, (2, 2, len(HELD), HEADS, DIM)).astype(np.float32)
+    eighths = {
+        f"{name}{end}": values[place]
+        for place, name in enumerate("qk")
+        for end, values in (("", codes), ("_low", low), ("_step", step))
+    }
+    (folder / "eighths.bin").write_bytes(container(header, eighths | {"value_norms": norms}))
+    decoded = (low[..., None, :] + step[..., None, :] * codes).reshape(2, len(HELD), -1)
     (folder / "pack.bin").write_bytes(container(header, {"q": q, "k": k, "value_norms": norms}))
 
     cases = []
@@ -83,7 +92,7 @@ def main(folder: Path) -> None:
     halves = [[b, float(np.array([b], np.uint16).view(np.float16)[0])] for b in bits]
     every = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
     total = float(every[np.isfinite(every) & (every > 0)].astype(np.float64).sum())
-    expected = {"cases": cases, "halves": halves, "sum_of_positive_halves": total}
+    expected = {"cases": cases, "halves": halves, "sum_of_positive_halves": total, "decoded": decoded.tolist()}
     (folder / "expected.json").write_text(json.dumps(expected))
 
 

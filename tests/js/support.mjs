@@ -20,7 +20,8 @@ export function fixture() {
   const folder = mkdtempSync(join(tmpdir(), "microscope-"));
   execFileSync(python(), [join(ROOT, "tests", "js", "fixture.py"), folder]);
   const bytes = readFileSync(join(folder, "pack.bin"));
-  return { bytes: new Uint8Array(bytes), ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
+  const eighths = new Uint8Array(readFileSync(join(folder, "eighths.bin")));
+  return { bytes: new Uint8Array(bytes), eighths, ...JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) };
 }
 
 // Runs a few lines of Python against playground/figures/bundle.py alone: the package around it may need torch.

@@ -56,6 +56,28 @@ export function openContainer(bytes) {
   return { header, section };
 }
 
+// What makes float32 numbers of a layer's q or k, which may be stored in 16 bits, in 8, or as they are.
+function decoderOf(header, section) {
+  const { heads, tokens, head_dim: dim } = header;
+  const kind = header.sections.q.dtype;
+  if (kind === "float16") return decodeHalves;
+  if (kind !== "uint8") return (values) => values;
+  return (codes, name, place) => {
+    const part = (values) => values.subarray(place * heads * dim, (place + 1) * heads * dim);
+    return decodeBytes(codes, part(section(`${name}_low`)), part(section(`${name}_step`)), tokens, dim);
+  };
+}
+
+// codes: (heads, tokens, dim); low and step of each dimension: (heads, dim). As eight_bits in pack.py wrote them.
+export function decodeBytes(codes, low, step, tokens, dim) {
+  const out = new Float32Array(codes.length);
+  for (let at = 0; at < codes.length; at += dim) {
+    const its = Math.floor(at / (tokens * dim)) * dim;
+    for (let x = 0; x < dim; x++) out[at + x] = low[its + x] + step[its + x] * codes[at + x];
+  }
+  return out;
+}
+
 // A pack from its bytes. A layer is decoded when it is first looked at, so that the first picture does not wait for
 // all.
 export function unpack(bytes) {
@@ -68,12 +90,11 @@ export function unpack(bytes) {
   if (!raw.q || !raw.k || raw.q.length !== held.length * size || raw.k.length !== raw.q.length) {
     throw new Error("The queries and keys in this file do not have the shape that its header says.");
   }
-  const half = header.sections.q.dtype === "float16";
+  const decoded = decoderOf(header, section);
   const stored = new Map(
     held.map((layer, place) => {
       const part = (name) => {
-        const values = raw[name].subarray(place * size, (place + 1) * size);
-        return half ? decodeHalves(values) : values;
+        return decoded(raw[name].subarray(place * size, (place + 1) * size), name, place);
       };
       const norms = valueNorms ? valueNorms.subarray(place * heads * tokens, (place + 1) * heads * tokens) : null;
       return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms }), ready: null }];

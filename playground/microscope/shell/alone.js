@@ -8,11 +8,13 @@ import { isMap } from "../lens/shown.js";
 const partOfPage = (id) => document.getElementById(id);
 const published = /^https?:$/.test(location.protocol); // a file on a disk has no address that others can open
 
-function bytesOf(id) {
+// A browser without DecompressionStream (older than 2023) stops here, and keeps the still figure.
+async function bytesOf(id) {
   const text = atob(partOfPage(id).textContent);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
+  const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(unzipped).arrayBuffer());
 }
 
 // A file may hold only some heads. Links name a head by its number in the model; the lens counts the heads of the file.
@@ -36,9 +38,10 @@ async function startAlone() {
   // A link carries the whole view: what it leaves out has its default, not what the file began with.
   const now = () => inward(location.hash.length > 1 ? viewFromQuery(location.hash) : view, heads);
   const room = () => ({ bare, height: -Math.ceil(document.body.scrollHeight - partOfPage("place").offsetHeight) });
+  const packed = await bytesOf("pack");
   partOfPage("still").hidden = true; // the figure for those who run no scripts
   const lens = createLens(partOfPage("place"), {
-    packs: [{ bytes: bytesOf("pack") }],
+    packs: [{ bytes: packed }],
     images: [{ bitmap, title }],
     view: now(),
     ui: room(), // from the start, so that the picture does not change its size later, under the cursor

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as core from "../../../playground/microscope/core/core.js";
 import { fixture } from "../support.mjs";
 
-const { bytes, cases, halves, sum_of_positive_halves: halfSum } = fixture();
+const { bytes, eighths, cases, halves, decoded, sum_of_positive_halves: halfSum } = fixture();
 const pack = core.unpack(bytes);
 
 const close = (actual, expected, tolerance, what) => {
@@ -36,6 +36,14 @@ test("a pack tells its shape", () => {
   assert.equal(pack.header.model, "a fixture: ünï");
   assert.equal(core.holds(pack, 0), false);
   assert.equal(core.layerOf(pack, 0), null);
+});
+
+test("queries and keys in eight bits decode to what numpy reads", () => {
+  const small = core.unpack(eighths);
+  [1, 3].forEach((layer, place) => {
+    close(core.layerOf(small, layer).q, decoded[0][place], 1e-5, "q");
+    close(core.layerOf(small, layer).k, decoded[1][place], 1e-5, "k");
+  });
 });
 
 test("a pack opens from the odd offsets at which sockets deliver", () => {

@@ -1,0 +1,71 @@
+"""How large a figure's files are and how long each takes, as a table for the README: python benchmarks/figure_files.py
+
+The trace is there already, as in a notebook and on the page; times are the medians of five. `--times 1` for the sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import playground  # noqa: E402
+from playground.errors import PlaygroundError  # noqa: E402
+
+SUBJECTS = (("bundled", "meadow"), ("dinov2-small", "chelsea"))
+FILES = {  # what it is -> its suffix and the options
+    "one head, a slide": (".png", {}),
+    "the same": (".svg", {}),
+    "the same ": (".pdf", {}),
+    "one head, CVPR's column": (".pdf", {"purpose": "cvpr"}),
+    "all heads, NeurIPS' width": (".pdf", {"layout": "heads", "purpose": "neurips"}),
+    "3 layers × 6 heads, NeurIPS' width": (
+        ".pdf", {"layout": "grid", "rows": "layers:1,3,5", "columns": "heads:0-5", "purpose": "neurips"},
+    ),
+    "all heads of all layers, a slide": (".png", {"layout": "wall"}),
+    "one head's numbers": (".npz", {}),
+    "alive, one layer, 16 bits": (".html", {"layers": (5,), "layer": 5}),
+    "alive, all layers, 16 bits": (".html", {"layers": "all"}),
+    "alive, all layers, 8 bits": (".html", {"layers": "all", "pack": "int8"}),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=5)
+    times = parser.parse_args().times
+    columns = []
+    for model, sample in SUBJECTS:
+        try:
+            seen = playground.trace(model, sample)
+        except PlaygroundError as error:
+            print(f"without {model}: {error}", file=sys.stderr)
+            continue
+        title = f"{model}, {seen.grid[0]} × {seen.grid[1]}"
+        columns.append((title, [measured(seen, *FILES[what], times) for what in FILES]))
+    print(f"| file | {' | '.join(title for title, _ in columns)} |")
+    print(f"|---|{'---|' * len(columns)}")
+    for place, (what, (suffix, _)) in enumerate(FILES.items()):
+        print(f"| {what.strip()}, {suffix} | {' | '.join(cells[place] for _, cells in columns)} |")
+
+
+def measured(seen, suffix: str, options: dict, times: int) -> str:
+    took = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(times):
+            began = time.perf_counter()
+            file = playground.save(seen, Path(folder) / f"figure{suffix}", **options)
+            took.append(time.perf_counter() - began)
+        size = file.stat().st_size
+    large = f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+    return f"{large}, {statistics.median(took):.2f} s"
+
+
+if __name__ == "__main__":
+    main()
