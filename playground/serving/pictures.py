@@ -50,7 +50,7 @@ class Picture:
 
     @property
     def bytes(self) -> int:
-        return 3 * self.image.width * self.image.height + len(self.jpeg)
+        return 4 * self.image.width * self.image.height + len(self.jpeg)  # Pillow takes four for red, green and blue
 
     def halve(self) -> bool:
         """Keeps half as many pixels along each side. What was traced stays as it is. False if they are few already."""

@@ -333,7 +333,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
     gc.collect()
     monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 12 * 2**20)
     before, people = pictures.held(), []
-    for number in range(6):  # of 5.8 MB each
+    for number in range(6):  # of 7.7 MB each
         here, _ = session.start({}, {})
         here.show(own_picture(number))
         people.append(here)
