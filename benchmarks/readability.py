@@ -66,7 +66,12 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
 
     of, pages = read(revision), {}
     for page in LESSONS:
-        paths = (f"pages/{page.name}.py", f"playground/ui/lessons/{page.name}.py", f"playground/lessons/{page.name}.py")
+        files = sorted((ROOT / "playground/ui/lessons").glob(f"{page.name}*.py"))
+        paths = (
+            f"pages/{page.name}.py",
+            *(str(f.relative_to(ROOT)) for f in files),
+            f"playground/lessons/{page.name}.py",
+        )
         texts = [text for path in paths if (source := of(path)) for text in strings(source)]
         pages[page.name] = sentences(texts)
     spread = Counter(word for found in pages.values() for word in {w.lower() for s in found for w in s})

@@ -1,7 +1,5 @@
 """Block: what stands around attention in a layer, and the whole model."""
 
-import streamlit as st
-
 from playground.ui import lesson
 from playground.ui.lessons import block
 
@@ -11,8 +9,7 @@ here = lesson.begin(
     "a time:",
     block.SETTINGS,
 )
-block.steps()
-match st.session_state.step:
+match lesson.steps(block.STEPS):
     case "whole":
         block.whole(here)
     case "stream":
@@ -23,5 +20,4 @@ match st.session_state.step:
         block.norms()
     case "answer":
         block.answer(here)
-block.exercises()
 lesson.end()

@@ -1,31 +1,38 @@
 """The code of the ViT, beside its formulas."""
 
-import streamlit as st
-
 from playground.ui import lesson
 from playground.ui.lessons import code
 
 here = lesson.begin(
     "code",
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
-    "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept. A formula "
-    "stands beside each line that computes it.",
+    "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept. One idea at "
+    "a time:",
     code.SETTINGS,
 )
-code.listing()
-st.subheader("Twice the same attention", anchor=False)
-code.guess_fused()
-code.twins(here)
-st.subheader("A library, and where the picture breaks", anchor=False)
-code.analogy(here)
-lesson.exercise(
-    "By hand and fused differ a little in the last digits. Which one is right?",
-    "Both are rounded, and neither is exact: a sum of 32-bit numbers depends on the order of its terms, and the fused "
-    "kernel adds them up in blocks.",
-)
-lesson.exercise(
-    "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
-    "The columns would sum to one, and the rows would not. Every token would give away the same total, and what a "
-    "token receives would no longer be a weighted mean of values.",
-)
+match lesson.steps(code.STEPS):
+    case "file":
+        code.listing()
+        lesson.exercise(
+            "Open the part in which W_O is applied. What is it called there?",
+            "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
+            hint="Attention gives a result for every head. Where are they put together again?",
+            done=code.shows("heads"),
+            id="code_output",
+        )
+        lesson.exercise(
+            "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
+            "The columns would sum to one, and the rows would not. Every token would give away the same total, and "
+            "what a token receives would no longer be a weighted mean of values.",
+        )
+    case "twice":
+        if code.guess_fused():
+            code.twins(here)
+            lesson.exercise(
+                "By hand and fused differ a little in the last digits. Which one is right?",
+                "Both are rounded, and neither is exact: a sum of 32-bit numbers depends on the order of its terms, "
+                "and the fused kernel adds them up in blocks.",
+            )
+    case "library":
+        code.analogy(here)
 lesson.end()

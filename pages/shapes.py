@@ -12,9 +12,17 @@ here = lesson.begin(
     shapes.SETTINGS,
 )
 with st.container(key="wide"):
-    shapes.guess_scores()
-    shapes.choose(here)
-    shapes.walk(here)
+    if shapes.guess_scores():
+        shapes.choose(here)
+        shapes.walk(here)
+lesson.exercise(
+    "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
+    "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 heads "
+    "can share evenly.",
+    hint="*Your own numbers*. Which of the four is which?",
+    done=shapes.has_scores(2, 8, 10),
+    id="shapes_numbers",
+)
 lesson.exercise(
     "With width 512 and 8 heads, why are the scores divided by √64 and not by √512?",
     "A score is a sum of as many products as a head's query has numbers: d_k = 512 / 8 = 64. A sum of 64 independent "

@@ -1,7 +1,5 @@
 """Two ways to look: what a convolution has built in, and what attention has to learn."""
 
-import streamlit as st
-
 from playground.ui import lesson
 from playground.ui.lessons import two_ways
 
@@ -11,8 +9,7 @@ here = lesson.begin(
     "it read. One idea at a time:",
     two_ways.SETTINGS,
 )
-two_ways.steps()
-match st.session_state.step:
+match lesson.steps(two_ways.STEPS):
     case "far":
         two_ways.far(here)
     case "shift":

@@ -11,17 +11,17 @@ here = lesson.begin(
     "to read more into a bright patch than that.",
     weight.SETTINGS,
 )
-weight.steps()
-if st.session_state.step == "carries":
+step = lesson.steps(weight.STEPS)
+if step == "carries":
     st.markdown(
         "What arrives is the weight times the value, after W_O. A short value adds little, whatever its weight. Point "
         "at a patch: the tags show the patch with the largest weight and the patch that adds the longest vector."
     )
-    weight.differs(here)
-    weight.carried(here)
-elif st.session_state.step == "scores":
+    if weight.differs(here):
+        weight.carried(here)
+elif step == "scores":
     weight.scores()
 else:
     weight.locked_on(here)
-weight.exercises()
+    weight.exercises()
 lesson.end()

@@ -196,6 +196,19 @@ class Grid:
         return Grid(queries, y - y[queries, None], x - x[queries, None], colour)
 
 
+def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
+    """(layer, head) whose row is worth a guess: it gives most to a few patches that are not near the query."""
+    rows, columns = seen.grid
+    y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
+    far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
+    few = max(1, rows * columns // 20)
+    shares = [
+        (seen.on_grid(seen.rows(layer, query)) * far).flatten(1).topk(few).values.sum(dim=1)  # (heads,)
+        for layer in range(seen.layers)
+    ]
+    return divmod(int(torch.stack(shares).argmax()), seen.heads)
+
+
 def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
     """The numbers of one layer's heads by their names in Habits, (heads,) each."""
     front = len(seen.prefix)

@@ -27,6 +27,11 @@ def layers_needed(side: int, kernel: int) -> int:
     return math.ceil((side - 1) / (kernel // 2))
 
 
+def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
+    """FLOPs of the first product in one head: of all pairs, within windows, and of linear attention."""
+    return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
+
+
 @dataclass(frozen=True, eq=False)
 class Shifted:
     """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that

@@ -1,4 +1,8 @@
-"""Guess, lock, reveal: a question before its answer. What was guessed is kept in the person's own browser."""
+"""Guess, lock, reveal: a question before its answer, which a page shows only once it was guessed or asked to be shown.
+
+What was guessed is kept in the person's own browser, which brings it back after a reload. Who has guessed a question
+about one picture sees the results of the next one at once, and may guess again.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ from playground.ui.components import component
 
 state = st.session_state
 IDS = (  # of all questions: the overview counts them
-    "by_hand_query", "patches_tokens", "shapes_scores", "block_weights", "block_push", "scale_spread", "heads_row",
-    "heads_sum", "weight_differs", "cost_ratio", "two_ways_shift", "training_when", "code_fused",
+    "by_hand_query", "by_hand_values", "patches_tokens", "patches_shuffle", "shapes_scores", "block_weights",
+    "block_push", "scale_spread", "heads_row", "heads_sum", "weight_differs", "cost_ratio", "two_ways_shift",
+    "training_when", "code_fused",
 )  # fmt: skip
 
 
@@ -36,7 +41,9 @@ def number(
 
 def choice(id: str, question: str, choices: Mapping[str, str], truth: Callable[[], Truth], *, context: Hashable = ""):
     ask = {"kind": "choice", "choices": [list(pair) for pair in choices.items()]}
-    return _ask(id, question, ask, truth, context, lambda said: said if said in choices else None)
+    return _ask(
+        id, question, ask, truth, context, lambda said: said if isinstance(said, str) and said in choices else None
+    )
 
 
 def row(
@@ -49,24 +56,38 @@ def row(
 
 
 def _ask(id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable) -> bool:
-    kept, place = state.setdefault("guesses", {}), (id, context)
-    found = kept.get(place, {"locked": None})
-    data = {"id": id, "question": question, "context": str(context)} | ask | found
+    if "tour" in state:  # its cards speak of the results
+        return True
+    kept, known, place = state.setdefault("guesses", {}), state.setdefault("guessed", set()), (id, context)
+    found, again = kept.get(place, {"locked": None}), state.get("again") == place
+    passed = found["locked"] is None and id in known and not again
+    more = {"id": id, "question": question, "context": str(context), "passed": passed, "again": again}
     name = f"guess_{id}"
 
     def on_lock() -> None:
-        said = (state[name].lock or {}).get("guess")
-        guess = "" if said == "" else read(said)
-        if guess is not None:
+        said = state[name].lock or {}
+        guess = "" if said.get("guess") == "" else read(said.get("guess"))
+        if said.get("again"):
+            state.again = place
+        elif guess is not None:
             answer = truth()
             kept[place] = {"locked": guess, "truth": answer.value, "says": answer.says}
+            known.add(id)
+        elif said.get("known") or said.get("kept"):
+            known.add(id)
 
-    component("guess", "lessons/guess.js", "lessons/guess.css")(key=name, data=data, on_lock_change=on_lock)
-    return found["locked"] is not None
+    component("guess", "lessons/guess.js", "lessons/guess.css")(
+        key=name, data=more | ask | found, on_lock_change=on_lock
+    )
+    return passed or found["locked"] is not None
 
 
 def _number(said: object, low: float, high: float) -> float | None:
     return float(said) if isinstance(said, int | float) and low <= said <= high else None
+
+
+def _choice(said: object, choices: Mapping[str, str]) -> str | None:
+    return said if isinstance(said, str) and said in choices else None
 
 
 def _patches(said: object, most: int) -> list[int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -31,6 +32,7 @@ def begin(
     """The page's title and its one idea, under the row of samples and models. Widgets whose `key` is the name of a
     setting stand in the address; `exports` is the layout of figures that shows what the page is about."""
     here = arrive(page, settings)
+    st.session_state.titles = {}
     toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
     if st.session_state["class"] == "no":
         _overview(page)
@@ -49,24 +51,51 @@ def _overview(page: str) -> None:
         }
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
+    data = {"boxes": boxes, "questions": len(guess.IDS), "exercises": len(EXERCISES), "step": _place()}
     made = component("overview", "lessons/overview.js", "lessons/overview.css")(
-        key="overview", data={"boxes": boxes, "questions": len(guess.IDS)}, on_go_change=lambda: None
+        key="overview", data=data, on_go_change=lambda: None
     )
     if (made.go or {}).get("page") in PAGES:
         st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words(view=False))
 
 
+def steps(titles: Mapping[str, str]) -> str:
+    """One idea on the screen at a time: the steps of a page to choose from, and the one that is chosen."""
+    st.pills("Step", titles, format_func=titles.get, key="step", label_visibility="collapsed", required=True)
+    st.session_state.titles = titles
+    return st.session_state.step
+
+
+def _on_next(step: str) -> None:
+    st.session_state.step = step
+
+
+def _place() -> str:
+    """The page and its step: where it changes, the reader begins at the top. (On Shapes, a step is a number, and its
+    drawing goes through them without moving.)"""
+    step = st.session_state.get("step")
+    return f"{st.session_state.page} {step if isinstance(step, str) else ''}"
+
+
 def end() -> None:
     """The way on; what has been chosen goes into the address; and what may take minutes is done."""
     state = st.session_state
-    following = after(PAGES[state.page])
-    words = state.here.words(view=False)
     if state["class"] == "no":
-        st.page_link(
-            following.file, label=f"Next: {following.title}", icon=":material/arrow_forward:", query_params=words
-        )
+        _way_on()
     write_address()
     fetching.follow()
+
+
+def _way_on() -> None:
+    """To the next step of the page, or from the last one to the next page."""
+    state = st.session_state
+    for (step, _), (following, title) in pairwise(state.titles.items()):
+        if step == state.step:
+            label = f"Next: {title.partition(' · ')[2]}"
+            st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(following,))
+            return
+    page, words = after(PAGES[state.page]), state.here.words(view=False)
+    st.page_link(page.file, label=f"Next: {page.title}", icon=":material/arrow_forward:", query_params=words)
 
 
 def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:
@@ -76,13 +105,18 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
-def exercise(question: str, answer: str, hint: str = "", done: bool | None = None) -> None:
+EXERCISES = (  # those that a page checks by its state: the overview counts them
+    "by_hand_even", "by_hand_one_role", "by_hand_one_way", "by_hand_receive", "by_hand_hot", "by_hand_causal",
+    "patches_halve", "patches_sines", "patches_told", "shapes_numbers", "block_largest", "block_push", "block_dear",
+    "scale_one_key", "scale_lower", "heads_strongest", "heads_layer_off", "weight_differs", "weight_share",
+    "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "code_output",
+)  # fmt: skip
+
+
+def exercise(question: str, answer: str, hint: str = "", done: bool | None = None, id: str = "") -> None:
     """`done`: whether the page is in the state that the exercise asks for; None if it asks for words alone. With a
-    hint, the answer comes one click later."""
-    icon = ":material/check_circle:" if done else ":material/edit:"
-    with st.expander(f"{question} **Done.**" if done else question, icon=icon):
-        if hint and not done:
-            st.markdown(f"*Hint:* {hint}")
-            if not st.toggle("Show the answer", key=f"answer_{question[:40]}"):
-                return
-        st.markdown(answer)
+    hint, the answer comes one click later. The browser keeps under its `id` that it was done."""
+    data = {"id": id, "question": question, "hint": hint, "answer": answer, "done": done}
+    component("exercise", "lessons/exercise.js", "lessons/exercise.css")(
+        key=f"exercise_{id or question[:40]}", data=data
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -31,6 +31,29 @@ class Setting:
         """Addresses are hostile: what is not one of the options is the default."""
         return {str(option): option for option in self.options}.get(text, self.default)
 
+    def found(self, name: str, given: Mapping[str, str]) -> object:
+        """What an address says of it."""
+        return self.read(given.get(name))
+
+
+@dataclass(frozen=True)
+class Steps(Setting):
+    """Which step of a page is on the screen. An address that names none opens the step that one of its other words
+    belongs to, as addresses did before the page had steps. It stands last among the settings of its page."""
+
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
+        """`words` are the names of the settings that a step shows."""
+        first, *_ = titles = tuple(titles)
+        return Steps(first, titles, words)
+
+    def found(self, name: str, given: Mapping[str, str]) -> object:
+        if name in given:
+            return self.read(given[name])
+        return next((step for step, words in self.words.items() if any(word in given for word in words)), self.default)
+
 
 CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need
 
@@ -56,7 +79,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
             state.here, trouble = session.start(words, view)
             trouble = state.here.take_back(former, words) or trouble
         for name, setting in settings.items():
-            state[name] = setting.read(given.get(name))
+            state[name] = setting.found(name, given)
         if not moved and "fetching" in state:  # another address was asked for meanwhile
             state.pop("fetching")[0].leave()
         state.page, state.settings, state.address = page, settings, given
@@ -65,6 +88,9 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
         # An address that says less than it could is left alone: a step more in the history would hold people back.
         if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
             write_address()
+    for name, value in state.get("chosen", {}).items():
+        if name in settings and name not in state:  # Streamlit forgets a widget that a run has not drawn
+            state[name] = value
     return state.here
 
 
@@ -82,9 +108,11 @@ def words_now() -> dict[str, str]:
     """What a link to the page as it is now says."""
     state = st.session_state
     words = state.here.words(view=state.page == "microscope")
+    former, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
-        if name in state and state[name] != setting.default:
-            words[name] = str(state[name])
+        state.chosen[name] = value = state.get(name, former.get(name, setting.default))
+        if setting.found(name, words) != value:
+            words[name] = str(value)
     return words | tour.word(state.page)
 
 

@@ -156,7 +156,7 @@ def _end(page: str, lost: dict[str, str] | None) -> None:
         return  # it is read as if it had been typed
     state.address = dict(st.query_params)  # it has been read: everything else stays as it is
     for name, setting in state.settings.items() if before else ():
-        state[name] = setting.read(words.get(name))
+        state[name] = setting.found(name, words)
 
 
 def _step(n: int) -> Step:

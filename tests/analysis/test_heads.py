@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from playground.analysis import heads
-from playground.analysis.heads import Habits, Head, average, direction, even_distance, kind, look, spread
+from playground.analysis.heads import Habits, Head, average, direction, even_distance, far_looking, kind, look, spread
 from playground.tracing import Trace
 from playground.vit import QKV
 
@@ -236,3 +236,15 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
     assert not roles & {habit.colour for habit in heads.HABITS}
     for what in ("label", "colour", "symbol"):
         assert len({getattr(habit, what) for habit in heads.HABITS}) == len(heads.HABITS), what
+
+
+def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
+    rows, columns = seen.grid
+    query, few = (0, 0), max(1, rows * columns // 20)
+    best = {}
+    for layer in range(seen.layers):
+        for head in range(seen.heads):
+            row = seen.on_grid(seen.row(layer, head, query))
+            far = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
+            best[layer, head] = sum(sorted(far)[-few:])
+    assert far_looking(seen, query) == max(best, key=best.get)

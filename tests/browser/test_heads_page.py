@@ -18,8 +18,7 @@ def lesson(arrive, server):
     def open_(address: str = "", **options):
         visitor = arrive(Visitor, server.url, **options)
         visitor.page.goto(f"{visitor.url}/heads?{coarse(address)}")
-        visitor.page.locator(".atlas .cell").first.wait_for()
-        visitor.page.locator(".film canvas").first.wait_for()
+        visitor.page.locator(".atlas .cell, .board .film canvas").first.wait_for()
         return visitor
 
     return open_
@@ -34,7 +33,7 @@ def colours(page) -> list[str]:
 
 
 def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(lesson):
-    page = lesson("sample=flock").page
+    page = lesson("sample=flock&step=atlas").page
     habits = look(seen("flock"))
     cell(page, 2, 3).hover()
     card = page.locator(".atlas .card")
@@ -52,6 +51,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
 def test_a_link_opens_measure_and_switches_again(lesson):
     page = lesson("sample=flock&measure=self&off=1.2+3.0").page
     page.locator('.atlas[data-measure="self"]').wait_for()
+    page.get_by_test_id("stButtonGroup").get_by_text("Switch a head off").click()
     page.locator('.board[data-off="1.2 3.0"]').wait_for()
     assert cell(page, 3, 0, "board").get_attribute("aria-pressed") == "true"
     said = parse_qs(urlsplit(page.url).query)
@@ -59,7 +59,7 @@ def test_a_link_opens_measure_and_switches_again(lesson):
 
 
 def test_a_click_opens_the_head_in_the_microscope(lesson):
-    visitor = lesson("sample=flock")
+    visitor = lesson("sample=flock&step=atlas")
     link = cell(visitor.page, 3, 4).get_attribute("href")
     assert parse_qs(urlsplit(link).query) == {
         "model": ["bundled"], "sample": ["flock"], "layer": ["3"], "head": ["4"],
@@ -71,14 +71,17 @@ def test_a_click_opens_the_head_in_the_microscope(lesson):
 
 
 def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
-    page = lesson().page
-    lost = without(seen(), {(2, 1)})
-    cell(page, 2, 1, "board").click()
-    page.locator('.board[data-off="2.1"]').wait_for()
-    page.wait_for_url("**off=2.1**")
+    page = lesson("step=off").page
+    layer = seen().layers // 2
+    head = int(np.nanargmax(look(seen()).effect[layer]))  # one that adds something
+    lost = without(seen(), {(layer, head)})
+    cell(page, layer, head, "board").click()
+    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    page.wait_for_url(f"**off={layer}.{head}**")
     captions = page.locator(".film figcaption").all_inner_texts()
     patches = lost.change[:, len(seen().prefix) :].mean(1)
-    assert [c.startswith(f"layer {i}: 0 %") for i, c in enumerate(captions)][:3] == [True, True, False]
+    nothing = [caption.startswith(f"layer {i}: 0 %") for i, caption in enumerate(captions)]
+    assert nothing[: layer + 1] == [True] * layer + [False]
     for text, change in zip(captions, patches.tolist(), strict=True):
         assert abs(float(text.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     label, before, after = lost.predictions(model().config.labels)[0]
@@ -94,13 +97,15 @@ def test_over_all_samples_the_numbers_have_a_spread(lesson):
     assert "±" in page.locator(".atlas .card").inner_text()
 
 
-def test_on_a_phone_nothing_is_cut_off(lesson):
-    page = lesson("off=2.1", viewport={"width": 390, "height": 844}, color_scheme="dark").page
+@pytest.mark.parametrize("step", ["atlas", "off"])
+def test_on_a_phone_nothing_is_cut_off(lesson, step):
+    page = lesson(f"off=2.1&step={step}", viewport={"width": 390, "height": 844}, color_scheme="dark").page
     wide = (
         "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
     )
     assert max(page.evaluate(wide)) <= 0
-    for part in (".atlas .headgrid", ".atlas .card", ".board .headgrid", ".board .prediction", ".board .film"):
+    boards = (".board .headgrid", ".board .prediction", ".board .film")
+    for part in boards if step == "off" else (".atlas .headgrid", ".atlas .card"):
         box = page.locator(part).bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390

@@ -45,7 +45,7 @@ class Reader(Visitor):
           const element = window.drawing('{name}');
           if (!element) return null;
           let r; try {{ r = element.__drawing.read(); }} catch {{ return null; }}
-          return ({condition}) ? r : null;
+          return !r.still && ({condition}) ? r : null;
         }}"""
         return self.page.wait_for_function(script).json_value()
 
@@ -149,7 +149,7 @@ def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(rea
 
 
 def test_a_mask_is_minus_infinity_and_stands_in_the_link(read):
-    reader = read("by_hand")
+    reader = read("by_hand", "step=masks")
     reader.until_drawn(MASKS)
     reader.button(MASKS, "hide token B").click()
     masked = reader.until_drawn(MASKS, "r.mask === 'B'")
@@ -179,18 +179,26 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
 
 
 def test_filters_places_and_the_shuffle_answer_the_mouse(read):
-    reader = read("patches")
+    reader = read("patches", "step=filters")
     reader.until_drawn(FILTERS)
     reader.point(FILTERS, "grid", 2.5 / 12, 1.5 / 8)
     assert reader.until_drawn(FILTERS, "r.chosen !== 0")["chosen"] == 14
+    reader.link("filter=14")
+    reader.choose("4 · Where a patch lies")
     reader.until_drawn(PLACES)
-    reader.point(PLACES, "map", 3.5 / 14, 2.5 / 14)
-    places = reader.until_drawn(PLACES, "r.at === 31")
-    table, _ = patches.place_vectors(model(), (14, 14), "learned")
-    assert_close(places["map"], patches.similarity(table)[31].tolist())
+    rows, columns = grid = model().native_grid
+    place = 2 * columns + 3
+    reader.point(PLACES, "map", 3.5 / columns, 2.5 / rows)
+    places = reader.until_drawn(PLACES, f"r.at === {place}")
+    table, _ = patches.place_vectors(model(), grid, "learned")
+    assert_close(places["map"], patches.similarity(table)[place].tolist())
+    reader.link("place=")
+    reader.choose("5 · Without positions")
     reader.until_drawn(SHUFFLE)
-    reader.point(SHUFFLE, "before", 5.5 / 14, 9.5 / 14)
-    blind = reader.until_drawn(SHUFFLE, "r.at === 131")
+    size = patches.small_size(model(), sample("meadow"))
+    rows, columns = (side // model().config.patch_size for side in size)
+    reader.point(SHUFFLE, "before", 5.5 / columns, 9.5 / rows)
+    blind = reader.until_drawn(SHUFFLE, f"r.at === {9 * columns + 5}")
     prefix = len(blind["before"]) - len(blind["order"])
     back = [blind["before"][prefix + patch] for patch in blind["order"]]
     assert_close(blind["after"][prefix:], back)
@@ -199,7 +207,9 @@ def test_filters_places_and_the_shuffle_answer_the_mouse(read):
     told = reader.until_drawn(SHUFFLE, f"r.id !== '{blind['id']}'")
     back = [told["before"][prefix + patch] for patch in told["order"]]
     assert max(abs(a - b) for a, b in zip(told["after"][prefix:], back, strict=True)) > 0.001
-    again = read("patches", reader.link("positions=on"))
+    again = read("patches", reader.link("positions=on"))  # and step=shuffle, for there is a filter, too
     assert again.until_drawn(SHUFFLE)["id"] == told["id"]
+    again.choose("2 · What the matrix looks for")
     assert again.until_drawn(FILTERS)["chosen"] == 14
-    assert again.until_drawn(PLACES)["at"] == 31
+    again.choose("4 · Where a patch lies")
+    assert again.until_drawn(PLACES)["at"] == place

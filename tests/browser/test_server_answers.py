@@ -58,8 +58,10 @@ def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(visit):
     found.wait_for()
     asked, there = (seen(name).features(shown["layer"]) for name in ("meadow", "flock"))
     cosine = torch.cosine_similarity(there, asked[seen().token(patch)], dim=-1)
-    best = int(cosine[5:].argmax())  # behind the class token and four registers
-    assert f"patch row {best // 14}, column {best % 14}, cosine {cosine[5 + best]:.2f}" in found.inner_text()
+    other = seen("flock")
+    front = len(other.prefix)
+    row, column = divmod(int(cosine[front:].argmax()), other.grid[1])
+    assert f"patch row {row}, column {column}, cosine {cosine[front:].max():.2f}" in found.inner_text()
     x, y = visitor.place((2, 2), on="twin")
     visitor.page.mouse.move(x, y)
     mine = visitor.until("r => r.query === '2,2' && r.map")["map"]

@@ -74,3 +74,11 @@ def test_scrambled_rotary_models_have_a_stream(picture):
     vit = scramble(VisionTransformer(KINDS["rotary, average"]))
     seen = playground.trace(vit, picture)
     assert block.stream(seen).before.shape == (vit.config.depth, seen.tokens - len(seen.prefix))
+
+
+def test_eval_switches_dropout_off_and_leaves_gradients_on():
+    net, x = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Dropout(0.5)), torch.rand(8, 64)
+    assert not torch.equal(net(x), net(x))
+    net.eval()
+    assert torch.equal(net(x), net(x))
+    assert net(x).requires_grad

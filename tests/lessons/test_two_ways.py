@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from playground.lessons import two_ways
 from playground.vit import Config, VisionTransformer
@@ -46,3 +47,21 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
     rolled = image.roll(8, dims=3)
     before, after = (vit.features(x, 1)[0].unflatten(0, (4, 4)) for x in (image, rolled))
     torch.testing.assert_close(before.roll(1, dims=1), after, atol=1e-5, rtol=1e-4)
+
+
+def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():
+    tokens, window, dim = 98, 49, 64
+    q, k, v = torch.rand(3, tokens, dim)
+    found = []
+    for product in (
+        lambda: q @ k.mT,
+        lambda: q.unflatten(0, (-1, window)) @ k.unflatten(0, (-1, window)).mT,
+        lambda: k.mT @ v,
+    ):
+        with FlopCounterMode(display=False) as counter:
+            product()
+        found.append(counter.get_total_flops())
+    assert tuple(found) == two_ways.products(tokens, window, dim)
+    assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
+    everything, _, linear = two_ways.products(dim, window, dim)
+    assert everything == linear

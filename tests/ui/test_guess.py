@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from playground.ui import guess
+from playground.ui import guess, lesson
 from playground.ui.pages import LESSONS, PARTS
 
 ROOT = Path(__file__).parent.parent.parent
+CHECKED = re.compile(r"[( ,]id=\"(\w+)\"")
 ASKED = re.compile(r"guess\.(?:number|choice|row)\(\s*\"(\w+)\"")
 
 
@@ -18,6 +20,19 @@ def test_every_question_is_asked_once_and_every_lesson_has_one():
     assert sorted(asked) == sorted(guess.IDS)
     for page in LESSONS:
         assert any(id.startswith(page.name) for id in asked), page.name
+
+
+def test_every_exercise_that_a_page_checks_is_counted_once_and_is_one_of_its_page():
+    files = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+    found = [id for file in files for id in CHECKED.findall(file.read_text(encoding="utf-8"))]
+    assert sorted(found) == sorted(lesson.EXERCISES)
+    pages = {page.name for page in LESSONS if any(id.startswith(page.name) for id in found)}
+    assert pages == {page.name for page in LESSONS} - {"training"}
+
+
+@pytest.mark.parametrize("said", [None, [], {}, "c", 1, ["a"]])
+def test_a_choice_that_there_is_not_is_no_guess(said):
+    assert guess._choice(said, {"a": "A", "b": "B"}) is None
 
 
 @pytest.mark.parametrize("said", [None, "3", float("nan"), float("inf"), -1, 101, [1], {}, True])
@@ -34,6 +49,29 @@ def test_patches_that_there_are_not_are_no_guess(said):
 def test_a_right_guess_is_read():
     assert guess._number(42, 0, 100) == 42
     assert guess._patches([0, 3], 4) == [0, 3]
+
+
+def opened(page: str, **state: object) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for key, value in state.items():
+        app.session_state[key] = value
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def drawn(app) -> set[str]:
+    return {component.proto.component_name.rpartition("attention_")[2] for component in app.get("bidi_component")}
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+def test_a_result_is_not_there_before_its_question_was_guessed_and_in_the_tour_none_is_asked():
+    assert "guess" in drawn(opened("weight"))
+    assert "carried" not in drawn(opened("weight"))
+    known = drawn(opened("weight", guessed={"weight_differs"}))
+    assert {"guess", "carried"} <= known
+    toured = opened("weight", tour=1)
+    assert not toured.exception
 
 
 def test_every_lesson_lights_a_part_of_the_model():

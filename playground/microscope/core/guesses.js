@@ -1,6 +1,8 @@
-// Guesses: how near one came, and what of it is kept in this browser. Nothing of it is sent anywhere. No DOM in here.
+// Guesses and exercises: how near one came, and what is kept of it in this browser. Nothing of it is sent anywhere. No
+// DOM in here.
 
 const KEPT = "attention-playground:guesses";
+export const DONE = "attention-playground:exercises";
 
 // The overlap of an evenly painted set of patches with a row of weights, both as shares: 1 if they are the same.
 export function overlapOf(painted, row) {
@@ -27,18 +29,18 @@ export function nearOf(guess, truth) {
   return `${apart < 10 ? apart.toPrecision(2) : Math.round(apart)} too ${guess > truth ? "high" : "low"}`;
 }
 
-export function readKept(storage) {
+export function readKept(storage, place = KEPT) {
   try {
-    const kept = JSON.parse(storage.getItem(KEPT) ?? "{}");
+    const kept = JSON.parse(storage.getItem(place) ?? "{}");
     return kept && typeof kept === "object" && !Array.isArray(kept) ? kept : {};
   } catch {
     return {}; // a browser that keeps nothing, or something that somebody else wrote there
   }
 }
 
-export function keep(storage, id, said) {
+export function keep(storage, id, said, place = KEPT) {
   try {
-    storage.setItem(KEPT, JSON.stringify({ ...readKept(storage), [id]: said }));
+    storage.setItem(place, JSON.stringify({ ...readKept(storage, place), [id]: said }));
   } catch {
     // a browser that keeps nothing
   }
@@ -46,7 +48,7 @@ export function keep(storage, id, said) {
 
 export function forget(storage) {
   try {
-    storage.removeItem(KEPT);
+    for (const place of [KEPT, DONE]) storage.removeItem(place);
   } catch {
     // a browser that keeps nothing
   }

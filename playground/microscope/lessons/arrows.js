@@ -1,7 +1,8 @@
 // Nine tokens on a 3 × 3 grid. Their queries and keys are arrows that can be dragged, typed or moved with the keyboard;
 // beside them is the 9 × 9 attention that follows.
 //
-// data: {arrows: "20_0_…", start: the arrows of "Start again"}. Out goes the state "arrows".
+// data: {arrows: "20_0_…", start: the arrows of "Start again", still: they can't be moved yet}. Out goes the state
+// "arrows".
 
 import { inReach, MOST, readArrows, scoresOf, TOKENS, weightsOf, writeArrows } from "../core/nine.js";
 import { cellUnder, LETTERS } from "../drawing/matrix.js";
@@ -66,6 +67,7 @@ function createArrows(stage) {
   }
   return {
     take: (data) => {
+      stage.root.inert = data.still;
       it.start = data.start;
       if (!it.arrows || stage.heeds("arrows", data.arrows)) it.arrows = readArrows(data.arrows);
     },
@@ -75,6 +77,7 @@ function createArrows(stage) {
       weights: Array.from(weightsOf(scoresOf(it.arrows))),
       token: it.token,
       tips: tipsOf(it),
+      still: stage.root.inert,
     }),
   };
 }

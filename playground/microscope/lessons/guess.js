@@ -2,8 +2,10 @@
 //
 // data: {id, kind: "number" | "choice" | "row", question, low, high, step, unit, choices: [[key, words], …],
 //        image: data URL, grid: [rows, columns], mark: a patch, context,
-//        locked: what was guessed, null: nothing yet, "": skipped; truth, says: once it is locked}
-// Out goes the trigger "lock": {guess}. What was guessed is kept in this browser.
+//        locked: what was guessed, null: nothing yet, "": skipped; truth, says: once it is locked;
+//        passed: it was guessed about something else, another picture perhaps; again: and is to be guessed once more}
+// Out goes the trigger "lock": {guess}, {known} or {again}. What was guessed is kept in this browser: after a reload it
+// is locked again by itself, and the page computes its answer anew.
 
 import { bestOverlap, keep, nearOf, overlapOf, readKept } from "../core/guesses.js";
 import { MAGMA } from "../core/magma.js";
@@ -14,7 +16,9 @@ const GUESS = `<p class="ask"><b>Guess first.</b> <span data-ref="question"></sp
 <div class="field" data-ref="field"></div>
 <p class="act"><button class="lock" data-ref="lock" disabled>Lock my guess</button>
   <button data-ref="skip">show it without a guess</button> <span data-ref="before"></span></p>
-<div class="told" data-ref="told" aria-live="polite" hidden></div>`;
+<div class="told" data-ref="told" aria-live="polite" hidden></div>
+<p class="act" data-ref="passed" hidden>You guessed this about something else. <button data-ref="again">Guess once more,
+  about what is shown now</button></p>`;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("[data-guess]") ?? parentElement;
@@ -23,7 +27,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     kept = parentElement.__guess = begin(root, data);
   }
   kept.data = data;
-  kept.lock = (guess) => setTriggerValue("lock", { guess, stamp: Date.now() });
+  kept.say = (said) => setTriggerValue("lock", { ...said, stamp: Date.now() });
+  if (kept.first === data) remember(kept);
+  else kept.waits = false;
+  root.hidden = kept.waits; // the answer is on its way
   reveal(kept);
   return () => delete parentElement.__guess;
 }
@@ -36,8 +43,10 @@ function begin(root, data) {
     refs: collectRefs(root),
     data,
     guess: null, //       a number, the key of a choice, or a set of patches
-    lock: null, //        tells the page
+    say: null, //         tells the page
     image: null,
+    first: data, //       what came first
+    waits: false, //      whether the page was told of an earlier guess, and has not answered
     saved: false,
     read: null,
   });
@@ -45,11 +54,21 @@ function begin(root, data) {
   root.__guess = it;
   it.refs.question.textContent = data.question;
   ({ number: askNumber, choice: askChoice, row: askRow })[data.kind](it);
-  it.refs.lock.addEventListener("click", () => it.lock(plain(it.guess)));
-  it.refs.skip.addEventListener("click", () => it.lock(""));
+  it.refs.lock.addEventListener("click", () => it.say({ guess: plain(it.guess) }));
+  it.refs.skip.addEventListener("click", () => it.say({ guess: "" }));
+  it.refs.again.addEventListener("click", () => it.say({ again: true }));
   const before = readKept(localStorage)[data.id];
   if (before?.words) it.refs.before.textContent = `Last time here: ${before.words}.`;
   return it;
+}
+
+// What was guessed on an earlier visit; a theme switch brings the same data again.
+function remember(it) {
+  const { id, context, locked, passed, again } = it.data;
+  const before = readKept(localStorage)[id];
+  if (it.waits || locked !== null || passed || again || !before) return;
+  it.waits = true;
+  it.say(before.context === context ? { guess: before.guess, kept: true } : { known: true });
 }
 
 const plain = (guess) => (guess instanceof Set ? [...guess] : guess);
@@ -183,19 +202,29 @@ function paintTruth(it, row) {
 
 function reveal(it) {
   const { refs, data } = it;
-  const open = data.locked === null || data.locked === undefined;
-  if (data.kind === "row") paintGuess(it);
-  refs.lock.parentElement.hidden = !open;
+  const open = data.locked === null;
+  refs.passed.hidden = !data.passed;
+  for (const part of [refs.question.parentElement, refs.field]) part.hidden = data.passed;
+  if (data.kind === "row") {
+    if (data.locked) it.guess = new Set(data.locked);
+    paintGuess(it);
+  }
+  refs.lock.parentElement.hidden = !open || data.passed;
   refs.told.hidden = open;
-  it.root.dataset.open = String(open);
+  it.root.dataset.open = String(open && !data.passed);
   if (open) return;
   for (const input of refs.field.querySelectorAll("input")) input.disabled = true;
   const words = compared(it);
   refs.told.innerHTML = "";
   refs.told.append(Object.assign(document.createElement("b"), { textContent: words ? `${words} ` : "" }), data.says);
-  if (!it.saved && words) {
+  if (!it.saved) {
     it.saved = true;
-    keep(localStorage, data.id, { words: words.replace(/\.$/, "").toLowerCase() });
+    const skipped = data.locked === "";
+    keep(localStorage, data.id, {
+      words: skipped ? "" : words.replace(/\.$/, "").toLowerCase(),
+      guess: data.locked,
+      context: data.context,
+    });
     dispatchEvent(new CustomEvent("guess-locked"));
   }
 }

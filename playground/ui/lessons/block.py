@@ -35,10 +35,6 @@ SETTINGS = {
 HEARD, THOUGHT, TOKEN = "#B63679", "#7A51BE", "#5B5D66"  # what attention adds, what the MLP adds, the token itself
 
 
-def steps() -> None:
-    st.pills("Step", STEPS, format_func=STEPS.get, key="step", label_visibility="collapsed", required=True)
-
-
 def _seen(here: Session):
     return traces.trace(here.picture, here.wish, here.own)
 
@@ -84,16 +80,21 @@ def whole(here: Session) -> None:
     per = f" × {c.depth} layers" if box.name in ("Norm", "Attention", "Add", "MLP") else ""
     left, right = st.columns([3, 2])
     left.markdown(f"**{box.name}{per}.** {box.says}" + (f"\n\n`{box.formula}`" if box.formula else ""))
-    right.markdown(
-        f"what leaves it: **{box.shape}** numbers\n\nlearned: "
-        + (f"**{box.weights:,}** weights, {box.weights / total:.1%} of all" if box.weights else "nothing")
-    )
+    learned = f"**{box.weights:,}** weights, {box.weights / total:.1%} of all" if box.weights else "nothing"
+    right.markdown(f"what leaves it: **{box.shape}** numbers" + (f"\n\nlearned: {learned}" if known else ""))
     if known:
         _weights(found, total, in_layers, c.depth)
+        largest = max(found, key=lambda box: box.weights)
+        lesson.exercise(
+            "Open the box that has most of the weights. Why does it have so many?",
+            f"{largest.name}: {largest.weights:,}. {largest.says}",
+            hint="The longest bar.",
+            done=state.box == largest.name, id="block_largest",
+        )  # fmt: skip
     lesson.exercise(
         "Which of the nine steps on the page Shapes have weights?",
-        f"Three. The norm of step 1 has 2D = {2 * c.width:,}, the matrix that makes Q, K and V has 3D² + 3D = "
-        f"{3 * c.width * (c.width + 1):,}, and W_O has D² + D = {c.width * (c.width + 1):,} (here D = {c.width}). The "
+        f"Three, here with D = {c.width}. The norm of step 1 has 2D = {2 * c.width:,}. The matrix that makes Q, K and "
+        f"V has 3D² + 3D = {3 * c.width * (c.width + 1):,}. W_O has D² + D = {c.width * (c.width + 1):,}. The "
         "split into heads, the scores, the softmax, × V, the concatenation and the sum only calculate: nothing in "
         "them is learned.",
     )
@@ -157,6 +158,15 @@ def stream(here: Session) -> None:
         "(0: a push to the side, −1: against it). After the whole layer, MLP included, the token still has a cosine of "
         f"**{float(found.kept[layer, patch]):.2f}** with what it was."
     )
+    ratio = (found.heard / found.before).median(dim=1).values  # (layers,)
+    longest = int(ratio.argmax())
+    lesson.exercise(
+        "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
+        f"Layer {longest}: in the median over patches, the push is {float(ratio[longest]):.2f} × as long as the token. "
+        f"In layer {int(ratio.argmin())} it is {float(ratio.min()):.2f} ×.",
+        hint="In the right chart, compare two lines, not one.",
+        done=layer == longest, id="block_push",
+    )  # fmt: skip
 
 
 def _arrows(token: tuple[float, float], push: tuple[float, float]) -> go.Figure:
@@ -271,9 +281,9 @@ def norms() -> None:
     lesson.chart(figure, "norm_gradients", height=320, name="pre-norm-and-post-norm")
     times = {place: values[-1] / values[0] for place, values in found.items()}
     st.markdown(
-        f"At the last layer the gradient is {times['post']:.2g} × that of the first with post-norm, and "
-        f"{times['pre']:.2g} × with pre-norm; the last layer's own is {found['post'][-1] / found['pre'][-1]:.1f} × as "
-        "large with post-norm. A first step of full size may then be too large for the last layers. That is why "
+        f"With post-norm, the gradient at the last layer is {times['post']:.2g} × that at the first; with pre-norm it "
+        f"is {times['pre']:.2g} ×. At the last layer it is {found['post'][-1] / found['pre'][-1]:.1f} × as large with "
+        "post-norm as with pre-norm. A first step of full size may then be too large for the last layers. That is why "
         "post-norm transformers needed a **warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). "
         "Pre-norm can do without; most recipes, ours too, keep a short one."
     )
@@ -329,8 +339,14 @@ def answer(here: Session) -> None:
         f"{', '.join(f'{v:.3f}' for v in row[:4].tolist())}. The positions are looked up in the same way."
     )
 
-
-def exercises() -> None:
+    dear = int(logits.argmin())
+    lesson.exercise(
+        "Choose the class that would cost most. What do its logit and its loss have to do with each other?",
+        f"{dear}: {labels[dear]}, with the smallest logit of all, {float(logits[dear]):.2f}. A smaller logit is a "
+        "smaller probability, and −log of a smaller probability is a larger loss.",
+        hint="It has the smallest logit. Move the class number, and watch the loss.",
+        done=index == dear, id="block_dear",
+    )  # fmt: skip
     lesson.exercise(
         "A program calls `model.eval()` before it shows a picture. Why?",
         "While training, dropout sets random numbers to 0 (and some layers use statistics of the batch), so two "

@@ -12,7 +12,7 @@ from playground.serving import queue, traces
 from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
-from playground.ui.navigation import Setting
+from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
 
@@ -23,7 +23,16 @@ PARTS = {  # as in lessons/listing.py, which would import torch before the page 
 }  # fmt: skip
 
 
-SETTINGS = {"part": Setting.of("attention", PARTS)}
+STEPS = {
+    "file": "1 · The file",
+    "twice": "2 · Twice the same attention",
+    "library": "3 · A library, and where the picture breaks",
+}
+SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, file=("part",))}
+
+
+def shows(part: str) -> bool:
+    return state.part == part
 
 
 def listing() -> None:
@@ -46,8 +55,8 @@ def _read(key: tuple[str, str]) -> None:
     component("read", "lessons/read.js", "lessons/read.css")(key="read", data={"parts": _parts(key[1])})
 
 
-def guess_fused() -> None:
-    guess.choice(
+def guess_fused() -> bool:
+    return guess.choice(
         "code_fused",
         "The fused kernel never holds the table of all weights. What does it compute?",
         {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},

@@ -23,11 +23,11 @@ from playground.serving.cache import MB, Cache
 from playground.serving.pictures import Picture
 from playground.serving.session import Session
 from playground.serving.traces import Wish
-from playground.ui import guess
+from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.lesson import CONVOLUTION
 from playground.ui.messages import plain
-from playground.ui.navigation import Setting
+from playground.ui.navigation import Setting, Steps
 
 ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
 MEASURES = {
@@ -38,11 +38,11 @@ MEASURES = {
     REGISTERS: "share to registers",
 }
 SAYS = {
-    ENTROPY: "**Entropy**, in bits: 0 when one token gets all the weight, the most when all get the same.",
-    DISTANCE: "**Mean attention distance**: how many patches away, on average, what a patch listens to lies.",
-    SELF: "**Share to itself**: how much of its own value a patch keeps listening to.",
-    CLASS: "**Share to CLS**: what the class token, which sums the picture up, gets from the patches.",
-    REGISTERS: "**Share to registers**: what the spare tokens get, which have no place in the picture.",
+    ENTROPY: "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
+    DISTANCE: "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
+    SELF: "**Share to itself**: the weight that a patch gives to itself.",
+    CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
+    REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
 }
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
@@ -65,10 +65,18 @@ class Off(Setting):
         return " ".join(text.split(" ")[:MOST_OFF])
 
 
+STEPS = {
+    "row": "1 · Where will it look?",
+    "atlas": "2 · All heads",
+    "far": "3 · Near first, far later?",
+    "off": "4 · Switch a head off",
+    "sum": "5 · Is a layer the sum of its heads?",
+}
 SETTINGS = {
     "measure": Setting.of(ENTROPY, MEASURES),
     "over": Setting.of(PICTURE, OVER),
     "off": Off("", ()),
+    "step": Steps.by(STEPS, atlas=("measure", "over"), off=("off",)),
 }
 
 
@@ -95,6 +103,33 @@ def _look(here: Session, picture: Picture, wish: Wish, report: Report):
             yield
 
     return look(seen, turn)
+
+
+def habits_here(here: Session):
+    """Those of the picture that is shown; a bar tells how far it is."""
+    bar = st.empty()
+    found = habits(here, here.picture, here.wish, bar.progress)
+    bar.empty()
+    return found
+
+
+def measured(here: Session, seen):
+    """(mean, spread) of every head, on what is chosen here: this picture, or all samples."""
+    state = st.session_state
+    if state.measure not in (offered := measures_of(seen)):
+        state.measure = ENTROPY
+    with st.container(key="choices", horizontal=True, vertical_alignment="bottom"):
+        if state.step == "atlas":
+            st.segmented_control("Colour shows", offered, key="measure", format_func=MEASURES.get, required=True)
+        st.segmented_control("Measured on", OVER, key="over", format_func=OVER.get, required=True)
+    if state.step == "atlas":
+        st.caption(f"{SAYS[state.measure]} {absent(seen)}")
+    if state.over == PICTURE:
+        return habits_here(here), None
+    bar = st.empty()
+    found = over_samples(here, bar.progress)
+    bar.empty()
+    return found
 
 
 def over_samples(here: Session, report: Report):
@@ -157,11 +192,15 @@ def switch_off(spots: list[Spot]) -> None:
 
 
 def paint_a_row(here: Session, seen) -> None:
-    """Before the atlas: where will this patch look?"""
-    layer = min(int(here.view.get("layer", seen.upper_layer)), seen.layers - 1)
-    head = int(here.view.get("head", 0)) % seen.heads
+    """Where will this patch look? In the head that is shown in the microscope, or else in one that is worth a guess."""
+    from playground.analysis.heads import far_looking
+
     rows, columns = seen.grid
     row, column = start_patch(here.picture.name, seen.grid)
+    if {"layer", "head"} <= here.view.keys():
+        layer, head = min(int(here.view["layer"]), seen.layers - 1), int(here.view["head"]) % seen.heads
+    else:
+        layer, head = far_looking(seen, (row, column))
 
     def truth() -> guess.Truth:
         found = seen.on_grid(seen.row(layer, head, (row, column))).flatten()
@@ -337,6 +376,26 @@ def board(here: Session, seen, mean) -> None:
     component("board", "lessons/board.js", "lessons/heads.css")(
         key="board", data=data, on_toggle_change=lambda: _toggle(seen), on_reset_change=lambda: switch_off([])
     )
+
+
+def switches(seen, mean) -> None:
+    off = switched_off(seen)
+    strongest = tuple(int(n) for n in np.unravel_index(np.nanargmax(mean.effect), mean.effect.shape))
+    lesson.exercise(
+        "Switch off the head that adds most to the tokens, compared with the average of its layer.",
+        f"Head {strongest[1]} of layer {strongest[0]}: it adds {mean.effect[strongest]:.2f} × the average of its "
+        "layer. What adds much need not matter most for the answer: look at the predictions.",
+        hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
+        done=strongest in off, id="heads_strongest",
+    )  # fmt: skip
+    whole = {layer for layer, _ in off if all((layer, head) in off for head in range(seen.heads))}
+    lesson.exercise(
+        "Switch off all heads of one layer. What do the tokens still get from it?",
+        "What its MLP adds, and the constant vector of W_O’s bias. The token itself goes past on the skip connection, "
+        "so nothing is lost of what the layers below have made.",
+        hint="Click each switch in one row.",
+        done=bool(whole), id="heads_layer_off",
+    )  # fmt: skip
 
 
 @st.fragment

@@ -12,14 +12,21 @@ from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
-from playground.ui import guess
+from playground.ui import guess, lesson
 from playground.ui.lessons.drawings import Written, drawing, kept
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting, Steps, write_address
 
 state = st.session_state
 
 PATCHES = (8, 14, 16, 20, 32, 48)
 _PLACE = r"\d{1,2},\d{1,2}"
+STEPS = {
+    "cut": "1 · The picture falls apart",
+    "filters": "2 · What the matrix looks for",
+    "extra": "3 · Tokens that are no patches",
+    "positions": "4 · Where a patch lies",
+    "shuffle": "5 · Without positions",
+}
 SETTINGS = {
     "patch": Setting.of(16, PATCHES),
     "at": Written("", pattern=_PLACE),
@@ -32,7 +39,11 @@ SETTINGS = {
     "order": Setting.of(1, range(1, 100)),
     "after": Setting.of(1, range(64)),
     "asker": Written("", pattern=_PLACE),
-}
+    "step": Steps.by(
+        STEPS, cut=("patch", "at", "number"), filters=("pictures", "filter"), positions=("table", "place"),
+        shuffle=("positions", "order", "after", "asker"),
+    ),
+}  # fmt: skip
 
 
 def _with(blob: bytes, **more) -> bytes:
@@ -43,7 +54,7 @@ def _with(blob: bytes, **more) -> bytes:
 # Falling apart --------------------------------------------------------------------------------------------------------
 
 
-def guess_tokens(here: Session) -> None:
+def guess_tokens(here: Session) -> bool:
     """How many tokens the model makes of the picture."""
     c = models.load(here.wish.model).config
 
@@ -57,7 +68,7 @@ def guess_tokens(here: Session) -> None:
             f"patches{extra}.",
         )
 
-    guess.number(
+    return guess.number(
         "patches_tokens",
         f"{plain_name(here.wish.model)} cuts your picture into patches of {c.patch_size} × {c.patch_size} pixels, "
         "after making it about as large as the pictures that it was trained on. How many tokens does that make?",
@@ -72,6 +83,12 @@ def apart(here: Session) -> None:
     blob = kept(here, ("cut", state.patch), lambda: _cut(here, state.patch))
     drawing("patches", "lessons/patches.css", _with(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])
+    lesson.exercise(
+        "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
+        "Four times as many tokens, and sixteen times as many weights: every token has a weight for every other.",
+        hint="The patch size stands above the picture.",
+        done=state.patch == 8, id="patches_halve",
+    )  # fmt: skip
 
 
 def _cut(here: Session, patch: int) -> bytes:
@@ -214,6 +231,14 @@ def positions(here: Session) -> None:
     st.markdown(KINDS[kind])
     if kind != "none":
         drawing("positions", "lessons/patches.css", _with(blob, place=state.place), ("place",))
+    lesson.exercise(
+        "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it or the one "
+        "below?",
+        "The one beside it. This formula counts patches along the rows, as words of a text: the place beside is one "
+        "step away, the place below a whole row of steps. It knows nothing of two directions.",
+        hint="The choice above the map.",
+        done=state.table == "sinusoidal", id="patches_sines",
+    )  # fmt: skip
 
 
 def _places(here: Session, table: str) -> bytes:
@@ -230,6 +255,19 @@ def _places(here: Session, table: str) -> bytes:
 
 
 # The shuffle ----------------------------------------------------------------------------------------------------------
+
+
+def guess_shuffle() -> bool:
+    return guess.choice(
+        "patches_shuffle",
+        "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
+        {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
+        lambda: guess.Truth(
+            "same",
+            " If the input is permuted, the output is permuted in the same way. That is called permutation "
+            "equivariance.",
+        ),
+    )
 
 
 @st.fragment
@@ -250,6 +288,18 @@ def shuffle(here: Session) -> None:
     st.markdown(
         f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
         f"**{header['difference']:.1e}**, of the largest weight {header['largest']:.2f}. {same}"
+    )
+    lesson.exercise(
+        "Switch the positions on. Does attention notice the other order now?",
+        "Yes. A token now holds what its patch shows *and* where it lies. A patch that is moved gets the vector of its "
+        "new place, and with it another query and another key.",
+        hint="The choice above the pictures.",
+        done=state.positions == "on", id="patches_told",
+    )  # fmt: skip
+    lesson.exercise(
+        "A convolution has no table of positions. Why does it not need one?",
+        "A convolution’s weights belong to places: this one for the pixel above, that one for the pixel at the left. "
+        "Attention’s weights are computed from the tokens alone, wherever they stand.",
     )
 
 

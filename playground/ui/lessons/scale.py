@@ -18,17 +18,24 @@ from playground.serving.session import Session
 from playground.serving.traces import Wish
 from playground.ui import guess, lesson
 from playground.ui.components import component
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting, Steps, write_address
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
 EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
+STEPS = {
+    "row": "1 · One random row",
+    "rows": "2 · Many rows",
+    "model": "3 · A real model",
+    "answer": "4 · What it then predicts",
+}
 SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
     "row": Setting.of(0, range(ROWS)),
     "off": Setting.of(EACH, (EACH, WHOLE)),
     "instead": Setting.of(0.0, INSTEAD),
+    "step": Steps.by(STEPS, row=("dk", "power", "row"), model=("off", "instead")),
 }
 WITH, WITHOUT = "#B63679", "#E8963A"
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
@@ -52,22 +59,43 @@ state = st.session_state
 # Random rows ----------------------------------------------------------------------------------------------------------
 
 
-def guess_spread() -> None:
+def guess_spread() -> bool:
     def truth() -> guess.Truth:
         peak = _curve("peak", 0.0).median[WIDTHS.index(64)]
         return guess.Truth(
             round(100 * float(peak)), f" The median of {ROWS} random rows; an even row would have {1 / 64:.1%}."
         )
 
-    guess.number(
+    return guess.number(
         "scale_spread", "64 random keys, vectors of 64 numbers, no scale: how large is the largest weight of a row?",
         0, 100, " %", truth,
     )  # fmt: skip
 
 
 @st.fragment
-def random_rows(here: Session) -> None:
+def one_row(here: Session) -> None:
     st.markdown("**One random query among 64 random keys.** Turn the dials.")
+    _dials(here)
+    at = WIDTHS.index(64)
+    scores = softmax.experiment()[state.row, WIDTHS.index(state.dk)]
+    peak = float(softmax.QUANTITIES["peak"](scores, softmax.scale_of(state.dk, state.power)))
+    lesson.exercise(
+        "Make one key take more than 99 % of the weight.",
+        "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest is far ahead. e to "
+        "a difference of 5 is already 148.",
+        hint="Both dials: more numbers, less scale.",
+        done=peak > 0.99, id="scale_one_key",
+    )  # fmt: skip
+    lesson.exercise(
+        "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
+        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
+        "Without it, the same turn leads to one single key. At d_k = 64, the width of a head in most ViTs, the largest "
+        f"weight is {_curve('peak', 0.0).median[at]:.0%} in the median row, and {_curve('peak', 0.5).median[at]:.0%} "
+        "with the scale.",
+    )
+
+
+def _dials(here: Session) -> None:
     at = softmax.experiment()[state.row]  # (widths, keys)
     data = {
         "widths": WIDTHS, "powers": POWERS, "scores": at.round(4).tolist(), "row": state.row,
@@ -76,33 +104,36 @@ def random_rows(here: Session) -> None:
     component("softmax", "lessons/softmaxbars.js", "lessons/softmaxbars.css")(
         key="softmax", data=data, default={"dials": ""}, on_dials_change=_on_dials
     )
+
+
+@st.fragment
+def many_rows(here: Session) -> None:
     st.markdown(
-        f"**{ROWS} such rows** at every d_k: the line is the median, in the band lie eight of ten rows, "
-        "the diamond is the row above."
+        f"One row may be an accident, so here are **{ROWS} such rows** at every d_k. The line is the median, in the "
+        "band lie eight of ten rows, and the diamond is the row above."
     )
+    _dials(here)
     columns = st.columns(4)
     for column, quantity in zip(columns, QUANTITIES, strict=True):
         with column:
             lesson.chart(_curves(quantity, state.dk, state.power, state.row), f"curve_{quantity}", height=260)
     st.caption(
-        "Dotted: the theory, √d_k × scale. It speaks of the first chart alone: for the other three there is no such "
-        "formula, only the ends (64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale; one key takes all: 0 bits, "
-        "1, none). *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what goes back through softmax and scale to "
+        "Dotted, in the first chart: the theory, √d_k × scale. For the other three there is no such formula, but both "
+        "ends are known. 64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale. One key that takes all: 0 bits, 1, "
+        "no gradient. *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what goes back through softmax and scale to "
         "the queries and keys in training. It is taken by q·k, not by the scaled score, so that both lines compare "
         "alike."
     )
 
-
-def exercises() -> None:
     at, off, on = WIDTHS.index(64), _curve("gradient", 0.0), _curve("gradient", 0.5)
     less = next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b)
     lesson.exercise(
-        "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
-        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
-        "Without it, the same turn leads to one single key. At d_k = 64, the width of a head in most ViTs, the largest "
-        f"weight is {_curve('peak', 0.0).median[at]:.0%} in the median row, and {_curve('peak', 0.5).median[at]:.0%} "
-        "with the scale.",
-    )
+        "Turn the scale off, and d_k to the first width at which the median gradient is lower without the scale.",
+        f"d_k = {less}. Below it, the median row without the scale lets more through: the scale itself makes every "
+        "gradient smaller. Above it, most rows without the scale have one winner, and let next to nothing through.",
+        hint="In the fourth chart, where do the two lines cross?",
+        done=(state.dk, state.power) == (less, 0.0), id="scale_lower",
+    )  # fmt: skip
     lesson.exercise(
         "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
         f"It is so: {off.median[at]:.3f} without the scale, {on.median[at]:.3f} with it, because the scale itself "
@@ -187,14 +218,27 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
 _numbers = Cache(8 * MB, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
 
 
+def _passes(here: Session):
+    """The pass with the model's own scale, and the one that has another scale in every layer."""
+    on = traces.trace(here.picture, here.wish, here.own)
+    scale = softmax.scale_of(_width(on), state.instead)
+    return on, traces.trace(here.picture, replace(here.wish, scale=scale), here.own), scale
+
+
+def _width(seen) -> int:
+    return round(seen.native_scale**-2)
+
+
+def _instead(d: int) -> None:
+    named = {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
+    st.segmented_control(f"Instead of 1/√{d}", INSTEAD, key="instead", format_func=named.get, required=True)
+
+
 def real_model(here: Session) -> None:
-    st.subheader("The same on a real model", anchor=False)
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):
-        on = traces.trace(here.picture, here.wish, here.own)
-        d = round(on.native_scale**-2)
-        scale = softmax.scale_of(d, state.instead)
-        off = traces.trace(here.picture, replace(here.wish, scale=scale), here.own)
+        on, off, scale = _passes(here)
+        d = _width(on)
         scaled = _sharpness(here, here.wish, on, on.native_scale)
         if state.off == EACH:
             without = _sharpness(here, here.wish, on, scale)
@@ -210,8 +254,8 @@ def real_model(here: Session) -> None:
     )
     where_to, instead = st.columns(2)
     where_to.segmented_control("Change the scale in", (EACH, WHOLE), key="off", required=True)
-    named = {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
-    instead.segmented_control(f"Instead of 1/√{d}", INSTEAD, key="instead", format_func=named.get, required=True)
+    with instead:
+        _instead(d)
     columns = st.columns(3)
     charts = (
         (f"Entropy, bits (at most {np.log2(on.tokens):.1f})", "{:.2f} bits", "entropy per head"),
@@ -223,7 +267,6 @@ def real_model(here: Session) -> None:
             figure = _heads(title, scaled[i], without[i], words, d, log=i == 2)
             lesson.chart(figure, f"heads_{name.split()[0]}", name=name)
     st.markdown(_apart_words(scaled[2], d, trained))
-    _verdicts(here, softmax.verdicts(on, off), d)
 
 
 def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
@@ -280,8 +323,18 @@ def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str, d: int, log:
     return figure
 
 
-def _verdicts(here: Session, verdicts: list[softmax.Verdict], d: int) -> None:
-    st.markdown("**What the whole network then predicts**")
+def predictions(here: Session) -> None:
+    """What the whole network predicts with the other scale in every layer."""
+    where = st.empty()
+    with where, st.spinner("Running the network with the scale and without …"):
+        on, off, _ = _passes(here)
+    where.empty()
+    d, verdicts = _width(on), softmax.verdicts(on, off)
+    st.markdown(
+        f"Every layer of {plain_name(here.wish.model)} uses the other scale, and nothing is trained anew. What becomes "
+        "of the answer?"
+    )
+    _instead(d)
     if not verdicts:
         st.info(
             f"Having no classifier, {plain_name(here.wish.model)} predicts nothing: only its rows change.",

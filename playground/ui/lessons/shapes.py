@@ -89,9 +89,9 @@ def other_texts() -> None:
                 st.markdown(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}.")
 
 
-def guess_scores() -> None:
+def guess_scores() -> bool:
     """How the scores grow with the tokens."""
-    guess.choice(
+    return guess.choice(
         "shapes_scores", "13 pictures of 100 tokens, 4 heads of 16 numbers. What is the shape of the scores?",
         {
             "d": "13 × 4 × 100 × 16", "square": "13 × 4 × 100 × 100", "flat": "13 × 100 × 100", "wide": "13 × 100 × 64",
@@ -102,6 +102,10 @@ def guess_scores() -> None:
             "product.",
         ),
     )  # fmt: skip
+
+
+def has_scores(batch: int, heads: int, tokens: int) -> bool:
+    return state.example != "picture" and (state.batch, state.heads, state.tokens) == (batch, heads, tokens)
 
 
 def _on_number() -> None:

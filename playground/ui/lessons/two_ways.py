@@ -30,10 +30,6 @@ SETTINGS = {
 }
 
 
-def steps() -> None:
-    st.pills("Step", STEPS, format_func=STEPS.get, key="step", label_visibility="collapsed", required=True)
-
-
 # How far --------------------------------------------------------------------------------------------------------------
 
 
@@ -49,9 +45,7 @@ def far(here: Session) -> None:
         "layer. Whether it does is another question: the dots say how far the heads of this model really look."
     )
     st.segmented_control("Kernel", (3, 5, 7), key="kernel", format_func=lambda k: f"{k} × {k}", required=True)
-    bar = st.empty()
-    mean = heads.habits(here, here.picture, here.wish, bar.progress)
-    bar.empty()
+    mean = heads.habits_here(here)
     layers = np.arange(seen.layers)
     half = [min(side, two_ways.field(state.kernel, int(n) + 1) // 2) for n in layers]
     figure = go.Figure()
@@ -123,6 +117,14 @@ def shift(here: Session) -> None:
         f"**{_small(found.convolution)}** of their size. Two things change for the ViT: the positions, and a column of "
         "patches that leaves while another one comes in, which every row listens to."
     )
+    lesson.exercise(
+        "Move the picture by 3 patches. Guess again: do more weights go elsewhere than with 1?",
+        "The two numbers say it for your picture. Each step takes one more column away and brings a new one, and every "
+        "patch gets the position of a place farther away. For the convolution nothing changes: the same kernel is used "
+        "at every place.",
+        hint="The choice above the question.",
+        done=state.moved == 3, id="two_ways_moved",
+    )  # fmt: skip
 
 
 MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
@@ -191,6 +193,8 @@ def built(here: Session) -> None:
 
 
 def cheaper() -> None:
+    from playground.lessons import two_ways
+
     st.markdown(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price:\n\n- "
         "**Windows** (Swin): softmax over the w² tokens of a window instead of all N: N · w² scores instead of N². Far "
@@ -204,10 +208,14 @@ def cheaper() -> None:
     )
     tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, 16384), 1024, key="cheap_tokens", width=420)
     window, d = 49, 64
-    rows = (
-        ("all pairs, 2 N² d", 2 * tokens**2 * d),
-        (f"windows of {window} tokens, 2 N w² d", 2 * tokens * min(window, tokens) * d),
-        ("linear attention, 2 N d²", 2 * tokens * d * d),
-    )
+    names = ("all pairs, 2 N² d", f"windows of {window} tokens, 2 N w² d", "linear attention, 2 N d²")
+    rows = list(zip(names, two_ways.products(tokens, window, d), strict=True))
     lines = [f"| {name} | {flops:,} | {flops / rows[0][1]:.3g} × |" for name, flops in rows]
     st.markdown("\n".join([f"| one head of {d}, the first product | FLOPs | |", "|---|---|---|", *lines]))
+    lesson.exercise(
+        "With how many tokens does linear attention cost as much as all pairs?",
+        "With as many as a head has numbers: N = d, for 2N²d = 2Nd² there. Below that it costs *more*. All pairs grow "
+        "with the square of the tokens, linear attention with the tokens alone.",
+        hint="In which line of the table does 1 × appear twice?",
+        done=tokens == d, id="two_ways_linear",
+    )  # fmt: skip

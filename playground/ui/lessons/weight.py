@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import numpy as np
 import streamlit as st
 
@@ -15,6 +12,7 @@ from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.lessons.code import on_the_picture
+from playground.ui.lessons.drawings import Written
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
@@ -26,22 +24,7 @@ STEPS = {
 }
 
 
-@dataclass(frozen=True)
-class Look:
-    """A setting that stands in the address as layer.head.row.column."""
-
-    default: str = ""
-    options: tuple = ()
-
-    def read(self, text: str | None) -> str:
-        return text if text and re.fullmatch(r"\d{1,2}(\.\d{1,3}){3}", text, re.ASCII) else self.default
-
-
-SETTINGS = {"step": Setting.of("carries", STEPS), "look": Look()}
-
-
-def steps() -> None:
-    st.pills("Step", STEPS, format_func=STEPS.get, key="step", label_visibility="collapsed", required=True)
+SETTINGS = {"step": Setting.of("carries", STEPS), "look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}")}
 
 
 def _layer(here: Session, seen) -> int:
@@ -59,6 +42,26 @@ def carried(here: Session) -> None:
         f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
         f"one that contributes most in **{100 * numbers['differs']:.0f} %**."
     )
+    lesson.exercise(
+        "Click a patch for which the two tags stand on different patches. What makes the difference?",
+        "The length of ‖W_O v‖. A patch with a smaller weight and a longer value may add the longer vector.",
+        hint="Try patches of an even ground: many of them have much the same weight.",
+        done=_differs_here(here), id="weight_differs",
+    )  # fmt: skip
+
+
+def _differs_here(here: Session) -> bool:
+    """Whether the patch with the largest weight is not the one that adds the longest vector, in the row that is
+    looked at."""
+    if not state.look:
+        return False
+    seen = traces.trace(here.picture, here.wish, here.own)
+    layer, head, row, column = (int(n) for n in state.look.split("."))
+    layer, head = min(layer, seen.layers - 1), min(head, seen.heads - 1)
+    query = (min(row, seen.grid[0] - 1), min(column, seen.grid[1] - 1))
+    weights, front = seen.row(layer, head, query), len(seen.prefix)
+    added = weights * seen.value_norms(layer)[head]
+    return bool(weights[front:].argmax() != added[front:].argmax())
 
 
 def _on_look() -> None:
@@ -118,6 +121,20 @@ def scores() -> None:
         + ("**That has just happened in the fourth column.** " if broken else "Put A above 89 to see it. ")
         + "So every real softmax subtracts the largest score first. That changes no weight, for only differences count."
     )
+    lesson.exercise(
+        "Let A and B share the weight evenly, while C gets less than 1 %. Which scores do that?",
+        "Two equal scores, and a third that is at least 4 lower: e⁻⁴ is 0.018, and half of that is the weight. The "
+        "equal scores may be any number: −50 and −50 do as well as 8 and 8.",
+        hint="Only differences count.",
+        done=bool(abs(weights[0] - weights[1]) < 0.005 and weights[2] < 0.01), id="weight_share",
+    )  # fmt: skip
+    lesson.exercise(
+        "Break the softmax that does not subtract the largest score.",
+        "One score above 88.7 is enough: its power is infinite for 32-bit numbers. The last column is not harmed: "
+        "there the largest power is e⁰ = 1.",
+        hint="How large may a 32-bit number be?",
+        done=broken, id="weight_overflow",
+    )  # fmt: skip
 
 
 def _number(x: float) -> str:
@@ -133,9 +150,7 @@ def locked_on(here: Session) -> None:
     from playground.ui.lessons import heads
 
     seen = traces.trace(here.picture, here.wish, here.own)
-    bar = st.empty()
-    mean = heads.habits(here, here.picture, here.wish, bar.progress)
-    bar.empty()
+    mean = heads.habits_here(here)
     special = mean.to_class + mean.to_registers
     if not seen.prefix:
         st.info("This model has only patches: no class token and no registers to lock on to.")

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bestOverlap, forget, keep, nearOf, overlapOf, readKept } from "../../../playground/microscope/core/guesses.js";
+import {
+  bestOverlap,
+  DONE,
+  forget,
+  keep,
+  nearOf,
+  overlapOf,
+  readKept,
+} from "../../../playground/microscope/core/guesses.js";
 
 const close = (a, b) => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
@@ -46,8 +54,10 @@ test("guesses are kept in the storage, whatever else is in it, and can be forgot
   keep(storage, "a", { words: "right" });
   keep(storage, "b", { words: "not so" });
   assert.deepEqual(readKept(storage), { a: { words: "right" }, b: { words: "not so" } });
+  keep(storage, "c", true, DONE);
+  assert.deepEqual(readKept(storage, DONE), { c: true });
   forget(storage);
-  assert.deepEqual(readKept(storage), {});
+  assert.deepEqual([readKept(storage), readKept(storage, DONE)], [{}, {}]);
   const broken = {
     getItem: () => {
       throw new Error("denied");

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from playground.analysis.heads import look
 from playground.serving import models, traces
 from playground.serving.cache import MB, Cache
+from playground.ui import guess
 from playground.ui.lessons import heads
 from playground.vit import Config, VisionTransformer
 
@@ -28,6 +29,7 @@ def open_page(monkeypatch):
         traces.of_samples.cache_clear()
         monkeypatch.setattr(heads, "_habits", Cache(24 * MB, heads._habits.size))
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        app.session_state["guessed"] = set(guess.IDS)
         for key, value in words.items():
             app.query_params[key] = value
         app.switch_page("pages/heads.py").run()
@@ -47,7 +49,7 @@ def captions(app) -> str:
 
 
 def test_all_columns_are_there_where_the_model_has_all(open_page):
-    app = open_page(SMALL)
+    app = open_page(SMALL, step="atlas")
     assert len(offered(app)) == len(heads.MEASURES)
     assert "has no" not in captions(app)
 
@@ -57,7 +59,7 @@ def test_columns_that_do_not_apply_are_absent_and_said_in_a_word(open_page):
     assert len(offered(app)) == 3
     assert app.session_state.measure == "entropy"
     assert "This model has no class token and no registers." in captions(app)
-    app = open_page(ONLY_CLASS)
+    app = open_page(ONLY_CLASS, step="atlas")
     assert len(offered(app)) == 4
     assert "This model has no registers." in captions(app)
 

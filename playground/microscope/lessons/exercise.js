@@ -1,0 +1,52 @@
+// An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
+// browser keeps that.
+//
+// data: {id, question, hint, answer, done: true | false | null: nothing to check}. In the texts, **, * and ` are as in
+// Markdown.
+
+import { DONE, keep, readKept } from "../core/guesses.js";
+
+const EXERCISE = `<details><summary><i></i><span></span></summary>
+  <p class="hint"></p><p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
+  const find = (part) => root.querySelector(part);
+  const kept = (parentElement.__exercise ??= { shown: false, done: data.done });
+  if (!root.firstElementChild) {
+    root.innerHTML = EXERCISE;
+    find("button").addEventListener("click", () => {
+      kept.shown = true;
+      kept.draw();
+    });
+  }
+  if (data.done && !(data.id in readKept(localStorage, DONE))) {
+    keep(localStorage, data.id, true, DONE);
+    dispatchEvent(new CustomEvent("guess-locked"));
+  }
+  if (data.done && kept.done === false) find("details").open = true; // it has just been done
+  kept.done = data.done;
+  kept.draw = () => {
+    const done = data.done || (data.id && data.id in readKept(localStorage, DONE));
+    const answered = done || kept.shown || !data.hint;
+    root.dataset.id = data.id;
+    root.dataset.done = String(Boolean(data.done));
+    find("i").textContent = done ? "✓" : data.done === false ? "○" : "?";
+    find("span").innerHTML = `${marked(data.question)}${done ? " <b>Done.</b>" : ""}`;
+    find(".hint").innerHTML = `<b>Hint.</b> ${marked(data.hint)}`;
+    find(".hint").hidden = !data.hint || done;
+    find(".ask").hidden = answered;
+    find(".answer").innerHTML = marked(data.answer);
+    find(".answer").hidden = !answered;
+  };
+  kept.draw();
+  return () => delete parentElement.__exercise;
+}
+
+const marked = (text) =>
+  text
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/\*\*(.+?)\*\*/g, "<b>$1</b>")
+    .replace(/\*(.+?)\*/g, "<em>$1</em>")
+    .replace(/`(.+?)`/g, "<code>$1</code>");

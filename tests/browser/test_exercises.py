@@ -1,0 +1,150 @@
+"""Exercises in a browser: each is done when the page is in its state; hint, answer, and what the browser keeps."""
+
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+
+from browser.truth import model, seen
+from browser.visitor import Visitor, coarse
+from playground.analysis import scale
+from playground.analysis.heads import look
+from playground.lessons import block, by_hand
+from playground.ui.lesson import EXERCISES
+from playground.ui.lessons.scale import _curve
+
+
+def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
+    return f"arrows={by_hand.written(torch.cat([queries, keys]))}"
+
+
+def one_way() -> str:
+    """A and B both look for what B offers."""
+    queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
+    queries[:2, 0], keys[:2, 0] = 4, torch.tensor([-1.0, 1.0])
+    return arrows(queries, keys)
+
+
+def at_i() -> str:
+    """A looks for what I offers, and I has the largest value."""
+    queries, keys = torch.zeros(9, 2), torch.zeros(9, 2)
+    queries[0, 0] = keys[8, 0] = 4
+    return arrows(queries, keys) + "&step=values"
+
+
+def strongest_layer() -> str:
+    """All heads of the layer that has the head which adds most."""
+    effect = look(seen()).effect
+    layer, _ = np.unravel_index(np.nanargmax(effect), effect.shape)
+    return f"off={quote(' '.join(f'{layer}.{head}' for head in range(seen().heads)))}"
+
+
+def longest_push() -> str:
+    found = block.stream(seen())
+    return f"step=stream&layer={int((found.heard / found.before).median(dim=1).values.argmax())}"
+
+
+def largest_box() -> str:
+    found = block.boxes(model(), seen().tokens, seen().size)
+    return f"box={quote(max(found, key=lambda box: box.weights).name)}"
+
+
+def differing() -> str:
+    """A row in which the patch of the largest weight does not add the longest vector."""
+    trace = seen()
+    layer, front = trace.upper_layer, len(trace.prefix)
+    weights = trace.weights(layer)[:, front:, front:]  # (heads, queries, patches)
+    added = weights * trace.value_norms(layer)[:, None, front:]
+    head, query = (weights.argmax(-1) != added.argmax(-1)).nonzero()[0].tolist()
+    row, column = divmod(query, trace.grid[1])
+    return f"look={layer}.{head}.{row}.{column}"
+
+
+def lower_gradient() -> str:
+    off, on = _curve("gradient", 0.0), _curve("gradient", 0.5)
+    width = next(w for w, a, b in zip(scale.WIDTHS, off.median, on.median, strict=True) if a < b)
+    return f"step=rows&dk={width}&power=0.0"
+
+
+def dearest(page) -> None:
+    thumb = page.get_by_role("slider", name="Class number")
+    index, now = int(seen().logits.argmin()), int(seen().logits.argmax())
+    for _ in range(abs(index - now)):
+        thumb.press("ArrowLeft" if index < now else "ArrowRight")
+
+
+def even_scores(page) -> None:
+    for _ in range(8):
+        page.get_by_role("slider", name="Score of B").press("ArrowRight")
+
+
+def huge_score(page) -> None:
+    page.get_by_role("slider", name="Score of A").press("End")
+
+
+def fewest_tokens(page) -> None:
+    page.get_by_role("slider", name="Tokens").press("Home")
+
+
+# (page, address, what is done there) -> the exercises that are done then; what is called is computed from the model.
+DONE = [
+    ("by_hand", arrows(torch.zeros(9, 2), torch.zeros(9, 2)), None, ("by_hand_even", "by_hand_one_role")),
+    ("by_hand", one_way, None, ("by_hand_one_way",)),
+    ("by_hand", at_i, None, ("by_hand_receive",)),
+    ("by_hand", "temperature=1", None, ("by_hand_hot",)),
+    ("by_hand", "mask=causal", None, ("by_hand_causal",)),
+    ("patches", "patch=8", None, ("patches_halve",)),
+    ("patches", "table=sinusoidal", None, ("patches_sines",)),
+    ("patches", "positions=on", None, ("patches_told",)),
+    ("shapes", "example=own&batch=2&heads=8&tokens=10", None, ("shapes_numbers",)),
+    ("block", largest_box, None, ("block_largest",)),
+    ("block", longest_push, None, ("block_push",)),
+    ("block", "step=answer", dearest, ("block_dear",)),
+    ("scale", "dk=1024&power=0.0", None, ("scale_one_key",)),
+    ("scale", lower_gradient, None, ("scale_lower",)),
+    ("heads", strongest_layer, None, ("heads_strongest", "heads_layer_off")),
+    ("weight", differing, None, ("weight_differs",)),
+    ("weight", "step=scores", even_scores, ("weight_share",)),
+    ("weight", "step=scores", huge_score, ("weight_overflow",)),
+    ("cost", "image=384&patch=48", None, ("cost_back",)),
+    ("cost", "count=scores&other=depthwise", None, ("cost_textbook",)),
+    ("two_ways", "step=shift&moved=3", None, ("two_ways_moved",)),
+    ("two_ways", "step=cheaper", fewest_tokens, ("two_ways_linear",)),
+    ("code", "part=heads", None, ("code_output",)),
+]
+
+
+@pytest.fixture
+def visitor(arrive, server):
+    return arrive(Visitor, server.url)
+
+
+def test_every_exercise_is_done_in_its_state_and_kept(visitor):
+    page, done = visitor.page, []
+    for name, words, act, ids in DONE:
+        page.goto(f"{visitor.url}/{name}?{coarse(words() if callable(words) else words)}")
+        page.locator(f'.exercise[data-id="{ids[0]}"]').wait_for()
+        if act:
+            act(page)
+        for id in ids:
+            page.locator(f'.exercise[data-id="{id}"][data-done="true"]').wait_for()
+            done.append(id)
+    assert sorted(done) == sorted(EXERCISES)
+    page.locator(".overview").get_by_text(f"{len(EXERCISES)} of {len(EXERCISES)} exercises done").wait_for()
+
+
+def test_a_hint_comes_before_the_answer_and_what_is_done_stays_done(visitor):
+    page = visitor.page
+    page.goto(f"{visitor.url}/by_hand?{coarse('step=masks')}")
+    exercise = page.locator('.exercise[data-id="by_hand_causal"]')
+    exercise.locator("summary").click()
+    exercise.locator(".hint").wait_for()
+    assert exercise.locator(".answer").is_hidden()
+    exercise.get_by_role("button", name="Show the answer").click()
+    exercise.locator(".answer").wait_for()
+    page.get_by_role("button", name="everything that comes later").click()
+    exercise.get_by_text("Done.").wait_for()
+    page.goto(f"{visitor.url}/by_hand?{coarse('step=masks')}")
+    exercise.get_by_text("Done.").wait_for()
+    assert exercise.get_attribute("data-done") == "false"
