@@ -17,6 +17,7 @@ from crowd import Person, megabytes
 from PIL import Image
 
 LONG = 12.0  # seconds: a pass may take ten
+OWN = 2700  # MB that people's own pictures may take by deploy/README.md: traces, pictures, messages, a pass, a decoding
 
 
 @dataclass
@@ -79,7 +80,7 @@ def twenty_large_pictures(server: Server) -> Outcome:
         await asyncio.gather(*(person.close() for person in people))
 
     asyncio.run(go())
-    return watch.end("all twenty were shown", True, 1000)
+    return watch.end("all twenty were shown", True, OWN)
 
 
 def ten_tabs(server: Server) -> Outcome:
