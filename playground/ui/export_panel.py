@@ -26,6 +26,8 @@ MIMES = {
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
+PREVIEW, SHOWN = 480, 320  # pixels, and how wide they stand in the panel: the choices beneath stay in sight
+PACKS = {"float16": "16 bits", "int8": "8 bits, half as large"}
 BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
 
 
@@ -80,6 +82,7 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
     """(the description, what makes the bytes): as the person chooses."""
     from playground.figures.spec import PURPOSES
 
+    above = st.container()  # where it is in sight while one chooses
     layout = layout or _layout(here)
     words = {name: purpose.words for name, purpose in PURPOSES.items()}
     purpose = st.selectbox("For", words, format_func=words.get, key="purpose")
@@ -97,7 +100,28 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
             "Moving", SWEEPS, default="layers", format_func=SWEEPS.get, key="sweep", required=True
         )
     spec = description(here, layout, **look)
+    with above:
+        _preview(here, spec)
     return spec, lambda: picture(here, spec, kind)
+
+
+def _preview(here: Session, spec) -> None:
+    """The figure itself with few dots; of what moves, how it begins."""
+    small = replace(spec, sweep=None, footer=False, dpi=max(10, round(PREVIEW / spec.made_for.width)))
+    st.image(_kept("preview", (*_of(here), small), lambda: picture(here, small, "png")), width=SHOWN)
+
+
+def _kept(name: str, of: tuple, make: Callable):
+    """What was made of the same before: only a change makes it anew, for a page runs again whenever it is clicked."""
+    kept = st.session_state.get(name)
+    if kept is None or kept[0] != of:
+        kept = st.session_state[name] = (of, make())
+    return kept[1]
+
+
+def _of(here: Session) -> tuple:
+    other = here.other and (here.other[0].id, here.other[1])
+    return here.picture.id, here.wish, other
 
 
 def _numbers(here: Session, kind: str, layout: str | None) -> tuple:
@@ -119,17 +143,26 @@ def _html(here: Session) -> tuple:
 
     choices = ("this layer", "all layers")
     held = st.segmented_control("Holding", choices, default="this layer", key="holding", required=True)
-    spec = interactive(here, all_layers=held == "all layers")
-    seen, _ = _traces(here, spec)
-    image = here.picture.image
-    with queue.turn():  # matplotlib draws its still picture, for one person at a time
-        size = html.size(spec, seen, image)
-    st.caption(f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch.")
+    pack = st.segmented_control("Numbers", PACKS, default="float16", format_func=PACKS.get, key="pack", required=True)
+    spec = replace(
+        interactive(here, all_layers=held == "all layers"),
+        pack=pack,
+        theme="dark" if st.context.theme.type == "dark" else "light",  # "light" is as the reader has it
+    )
 
     def made() -> bytes:
-        with queue.turn():
-            return html.page(spec, seen, image).encode()
+        seen, _ = _traces(here, spec)
+        with queue.turn():  # matplotlib draws its still picture, for one person at a time
+            return html.page(spec, seen, here.picture.image).encode()
 
+    def measured() -> tuple[int, str]:
+        seen, _ = _traces(here, spec)
+        with queue.turn():
+            return html.size(spec, seen, here.picture.image), html.lost_by(spec, seen)
+
+    size, lost = _kept("alive", (*_of(here), spec), measured)
+    said = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
+    st.caption(f"{said} With {lost}." if lost else said)
     return spec, made
 
 

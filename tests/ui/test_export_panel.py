@@ -46,6 +46,35 @@ def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
     assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))
 
 
+def test_the_preview_is_the_figure_and_is_drawn_again_only_when_it_changes(monkeypatch):
+    drawn, draw = [], export_panel.picture
+    monkeypatch.setattr(export_panel, "picture", lambda *asked: drawn.append(asked[1]) or draw(*asked))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.session_state.exporting = True
+    app.run().run()
+    assert not app.exception
+    assert len(drawn) == 1, drawn
+    (_, data) = app.session_state.preview
+    assert abs(Image.open(io.BytesIO(data)).width - export_panel.PREVIEW) < 10
+    app.session_state.caption = False
+    app.run()
+    assert [spec.caption for spec in drawn] == [True, False]
+
+
+def test_an_interactive_figure_keeps_the_theme_and_may_be_packed_in_eight_bits():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.session_state.exporting = True
+    app.session_state.kind = "html"
+    app.session_state.pack = "int8"
+    app.run()
+    assert not app.exception
+    assert {"--pack", "int8"} <= set(app.code[0].value.split())
+    said = next(caption.value for caption in app.caption if "One file of" in caption.value)
+    assert "With q and k in 8 bits: a weight is off by at most" in said
+
+
 def test_every_kind_of_file_is_what_it_says(here):
     spec = export_panel.description(here, "head", dpi=30)
     assert export_panel.picture(here, spec, "pdf").startswith(b"%PDF")
