@@ -1,7 +1,10 @@
-"""Trains a very small model from scratch for the lesson about training: about a minute on two slow cores.
+"""Trains two very small models for the lesson about training, in less than a minute on two slow cores.
 
-The losses and the loop are the bundled model's, but the scenes are close-ups of one or two things, and the model has
-three layers of three heads. Its attention is measured every twenty steps, which gives a time-lapse while it learns.
+Both see the same boards of the game of pairs and begin with the same random weights. Each patch has to name the colour
+of its twin, the other patch with the same sign. In one model that is all. In the other, one head is also told where to
+look: a loss on its attention weights. So what attention does by itself stands beside what it does when it is asked to.
+
+The small layer that names the colours is not part of the model.
 """
 
 from __future__ import annotations
@@ -10,60 +13,205 @@ import ctypes
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from PIL import Image
+from torch import Tensor, nn
 
-from playground.scenes import generate
-from playground.training import timelapse
-from playground.training.loop import TELL_EVERY, train
-from playground.training.losses import LOSSES
-from playground.training.recipe import BUNDLED, Recipe
+from playground.analysis import heads
+from playground.analysis.heads import Habit
+from playground.scenes import pairs
+from playground.tracing import trace
+from playground.training.loop import Run
+from playground.training.losses import pixels
+from playground.training.recipe import Course
 from playground.training.timelapse import Moment, Timelapse
-from playground.vit import VisionTransformer
+from playground.vit import Config, Told, VisionTransformer
 
-SMALL = Recipe(
-    steps=400, polish=0, batch=8, rate=2e-3, matrix_rate=6e-3, warm_up=20, average=0.97, middle=1,
-    near_until=1.0, small_until=1.0, near_side=56,  # close-ups all the way
-    gathering=((1, 0), (2, 0)), gathering_from=0.0, even_from=0.5, beside=(0, 2), around=(1, 2), workers=0,
-    name="small", config=dataclasses.replace(
-        BUNDLED, image_size=(56, 56), patch_size=4, depth=3, width=72, mlp_width=144, heads=3, registers=2
-    ),
+PATCH = 16
+ALONE, TOLD = "alone", "told"  # the two models
+TOLD_HEAD = (1, 0)  # (layer, head)
+TOLD_TO = "look at its twin"
+GUESS = 1 / len(pairs.COLOURS)  # share of right answers by chance
+EVEN = 1 / pairs.SIDE**2  # share of attention that the twin gets by chance
+
+EVERY = 10  # steps from one moment to the next
+MOST_SECONDS = 180  # of computing
+TESTED = 32  # boards that are never learned from
+
+TWIN = Habit("looks at its twin", "twin", "#A6761D", "cross")
+HABITS = (TWIN, *heads.HABITS)
+
+SMALL = Config(
+    image_size=(pairs.SIDE * PATCH, pairs.SIDE * PATCH), patch_size=PATCH, depth=2, width=72, mlp_width=144, heads=3,
+    cls_token=False, pool="avg", classes=0,
 )  # fmt: skip
-MOST_SECONDS = 180  # on a machine that is busy with other things
-SCENES = 4  # held out, to measure the heads on
+
+
+@dataclasses.dataclass(frozen=True)
+class Pairs(Course):
+    steps: int = 240
+    rate: float = 2e-3
+    matrix_rate: float = 6e-3
+    warm_up: int = 20
+    average: float = 0.97
+    polish: float = 0.0
+    apart: bool = True
+    workers: int = 0
+    longer: float = 4.0  # how much longer queries and keys are at the beginning: with short ones it starts later
+    told: tuple[int, int] | None = None  # the head whose attention weights a loss reads
+    config: Config = SMALL
+    name: str = "pairs"
+
+    def untrained(self) -> VisionTransformer:
+        vit = super().untrained()
+        for block in vit.blocks:
+            block.attn.qkv.weight.data[: 2 * self.config.width] *= self.longer
+        return vit
+
+
+class Colours(nn.Module):
+    """The losses: the [colour] of each patch's twin, and where one head looks if it is [told]."""
+
+    def __init__(self, recipe: Pairs):
+        super().__init__()
+        self.says = nn.Linear(recipe.config.width, len(pairs.COLOURS))
+        self.told = (Told(*recipe.told, "patch", TOLD_TO),) if recipe.told else ()
+        self.right = GUESS  # share of the right answers on the boards of the last step, all of them new
+
+    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+        x, record = _tokens(vit, batch["image"])
+        said, wanted = self.says(x).float().flatten(0, 1), batch["wanted"].flatten()  # (B · patches, colours)
+        self.right = (said.argmax(-1) == wanted).float().mean().item()
+        losses = {"colour": F.cross_entropy(said, wanted)}
+        for layer, head, _, _ in self.told:
+            q, k, _ = record[layer]
+            scores = (q[:, head] @ k[:, head].mT * vit.config.scale).float()  # (B, patches, patches)
+            losses["told"] = F.cross_entropy(scores.flatten(0, 1), batch["twin"].flatten())
+        return losses
+
+
+def _tokens(vit: VisionTransformer, images: Tensor) -> tuple[Tensor, list]:
+    """The tokens after the last layer, and every layer's queries, keys and values."""
+    record = []
+    for x, qkv in vit.layers(*vit.embed(pixels(images, vit.config))):  # noqa: B007
+        record.append(qkv)
+    return vit.norm(x), record
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """What one of the two has come to."""
+
+    lapse: Timelapse
+    right: tuple[float, ...]  # at each moment, the share of right answers
+    told: tuple[Told, ...]
+
+    @property
+    def best(self) -> tuple[float, int, int]:
+        """The largest share of attention on the twin, and the layer and the head that it is of."""
+        mass = self.lapse.moments[-1].mass
+        layer, head = np.unravel_index(mass.argmax(), mass.shape)
+        return float(mass.max()), int(layer), int(head)
+
+
+def recipes(seed: int = 0) -> dict[str, Pairs]:
+    """The same in all but one thing."""
+    alone = Pairs(seed=seed)
+    return {ALONE: alone, TOLD: dataclasses.replace(alone, told=TOLD_HEAD)}
 
 
 def train_now(
-    image: Image.Image,
-    tell: Callable[[Timelapse], None],
+    tell: Callable[[dict[str, Learner]], None],
     stopped: Callable[[], bool] = lambda: False,
-    recipe: Recipe = SMALL,
-) -> Timelapse:
-    """Calls `tell` with the time-lapse so far, every twenty steps; nothing is left on the disk."""
-    until = time.monotonic() + MOST_SECONDS
-    held_out = [generate.close_up(generate.HELD_OUT + i, recipe.near_side) for i in range(SCENES)]
-    moments: list[Moment] = []
-    curve: list[list[float]] = []
+    both: dict[str, Pairs] | None = None,
+) -> dict[str, Learner]:
+    """Both learn in step with each other. Calls `tell` with what they have come to, every ten steps; nothing is left on
+    the disk."""
+    until = time.thread_time() + MOST_SECONDS
+    both = both or recipes()
+    recipe = both[ALONE]
+    with one_core(), ExitStack() as stack:
+        learning = {name: Learning(one, Path(stack.enter_context(TemporaryDirectory()))) for name, one in both.items()}
+        tell(so_far := {name: one.look() for name, one in learning.items()})
+        for step in range(recipe.total):
+            if stopped() or time.thread_time() > until:
+                break
+            batch = _batch(pairs.boards(np.random.default_rng([recipe.seed, step]), recipe.batch, PATCH))
+            for one in learning.values():
+                one.learn(batch)
+            if (step + 1) % EVERY == 0:
+                tell(so_far := {name: one.look() for name, one in learning.items()})
+    return so_far
 
-    def look(step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
-        if losses:
-            curve.append([step, *losses.values()])
-        moments.append(timelapse.look(step, vit, image, held_out))
-        tell(so_far())
 
-    def so_far() -> Timelapse:
-        points = np.array(curve, np.float32).reshape(-1, 1 + len(LOSSES))
-        return Timelapse(recipe.name, "", LOSSES, points, tuple(moments))
+class Learning:
+    """One of the two while it learns."""
 
-    with one_core(), TemporaryDirectory() as folder:
-        look(0, {}, VisionTransformer(recipe.config, recipe.seed).eval())
-        train(recipe, Path(folder), device="cpu", tell=look, stopped=lambda: stopped() or time.monotonic() > until)
-    return so_far()
+    def __init__(self, recipe: Pairs, folder: Path):
+        self.run = Run(recipe, folder, Colours, "cpu")
+        self.tests = unseen(recipe.seed)
+        self.moments: list[Moment] = []
+        self.right: list[float] = []
+        self.curve: list[list[float]] = []
+
+    def learn(self, batch: dict[str, Tensor]) -> None:
+        losses = self.run.learn(batch)
+        self.curve.append([self.run.step, *(value.item() for value in losses.values())])
+
+    def look(self) -> Learner:
+        """Measures it as it is now."""
+        seen = trace(self.run.mean, Image.fromarray(self.tests.images[0]))
+        mass = on_the_twin(self.run.mean, self.tests)
+        self.moments.append(Moment(self.run.step, heads.look(seen), mass, seen.to_bytes()))
+        self.right.append(self.run.teachers.right)
+        told = self.run.mean.told
+        names = ("colour", "told") if told else ("colour",)
+        curve = np.array(self.curve, np.float32).reshape(-1, 1 + len(names))
+        lapse = Timelapse(self.run.recipe.name, "", names, curve, tuple(self.moments), EVEN)
+        return Learner(lapse, tuple(self.right), told)
+
+
+def unseen(seed: int, count: int = TESTED, patch: int = PATCH) -> pairs.Boards:
+    """Boards that the run of this seed doesn't learn from. The first is the one that is shown."""
+    return pairs.boards(np.random.default_rng([seed, 0, 0]), count, patch)
+
+
+def image(seed: int, patch: int = PATCH) -> Image.Image:
+    """The board that is shown, with so many pixels to a patch."""
+    return Image.fromarray(unseen(seed, 1, patch).images[0])
+
+
+def kinds(moment: Moment) -> list[list[str]]:
+    """The name of every head's habit: [layer][head]."""
+    named = moment.habits.kinds()
+    return [
+        [TWIN.label if mass > 0.5 else kind for mass, kind in zip(*row, strict=True)]
+        for row in zip(moment.mass, named, strict=True)
+    ]
+
+
+@torch.no_grad()
+def on_the_twin(vit: VisionTransformer, boards: pairs.Boards) -> np.ndarray:
+    """The mean share of a patch's attention that its twin gets: (layers, heads)."""
+    _, record = _tokens(vit, torch.from_numpy(boards.images))
+    twin = torch.from_numpy(boards.twin)[:, None, :, None]  # (B, 1, patches, 1)
+    masses = []
+    for q, k, _ in record:
+        weights = (q @ k.mT * vit.config.scale).softmax(-1)  # (B, h, patches, patches)
+        masses.append(weights.gather(-1, twin.expand(-1, weights.shape[1], -1, -1)).mean((0, 2, 3)))
+    return torch.stack(masses).numpy()
+
+
+def _batch(boards: pairs.Boards) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(getattr(boards, name)) for name in ("twin", "wanted")} | {
+        "image": torch.from_numpy(boards.images)
+    }
 
 
 @contextmanager
@@ -82,11 +230,11 @@ def one_core() -> Iterator[None]:
         set_threads(before)
 
 
-def planned(recipe: Recipe = SMALL) -> int:
-    """The number of moments in the finished time-lapse."""
-    return 1 + recipe.steps // TELL_EVERY
+def planned(recipe: Pairs | None = None) -> int:
+    """The number of moments of a finished run."""
+    return 1 + (recipe or Pairs()).steps // EVERY
 
 
-def weights(recipe: Recipe = SMALL) -> int:
-    """The number of parameters."""
-    return sum(p.numel() for p in VisionTransformer(recipe.config, recipe.seed).parameters())
+def weights() -> int:
+    """The number of parameters of one model."""
+    return sum(p.numel() for p in Pairs().untrained().parameters())

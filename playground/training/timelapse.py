@@ -69,6 +69,7 @@ class Timelapse:
     losses: tuple[str, ...]
     curve: np.ndarray  # (points, 1 + losses)
     moments: tuple[Moment, ...]
+    chance: float = 0.0  # what an even row has in `mass`; 0 where nobody measured it
 
 
 def read(file: Path = FILE) -> Timelapse:

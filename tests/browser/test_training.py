@@ -118,5 +118,12 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     second.until("r => r.growing")
     second.button("Stop").click()
     second.page.get_by_text("Stopped after").wait_for()
-    second.until("r => !r.growing")  # and can still be looked at
+    shown = second.until("r => !r.growing")  # and can still be looked at
+    assert shown["told"] == ""
+    second.part("picture").click(position={"x": 4, "y": 4})
+    second.page.wait_for_url("**patch=0%2C0**")
+    second.page.get_by_text("One head is told", exact=True).click()
+    told = second.until("r => r.told")
+    assert told["told"] == "this head was told to look at its twin"
+    assert (told["step"], told["patch"]) == (shown["step"], "0,0")  # the same moment and patch of the other model
     second.button("Train again").wait_for()

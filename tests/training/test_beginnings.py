@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+import tiny_runs
 
-from playground.training import quick, timelapse
+from playground.training import timelapse
 from playground.training.beginnings import beginnings, begun, first_with_a_habit, outcome, told
 from playground.training.recipe import Recipe
 
@@ -33,7 +34,7 @@ def test_a_loss_that_was_never_used_begins_nowhere(lapse):
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():
-    r = quick.SMALL
+    r = tiny_runs.RECIPE
     assert told(beginnings(r)) == {*r.gathering, r.beside, r.around}
     r = Recipe()
     last = {(layer, head) for layer in (4, 5) for head in range(6)}

@@ -3,13 +3,17 @@
 // the server.
 //
 //   const reel = createReel(parent, {onView: (view) => {}, ask: (request) => {}});
-//   reel.update({run, moments, planned, losses, curve, habits, kinds, entropy, mass, packs, image, view, growing});
+//   reel.update({run, moments, planned, losses, curve, chance, aim, told, habits, kinds, entropy, mass, packs,
+//                image, view, growing});
 //     run       a name; another one starts afresh       moments   the steps of M moments
 //     planned   how many there will be                  curve     (points, 1 + losses): the step, then each loss
 //     habits    [{label, colour}] of the legend
 //     kinds     [M][layers][heads] names of habits      entropy, mass  (M, layers, heads)
 //     packs     [{step, bytes}], of some layers; those of a step are merged
 //     begins    [[step, words]] where something begins in the run: lines in the charts
+//     chance    what an even row has in `mass`; 0: not known
+//     aim       what the chart of `mass` is called; "" for the patch's own object
+//     told      [[layer, head, words]] of the heads that were told where to look
 //     growing   true while the run goes on: a new moment is then played as it comes
 // `ask` is called with {run, layer} for a layer that has not been sent.
 
@@ -43,6 +47,7 @@ const REEL = `
     <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft"
         data-ref="hint">point to look, click to keep</p></div>
     <p class="says" data-ref="says"></p>
+    <p class="told" data-ref="told" hidden></p>
     <div class="layers" data-ref="layers" role="group" aria-label="Layer"></div>
     <div class="heads" data-ref="heads" role="group" aria-label="Head"></div>
   </div>
@@ -109,6 +114,9 @@ function createReelState(root, host) {
     losses: [],
     begins: [],
     curve: null,
+    chance: 0,
+    aim: "",
+    told: [],
     habits: [],
     kinds: null,
     entropy: null,
@@ -158,7 +166,8 @@ function updateReel(reel, next) {
   if (fresh) Object.assign(reel, { packs: new Map(), bitmap: null, asked: "", hover: null, target: null });
   const wasAtEnd = !fresh && (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
   const { run, moments, planned, losses, curve, habits, kinds, entropy, mass, growing, packs, image, view } = next;
-  reel.begins = next.begins ?? [];
+  const { begins = [], chance = 0, aim = "", told = [] } = next;
+  Object.assign(reel, { begins, chance, aim, told });
   Object.assign(reel, {
     run,
     moments,
@@ -179,8 +188,8 @@ function updateReel(reel, next) {
   if (image) takeImage(reel, image);
   const any = reel.packs.values().next().value;
   if (any) reel.shape = any;
-  if (view) {
-    reel.view = { ...reel.view, ...view };
+  if (view) reel.view = { ...reel.view, ...view };
+  if (view && "moment" in view) {
     reel.now = Math.max(0, reel.moments.indexOf(view.moment));
     reel.view.moment = reel.now;
   } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // from the newest moment on to the next

@@ -55,7 +55,7 @@ export function writeCharts(reel, moment) {
   const values = [
     ["Loss", point >= 0 ? loss : ""],
     ["Entropy of the heads", `${at(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
-    ["On the patch's own object", `${Math.round(100 * at(reel, "mass", moment, view.layer, view.head))} %`],
+    [reel.aim || "On the patch's own object", `${Math.round(100 * at(reel, "mass", moment, view.layer, view.head))} %`],
     ["Habits", kinds[moment][view.layer][view.head]],
   ];
   charts.forEach(({ title, value, who }, i) => {
@@ -164,6 +164,9 @@ function lossChart(reel, chart) {
   ];
 }
 
+const chanceLine = ({ w }, height) =>
+  svgElement("line", { class: "even", x1: LEFT, x2: w - RIGHT, y1: height, y2: height });
+
 // One line for every head; those of the chosen layer darker, that of the chosen head thick.
 function headLines(reel, chart, name, y) {
   const { shape, view, moments } = reel;
@@ -183,7 +186,7 @@ function entropyChart(reel, chart) {
   const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < most - 0.7);
   const { y, parts } = valueAxis(chart, 0, most * 1.02, ticks, String);
   const even = [
-    svgElement("line", { class: "even", x1: LEFT, x2: chart.w - RIGHT, y1: y(most), y2: y(most) }),
+    chanceLine(chart, y(most)),
     svgElement("text", { class: "tick", x: LEFT - 5, y: y(most) + 5, "text-anchor": "end" }, "even"),
   ];
   return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
@@ -191,7 +194,14 @@ function entropyChart(reel, chart) {
 
 function massChart(reel, chart) {
   const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
-  return [...parts, ...headLines(reel, chart, "mass", y)];
+  const { chance } = reel;
+  const even = chance
+    ? [
+        chanceLine(chart, y(chance)),
+        svgElement("text", { class: "tick", x: chart.w - RIGHT, y: y(chance) - 3, "text-anchor": "end" }, "even"),
+      ]
+    : [];
+  return [...parts, ...even, ...headLines(reel, chart, "mass", y)];
 }
 
 // A row for every head, from the first layer downwards; in it a field for every moment.

@@ -122,6 +122,9 @@ function writeWords(reel, token) {
   const about = `${number.toFixed(number < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
   const largest = `the largest weight is ${percent(rows[peak])}`;
   say(refs.says, `Patch ${queryOf(token, shape)} listens to about ${about}; ${largest}.`);
+  const told = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
+  show(refs.told, Boolean(told));
+  if (told) say(refs.told, `this head was told to ${told[2]}`);
 }
 
 export function readReel(reel) {
@@ -143,5 +146,6 @@ export function readReel(reel) {
     grid: [shape.rows, shape.columns],
     growing: reel.growing,
     words: reel.refs.says.textContent,
+    told: reel.refs.told.hidden ? "" : reel.refs.told.textContent,
   };
 }

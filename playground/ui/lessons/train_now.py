@@ -1,0 +1,209 @@
+"""Two small models trained on the spot, side by side: nobody tells the one where to look, one head of the other is."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.serving import pictures
+from playground.serving.pictures import Picture
+from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
+from playground.training import quick
+from playground.training.quick import ALONE, TOLD, Learner
+from playground.ui import lesson
+from playground.ui.lessons import reel
+from playground.ui.lessons.reel import Film
+from playground.ui.navigation import Setting, write_address
+
+NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
+LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", lesson.KEY)}
+LEARNER = Setting.of(ALONE, NAMES)
+FINE = 96  # pixels of a field on the screen
+LARGE = 0.25  # a share of the attention that nobody takes for chance
+
+state = st.session_state
+
+
+@st.cache_resource(show_spinner=False)
+def _queue() -> Queue:
+    return Queue()
+
+
+class Trial:
+    """One person's two models: a place in the queue, then they learn, then what they have come to."""
+
+    def __init__(self, seed: int):
+        self.seed, self.id, self.board = seed, uuid4().hex, board(seed)
+        self.learned: dict[str, Learner] = {}
+        self.films: dict[str, Film] = {}
+        self.pointed: tuple | None = None  # which model and which of its heads was put on the screen by us
+        self.ticket: Ticket = _queue().run(self._work)
+
+    def _work(self, ticket: Ticket) -> None:
+        with pieces(ticket) as give_way:
+            quick.train_now(self._tell, give_way, quick.recipes(self.seed))
+
+    def _tell(self, learned: dict[str, Learner]) -> None:
+        for name in learned.keys() - self.films.keys():
+            self.films[name] = Film(
+                f"{self.id}-{name}", self.board, quick.planned(), whole=True, aim="On its twin", habits=quick.HABITS,
+                kinds=quick.kinds, told=learned[name].told,
+            )  # fmt: skip
+        self.learned = learned
+
+    @property
+    def before(self) -> int:
+        """How many come first. Who does not ask for a while is taken to have left."""
+        return _queue().before(self.ticket)
+
+    @property
+    def served(self) -> bool:
+        return self.ticket.state == SERVED
+
+    @property
+    def over(self) -> bool:
+        return self.ticket.state == OVER
+
+    @property
+    def step(self) -> int:
+        return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def board(seed: int) -> Picture:
+    """The board that the models of this seed are watched on."""
+    fine, coarse = (quick.image(seed, patch) for patch in (FINE, quick.PATCH))
+    return Picture("a board of pairs", False, pictures.as_jpeg(fine), coarse)
+
+
+def learning() -> bool:
+    return "trial" in state and not state.trial.over
+
+
+def before() -> int:
+    """Asked every second, also while something else is shown, for it keeps the place in the queue."""
+    return state.trial.before if "trial" in state else 0
+
+
+def show(before: int) -> None:
+    trial: Trial | None = state.get("trial")
+    started = trial is not None and bool(trial.learned)
+    _controls(trial, before)
+    if not started:
+        st.image(board(trial.seed if trial else 0).jpeg, width=300)
+        return
+    state.setdefault("learner", LEARNER.default)
+    st.segmented_control(
+        "Which of the two", NAMES, key="learner", format_func=NAMES.get, required=True, on_change=write_address,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    head = _point(trial, state.learner)
+    learner = trial.learned[state.learner]
+    reel.show(trial.films[state.learner], learner.lapse, not trial.over, beside=trial.id, place=f"{head}")
+    _both(trial)
+
+
+def _point(trial: Trial, name: str) -> tuple[int, int]:
+    """Shows the head that looks at the twin most, until somebody chooses another one."""
+    if trial.pointed is None or trial.pointed[0] != name or trial.pointed[1] == (state.layer, state.head):
+        mass, layer, head = trial.learned[name].best
+        state.layer, state.head = (layer, head) if mass > LARGE else quick.TOLD_HEAD
+        trial.pointed = (name, (state.layer, state.head))
+    return trial.pointed[1]
+
+
+def _controls(trial: Trial | None, before: int) -> None:
+    words, button = st.columns([5, 1.3], vertical_alignment="center")
+    with button:
+        if trial and not trial.over:
+            st.button("Stop" if trial.served else "Leave the queue", on_click=trial.ticket.stop, width="stretch")
+        else:
+            st.button("Train again" if trial else "Train now", type="primary", on_click=_begin, width="stretch")
+    words.markdown(_said(trial, before))
+
+
+def _said(trial: Trial | None, before: int) -> str:
+    if trial is None or (trial.over and not trial.learned):
+        trouble = f"It could not be trained: {trial.ticket.trouble}. " if trial and trial.ticket.trouble else ""
+        c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+        return (
+            f"{trouble}On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, "
+            "the other patch with the same sign. Two ViTs learn it from nothing, in about half a minute on two slow "
+            f"cores: {c.depth} layers, {c.heads} heads and {quick.weights():,} weights each, the same random weights "
+            "at the beginning, the same boards. The only difference: in one of them a second loss tells "
+            f"head {head} of layer {layer} where the twin is."
+        )
+    if trial.ticket.trouble:
+        return f"It broke off at step {trial.step}: {trial.ticket.trouble}"
+    if trial.over:
+        if trial.step < quick.Pairs().steps:
+            return f"Stopped after {trial.step} steps. What they have learned stays here as long as this page is open."
+        return (
+            f"Done after {trial.step} steps. **Point at a patch: its twin lights up.** Trained again, they begin with "
+            "other random weights, and look at another board."
+        )
+    if not trial.served:
+        others = "One is" if before == 1 else f"{before} are"
+        return (
+            f"**{others} before you.** They learn one after the other; yours begin by themselves."
+            if before
+            else "Beginning…"
+        )
+    return f"Learning: step **{trial.step}** of {quick.Pairs().steps}. Each patch has to name the colour of its twin."
+
+
+def _begin() -> None:
+    state.trial = Trial(state.trial.seed + 1 if "trial" in state else 0)
+
+
+# Both beside each other -----------------------------------------------------------------------------------------------
+
+
+def _both(trial: Trial) -> None:
+    learned = trial.learned
+    answers = {name: one.right for name, one in learned.items()}
+    looks = {name: [float(moment.mass.max()) for moment in one.lapse.moments] for name, one in learned.items()}
+    steps = [moment.step for moment in learned[ALONE].lapse.moments]
+    left, right = st.columns(2)
+    with left:
+        lesson.chart(_chart("Right answers", steps, answers, quick.GUESS, "a guess"), "now_right", 240)
+    with right:
+        title = "Attention on the twin, best head"
+        lesson.chart(_chart(title, steps, looks, quick.EVEN, "even"), "now_twin", 240)
+    if trial.over and trial.step == quick.Pairs().steps:
+        st.markdown(" ".join(_sentence(name, one) for name, one in learned.items()))
+
+
+def _chart(title: str, steps: list[int], values: dict, chance: float, chance_is: str) -> go.Figure:
+    """The two models in one chart, with what chance would give."""
+    figure = go.Figure()
+    for name, line in values.items():
+        label, colour = LINES[name]
+        figure.add_scatter(x=steps, y=line, mode="lines", name=label, line={"color": colour, "width": 2.5})
+    figure.add_hline(
+        y=chance, line={"dash": "dash", "color": "gray", "width": 1},
+        annotation={"text": f"{chance_is}: {chance:.0%}", "yanchor": "bottom"},
+    )  # fmt: skip
+    figure.update_xaxes(title="step", range=[0, quick.Pairs().steps])
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
+
+
+def _sentence(name: str, one: Learner) -> str:
+    """What it has come to, in numbers."""
+    mass, layer, head = one.best
+    moments = one.lapse.moments
+    looking, right = (
+        next((moment.step for moment, much in zip(moments, values, strict=True) if much > level), None)
+        for values, level in (([float(m.mass.max()) for m in moments], LARGE), (one.right, 0.5))
+    )
+    found = f"head {head} of layer {layer} gives the twin {mass:.0%} of its attention ({mass / quick.EVEN:.0f} × even)"
+    when = (
+        f"; above {LARGE:.0%} from step {looking} on, more than half of the answers right from step {right} on."
+        if looking is not None and right is not None
+        else "."
+    )
+    opening = "**Told:**" if name == TOLD else "**Nobody told it**, but the answer stands nowhere else:"
+    return f"{opening} {found}{when}"

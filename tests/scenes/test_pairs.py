@@ -1,0 +1,39 @@
+"""Boards of the game of pairs: every sign twice, and the answer in the twin alone."""
+
+import numpy as np
+
+from playground.scenes import pairs
+
+
+def boards(count=5, patch=8):
+    return pairs.boards(np.random.default_rng(3), count, patch)
+
+
+def tile(image, field, patch):
+    row, column = divmod(field, pairs.SIDE)
+    return image[row * patch : (row + 1) * patch, column * patch : (column + 1) * patch].astype(int)
+
+
+def test_twins_are_each_other_s_and_nobody_s_own():
+    for twin in boards().twin:
+        fields = np.arange(len(twin))
+        np.testing.assert_array_equal(twin[twin], fields)
+        assert not (twin == fields).any()
+
+
+def test_twins_show_one_sign_on_two_colours_and_others_show_another_sign():
+    made = boards(patch=24)
+    paper = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in pairs.COLOURS]
+    for image, twin, wanted in zip(made.images, made.twin, made.wanted, strict=True):
+        tiles = [tile(image, field, 24) for field in range(len(twin))]
+        assert [tuple(one[0, 0]) for one in tiles] == [paper[colour] for colour in wanted[twin]]
+        assert (wanted != wanted[twin]).all()
+        ink = [np.abs(one - one[0, 0]).sum(-1) / np.abs(255 - one[0, 0]).sum() for one in tiles]  # 1: white
+        for field, other in enumerate(twin):
+            apart = [np.abs(ink[field] - one).mean() for one in ink]
+            assert apart[other] < 0.02
+            assert sum(much < 0.03 for much in apart) == 2, "two signs look the same"
+
+
+def test_the_first_board_does_not_depend_on_how_many_follow():
+    np.testing.assert_array_equal(boards(1).images[0], boards(5).images[0])
