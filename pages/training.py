@@ -5,9 +5,7 @@ from playground.ui.lessons import training
 
 here = lesson.begin(
     "training",
-    "At step 0 the weights are random and very small. So queries and keys are short, all scores are nearly 0, and "
-    "every patch listens to all patches alike. Each step changes the weights a little, so that the loss falls. "
-    "**Play**, and watch how the attention of one patch changes.",
+    training.idea(),
     training.settings(),
 )
 training.guess_when()

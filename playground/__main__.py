@@ -1,7 +1,7 @@
 """The command line: reads what was typed. What a command does lies in the room that it belongs to.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
-figure | models | download | train.
+figure | models | download | prepare | photographs | train.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ EXAMPLES = """examples:
   PROGRAM figure meadow flock --layer all --for column -o "out/{image}-{layer}.pdf"
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
-  PROGRAM train --out runs/bundled
+  PROGRAM photographs album
+  PROGRAM train --photographs album
   PROGRAM train --data ~/cifar-10-batches-bin
 """
 
@@ -116,23 +117,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     prepare.set_defaults(run=_prepare)
 
-    train = commands.add_parser("train", help="train the bundled model again, from nothing; or one on your pictures")
+    photographs = commands.add_parser(
+        "photographs", help="fetch the photographs that the bundled model learned from, out of Debian's packages"
+    )
+    photographs.add_argument("folder", metavar="DIR", type=Path, help="for train --photographs DIR")
+    photographs.set_defaults(run=_photographs)
+
+    train = commands.add_parser("train", help="train the bundled models again, from nothing; or one on your pictures")
     train.add_argument(
         "--data", metavar="DIR", help="CIFAR-10's binary files, or one folder of pictures per class, instead of scenes"
     )
     train.add_argument(
         "--photographs",
         metavar="DIR",
-        help="train a model that nobody tells where to look, on photographs: playground/training/PHOTOGRAPHS.md",
+        help="the bundled model, which nobody tells where to look (playground/training/PHOTOGRAPHS.md); without: the "
+        "one that is told, on drawn scenes",
     )
     train.add_argument(
-        "--out", metavar="DIR", help="where everything goes (default: runs/bundled, or runs/ the data's name)"
+        "--out", metavar="DIR", help="where everything goes (default: runs/ and the model's name, or the data's)"
     )
     train.add_argument(
         "--steps",
         type=int,
         metavar="N",
-        help="of the course (default: as many as the bundled model had; with --data 30 × all pictures)",
+        help="of the course (default: as many as the bundled models had; with --data 30 × all pictures)",
     )
     train.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same weights (default: 0)")
     train.add_argument(
@@ -162,6 +170,13 @@ def _download(options: argparse.Namespace) -> None:
     from playground.catalogue import download
 
     download(options.names, options.compare)
+
+
+def _photographs(options: argparse.Namespace) -> None:
+    from playground.training.gather import gather
+
+    pictures, things = gather(options.folder)
+    print(f"{options.folder} holds {pictures} photographs and {things} cut-out things")
 
 
 def _prepare(options: argparse.Namespace) -> None:

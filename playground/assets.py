@@ -8,9 +8,12 @@ HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # pypr
 APP = HOME / "app.py"
 ASSETS = HOME / "assets"
 # Each is made by a command of this repository:
-BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train
+BUNDLED = ASSETS / "bundled.safetensors"  # python -m playground train --photographs DIR
+TAUGHT = ASSETS / "bundled-taught.safetensors"  # python -m playground train
+SHIPPED = {"bundled": BUNDLED, "bundled-taught": TAUGHT}  # models by name
 SAMPLES = ASSETS / "samples"  # python -m playground.samples
 PACKS = ASSETS / "packs"  # python -m playground.serving.prepared
 OFFERS = ASSETS / "models.json"  # python benchmarks/zoo.py --offers
-TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.training.timelapse
+TIMELAPSE = ASSETS / "timelapse.bin"  # python -m playground.training.timelapse RUN
+TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m playground.training.timelapse RUN --curves
 TEACHING = ASSETS / "teaching"  # python -m playground.figures.teaching

@@ -10,6 +10,7 @@ import sys
 from tqdm import tqdm
 
 from playground import borrowed
+from playground.assets import SHIPPED
 from playground.errors import PlaygroundError
 
 
@@ -23,7 +24,9 @@ def list_models(pattern: str | None) -> None:
     if not cards:
         raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
     if pattern is None:
-        print(f"{'bundled':50} ships with the playground" + ("" if zoo.BUNDLED.exists() else " (not in this copy)"))
+        for name, file in SHIPPED.items():
+            kind = ", told where to look" if name == "bundled-taught" else ""
+            print(f"{name:50} ships with the playground{kind}" + ("" if file.exists() else " (not in this copy)"))
         print(f"{'untrained':50} a small one with random weights")
         print(f"{'ViT-Ti/16, -S/16, -B/16, -L/16, -H/14':50} the paper's architectures, with random weights\n")
     print(

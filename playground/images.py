@@ -43,16 +43,17 @@ _one_costly_picture = threading.Lock()  # WebP, AVIF and HEIC need up to 1 GB fo
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
 
-def open_image(source: Source) -> Image.Image:
+def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
     from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
-    A file object is read from its beginning and stays open. Pictures above 16.8 megapixels come back at half size.
+    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 16.8
+    million, come back at half size or less.
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
         source = _of_array(source)
     try:
-        return _open(source)
+        return _open(source, kept)
     except PlaygroundError:
         raise
     except MemoryError:
@@ -99,13 +100,14 @@ def _of_array(numbers: Any) -> Image.Image:
     return Image.fromarray(array)
 
 
-def _open(source: Source) -> Image.Image:
+def _open(source: Source, kept: int) -> Image.Image:
     picture = source if isinstance(source, Image.Image) else read_header(read(source))
     check_size(*picture.size)
     if picture is not source:
         check_effort(picture)
         if picture.format == "JPEG":
-            picture.draft(None, (picture.width // _shrink(picture), picture.height // _shrink(picture)))
+            shrink = _shrink(picture, kept)
+            picture.draft(None, (picture.width // shrink, picture.height // shrink))
             blocks = picture.applist  # type: ignore[attr-defined]  # of a JPEG
             picture.info["exif"] = next((block for _, block in blocks if block.startswith(HIDDEN_EXIF)), b"")
     costly = _shrink(picture) > 1 or picture.format in (
@@ -114,14 +116,14 @@ def _open(source: Source) -> Image.Image:
     )  # whose picture may be larger than its header says
     with _one_costly_picture if costly else contextlib.nullcontext():
         picture.load()
-        return _upright_rgb(picture)
+        return _upright_rgb(picture, kept)
 
 
 # Converts any mode to RGB in bands of rows, so that there are never two full copies of a 64-megapixel picture
 
 
-def _upright_rgb(picture: Image.Image) -> Image.Image:
-    shrink, to_srgb, scale = _shrink(picture), None, _deep_scale(picture)
+def _upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
+    shrink, to_srgb, scale = _shrink(picture, kept), None, _deep_scale(picture)
     canvas = Image.new("RGB", (math.ceil(picture.width / shrink), math.ceil(picture.height / shrink)))
     for top, band in _bands(picture, shrink):
         flat = _flat(band, scale).reduce(shrink)
@@ -131,8 +133,8 @@ def _upright_rgb(picture: Image.Image) -> Image.Image:
     return canvas if turn is None else canvas.transpose(turn)
 
 
-def _shrink(picture: Image.Image) -> int:
-    return math.ceil(math.sqrt(picture.width * picture.height / KEPT_PIXELS))
+def _shrink(picture: Image.Image, kept: int = KEPT_PIXELS) -> int:
+    return math.ceil(math.sqrt(picture.width * picture.height / kept))
 
 
 def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image.Image]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 OURS = {
     "bundled": "our small ViT",
+    "bundled-taught": "our small ViT, told where to look",
     "untrained": "our small ViT (random weights)",
     "dinov2-small": "DINOv2 S/14",
 }
@@ -67,5 +68,5 @@ def plain_name(name: str) -> str:
 
 
 def suits(name: str) -> str:
-    """The kind of picture that a model was trained on: "drawings" or "photographs"."""
-    return "drawings" if name in ("bundled", "untrained") else "photographs"
+    """The kinds of picture that a model was trained on."""
+    return {"bundled": "photographs and drawings", "bundled-taught": "drawings"}.get(name, "photographs")

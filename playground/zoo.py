@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from playground import borrowed, schema, told
-from playground.assets import BUNDLED
+from playground.assets import SHIPPED
 from playground.checkpoints import from_eva, from_hugging_face, hugging_face_config, is_hugging_face
 from playground.errors import PlaygroundError
 from playground.vit import PAPER, Config, VisionTransformer
@@ -65,8 +65,8 @@ def load(
     seed: int = 0,
     offline: bool = False,
 ) -> VisionTransformer:
-    """A ViT in evaluation mode: "bundled", "untrained", "dinov2-small", "ViT-B/16", a timm name, or the path of a
-    .safetensors file.
+    """A ViT in evaluation mode: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", a timm name, or
+    the path of a .safetensors file.
 
     `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
     a file with timm's parameter names; neither touches the network. `offline=True` takes published weights only from
@@ -77,10 +77,9 @@ def load(
     name = os.fspath(name)
     if name == "untrained":
         vit = VisionTransformer(UNTRAINED, seed)
-    elif name == "bundled":
-        vit = _from_own_file(
-            BUNDLED, missing="This copy has no bundled model (assets/bundled.safetensors is not there)."
-        )
+    elif name in SHIPPED:
+        file = SHIPPED[name]
+        vit = _from_own_file(file, missing=f"This copy has no model {name} (assets/{file.name} is not there).")
     elif name == "dinov2-small":
         vit = _dinov2_small(pretrained and weights is None, seed, offline)
     elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
@@ -419,7 +418,7 @@ def _fetch(name: str, offline: bool) -> dict[str, Tensor]:
 def _nearest_that_loads(name: str) -> str:
     import timm
 
-    names = [*timm.list_models(["vit_*", "deit*"]), "bundled", "untrained"]
+    names = [*timm.list_models(["vit_*", "deit*"]), *SHIPPED, "untrained"]
     by_likeness = difflib.get_close_matches(name, names, len(names), cutoff=0)
     return next(candidate for candidate in by_likeness if loads(candidate))
 
@@ -430,7 +429,7 @@ def loads(name: str) -> bool:
     each."""
     import timm
 
-    if name in ("bundled", "untrained"):
+    if name in SHIPPED or name == "untrained":
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

@@ -17,8 +17,8 @@ from playground.training.recipe import Recipe
 from playground.vit import VisionTransformer
 
 
-def test_the_bundled_file_says_what_its_recipe_told():
-    vit = playground.load("bundled", device="cpu")
+def test_the_taught_file_says_what_its_recipe_told():
+    vit = playground.load("bundled-taught", device="cpu")
     assert vit.told == told_by(Recipe())
     assert told(vit, 4, 0) == "stay on the object that the patch belongs to"
     assert told(vit, 0, 5) == "look at the left neighbour"
@@ -26,7 +26,8 @@ def test_the_bundled_file_says_what_its_recipe_told():
     assert told(vit, 3, 0, "cls") is told(vit, 2, 0) is None
 
 
-def test_models_of_others_were_told_nothing():
+def test_all_other_models_were_told_nothing():
+    assert playground.load("bundled", device="cpu").told == ()
     assert playground.load("untrained", device="cpu").told == ()
     assert playground.load("dinov2-small", pretrained=False, device="cpu").told == ()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ELSEWHERE = {"prepare", "download", "train"}  # commands that need a network or what it brought, or hours
+ELSEWHERE = {"prepare", "download", "photographs", "train"}  # commands that need a network or what it brought, or hours
 
 
 def run(*command, cwd: Path) -> str:

@@ -12,7 +12,8 @@ RECIPE = Recipe(
     near_side=32, small_side=48, near_until=0.25, small_until=0.5, polish=0.25, even=(1, 1),
 )  # fmt: skip
 EMERGENT = Emergent(
-    steps=8, batch=12, workers=0, config=TINY, polish=0.25, near=4, coarse=8, fine=10, fine_batch=3, asked=(0, 1),
+    steps=8, batch=12, workers=0, config=TINY, polish=0.25, near=4, coarse=8, fine=10, named=3, fine_batch=3,
+    fine_named=1, asked=(0, 1),
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from playground import figures
+from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
 from playground.figures import command_line, naming, picture_files
 from playground.figures.idle import idle
@@ -47,10 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _spec(options: argparse.Namespace) -> Spec:
     """Without a picture; of a drawn figure also without layer and head, which may be several."""
-    from playground import zoo
-
     given = {name: getattr(options, name) for name in FIELDS}
-    given["model"] = options.model or ("bundled" if zoo.BUNDLED.exists() else "untrained")
+    given["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
     if given["model"] == "untrained" and options.model is None and options.layout != "curves":
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
     size, query = command_line.read_size(options.size), command_line.read_query(options.query)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from playground import borrowed
-from playground.assets import BUNDLED, OFFERS
+from playground.assets import BUNDLED, OFFERS, SHIPPED
 from playground.errors import PlaygroundError
 from playground.names import plain_name, suits
 from playground.serving import effort, hub, own_models, settings
@@ -25,10 +25,15 @@ PAPER = r"ViT-\w+/(\d+)"  # the paper's architectures, with random weights
 PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
 MOST_RANDOM_MB = 500  # of a model with random weights, which shows nothing more when it is larger: ViT-B takes 350
 LONGEST_NAME = 80  # of a model, as in an address
-OURS = ("bundled", "untrained")
+OURS = {
+    "bundled": "learned here, from DINOv2's features",
+    "bundled-taught": "learned from drawings and their masks",
+    "untrained": "what attention is before any training",
+}
 REAL = "dinov2-small"  # the model for photographs
 CUT = {  # patch size and input size of the models that are shown before torch is imported
     "bundled": (8, (112, 112)),
+    "bundled-taught": (8, (112, 112)),
     REAL: (14, (392, 392)),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
 }
 
@@ -92,7 +97,7 @@ def check_name(name: str) -> None:
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
     if own_models.is_own(name):
         return own_models.check(name)
-    if not settings.now().open and name not in (*OURS, *offers()):
+    if not settings.now().open and name not in {**OURS, **offers()}:
         raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
     if (paper := re.fullmatch(PAPER, name)) and int(paper[1]) not in PAPER_PATCHES:
         smallest, largest = PAPER_PATCHES[0], PAPER_PATCHES[-1]
@@ -176,7 +181,7 @@ class Card:
     name: str
     title: str
     good_for: str
-    suits: str  # "photographs", "drawings" or, without training, nothing
+    suits: str  # kinds of pictures, or, without training, nothing
     megabytes: int  # 0: it comes with the playground
     licence: str
     here: bool
@@ -185,8 +190,9 @@ class Card:
 def cards() -> list[Card]:
     """What is offered; what is on this machine stands first."""
     ours = [
-        Card("bundled", plain_name("bundled"), "learned here, from drawings alone", "drawings", 0, "MIT", True),
-        Card("untrained", plain_name("untrained"), "what attention is before any training", "", 0, "MIT", True),
+        Card(name, plain_name(name), good_for, suits(name) if name in SHIPPED else "", 0, "MIT", True)
+        for name, good_for in OURS.items()
+        if name not in SHIPPED or SHIPPED[name].exists()
     ]
     offered = [
         Card(
@@ -199,8 +205,7 @@ def cards() -> list[Card]:
         Card(name, plain_name(name), "of this server's own", "", round(file.stat().st_size / 1e6), "", True)
         for name, file in own_models.files().items()
     ]
-    bundled = ours if default() == "bundled" else ours[1:]
-    return sorted([*own, *offered, *bundled], key=lambda card: (not card.here, card.name == "untrained"))
+    return sorted([*own, *offered, *ours], key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, most: int = 12) -> list[Card]:

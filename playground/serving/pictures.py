@@ -21,6 +21,7 @@ from playground.serving import queue
 from playground.serving.cache import MB
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
+ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
 TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
 MOST_OWN = 400 * MB  # of all people's own pictures together; deploy/README.md counts on it
@@ -80,8 +81,8 @@ def upload(data: bytes, name: str) -> Picture:
     from playground.images import open_image
 
     with queue.decoding():
-        image = open_image(data)
-        image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))  # no model looks at more
+        image = open_image(data, kept=ENOUGH)
+        image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return _keep(Picture(name, False, as_jpeg(shown), image))

@@ -13,6 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from playground.scenes import generate
+from playground.scenes.drawing import Scene
+from playground.scenes.labels import presence
 from playground.training.recipe import Emergent
 from playground.training.views import SMALL, Views, read
 
@@ -30,26 +33,38 @@ class Batches(Dataset):
         return self.recipe.total
 
     def __getitem__(self, step: int) -> dict[str, Tensor]:
+        """V views, then drawn scenes of which only names are asked; B pictures together."""
         r, rng = self.recipe, np.random.default_rng((self.recipe.seed, step))
-        polish = step >= r.steps
-        views, size = (read(self.fine), r.fine_batch) if polish else (read(self.coarse), r.batch)
+        polish, near = step >= r.steps, step < r.near_until * r.steps
+        views, size, named = (
+            (read(self.fine), r.fine_batch, r.fine_named) if polish else (read(self.coarse), r.batch, r.named)
+        )
         whole = views.things.shape[1]  # patches along a side
-        side = r.near if step < r.near_until * r.steps else whole
+        side = r.near if near else whole
         top, left = rng.integers(0, whole - side + 1, 2)
-        chosen = rng.integers(0, len(views), size)
+        chosen = rng.integers(0, len(views), size - named)
         pictures, features = window(views, chosen, top, left, side)
         if rng.random() < 0.5:
             pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
+        # Of a window nobody says what it shows: most of the scene may lie outside
+        present = np.full_like(views.present[chosen], -1) if near else views.present[chosen]
+        scenes = [self._scene(step * r.batch + i, near, SMALL * side) for i in range(named)]
         most = r.disturbance * min(1, step / (r.near_until * r.steps))
         random = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        image = torch.from_numpy(pictures.copy()).permute(0, 3, 1, 2) / 255  # (B, 3, H, W)
+        images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
+        image = torch.from_numpy(images).permute(0, 3, 1, 2) / 255  # (B, 3, H, W)
         return {
             "image": disturbed(recoloured(image, random), SMALL, most, random),
-            "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (B, P, 384)
-            "picture": torch.from_numpy(views.features[chosen, 0]).float(),  # (B, 384)
-            "present": torch.from_numpy(views.present[chosen]).float(),  # (B, labels)
+            "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (V, P, 384)
+            "picture": torch.from_numpy(views.features[chosen, 0]).float(),  # (V, 384)
+            "present": torch.from_numpy(np.stack([*present, *map(presence, scenes)])).float(),  # (B, labels)
             "place": torch.tensor([top, left]),
         }
+
+    def _scene(self, number: int, near: bool, size: int) -> Scene:
+        """While there are windows, every second scene is one or two things seen from near: names are learned sooner."""
+        draw = generate.close_up if near and number % 2 else generate.scene
+        return draw(self.recipe.seed * 2**32 + number, size)
 
 
 def window(views: Views, chosen: np.ndarray, top: int, left: int, side: int) -> tuple[np.ndarray, np.ndarray]:

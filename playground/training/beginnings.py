@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from playground.training.losses import LAST
-from playground.training.recipe import Recipe
+from playground.training.recipe import Emergent, Recipe
 from playground.training.timelapse import Timelapse
 
 Head = tuple[int, int]  # (layer, head)
@@ -76,8 +76,23 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
     return tuple(sorted(found, key=lambda one: (one.step, one.loss != "", one.loss == "placed")))
 
 
-def begun(recipe: Recipe, seen: Timelapse) -> tuple[Beginning, ...]:
+def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
+    """Of a run in which no loss reads attention: other pictures begin, and nothing else."""
+    r = recipe
+    return (
+        Beginning(round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"),
+        Beginning(
+            r.steps,
+            "finer grid",
+            f"the pictures are cut finer: {r.fine} × {r.fine} patches",
+        ),
+    )
+
+
+def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:
     """Those that a run really had: a loss that stays 0 to the end was not used."""
+    if isinstance(recipe, Emergent):
+        return of_the_emergent(recipe)
     used = {name for name, values in zip(seen.losses, seen.curve[:, 1:].T, strict=True) if np.any(values > 0)}
     return tuple(one for one in beginnings(recipe) if not one.loss or one.loss in used)
 

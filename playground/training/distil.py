@@ -78,24 +78,25 @@ class Distilled(nn.Module):
         )
 
     def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
-        """The losses by name, in the order of LOSSES."""
-        r, first = self.recipe, len(vit.config.prefix)
+        """The losses by name, in the order of LOSSES. Of the last pictures of a batch only names are known."""
+        r, first, views = self.recipe, len(vit.config.prefix), len(batch["features"])
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
-        known = (batch["features"] - self.of_mean) / self.of_spread  # (B, P, 384)
-        picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (B, 384)
+        known = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
+        picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
         side = image.shape[2] // SMALL
-        rest = of_its_thing(known, shown(image, known, self.of_components, side)) / self.of_rest  # (B, P, 58)
+        seen = shown(image[:views], known, self.of_components, side)
+        rest = of_its_thing(known, seen) / self.of_rest  # (V, P, 58)
         missed = []
         for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
             if layer in r.asked:
-                missed.append(F.mse_loss(self.rest[str(layer)](x[:, first:]).float(), rest))
+                missed.append(F.mse_loss(self.rest[str(layer)](x[:views, first:]).float(), rest))
         last = vit.norm(x)
         drawn = batch["present"][:, :1] >= 0  # (B, 1)
         wrong = F.binary_cross_entropy_with_logits(vit.head(last[:, 0]).float(), batch["present"], reduction="none")
         return {
             "class": r.naming * (wrong * drawn).mean() / drawn.float().mean().clamp(min=1e-3),
-            "features": away(self.features(last[:, first:]).float(), known),
-            "picture": r.picture * away(self.picture(last[:, 0]).float(), picture),
+            "features": away(self.features(last[:views, first:]).float(), known),
+            "picture": r.picture * away(self.picture(last[:views, 0]).float(), picture),
             "rest": r.gathering * torch.stack(missed).mean(),
         }
 

@@ -24,6 +24,7 @@ from torch.utils.data import DataLoader, Dataset
 from playground import zoo
 from playground.errors import PlaygroundError
 from playground.training.losses import Scenes, Teachers
+from playground.training.precision import half
 from playground.training.recipe import Course, pace, snapshot_steps
 from playground.vit import VisionTransformer, attention_by_hand
 
@@ -111,7 +112,7 @@ class Run:
             for group in optimiser.param_groups:
                 group["lr"] = rates[name] * pace(self.step, self.recipe)
         batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
-        with torch.autocast(torch.device(self.device).type, torch.bfloat16):
+        with half(self.device):
             losses = self.teachers(self.vit, batch, self.step)
         self.names = list(losses)
         loss = sum(losses.values())

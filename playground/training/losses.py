@@ -1,5 +1,5 @@
-"""The training data and the losses of the bundled model. Drawn scenes are labelled completely, so each patch can be
-supervised. In brackets, the names in LOSSES. Only the class head is kept after training.
+"""The training data and the losses of the model that is told where to look. Drawn scenes are labelled completely, so
+each patch can be supervised. In brackets, the names in LOSSES. Only the class head is kept after training.
 
   [class]                         cross entropy of the class token: families of shapes and materials, kind of backdrop
   [shape, material, ground, box]  every patch says what it is a part of, and how far away its object's sides are

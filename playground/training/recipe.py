@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -63,6 +62,7 @@ class Recipe(Course):
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
     even_from: float = 0.65  # share of the run after which "uneven" begins
     evenness: float = 0.25  # weight of the loss "uneven"
+    name: str = "bundled-taught"
     even: tuple[int, int] = (4, 0)  # (layer, head): the one with another weight of "uneven" in the polish
     evenness_there: float = 1.5
     looking: float = 0.2  # weight of the loss "looked", in the polish
@@ -70,34 +70,32 @@ class Recipe(Course):
     around: tuple[int, int] = (1, 5)  # (layer, head): should attend to the eight neighbours
 
 
-EMERGENT = dataclasses.replace(BUNDLED, image_size=(224, 224))
-
-
 @dataclass(frozen=True)
 class Emergent(Course):
     """Told nothing about attention: it predicts DINOv2's features, and what the rest of a patch's thing looks like. Its
     polish is on the finer grid."""
 
-    steps: int = 8000
-    warm_up: int = 200
+    steps: int = 3200
+    warm_up: int = 150
     average: float = 0.999
-    polish: float = 0.1
-    near_until: float = 0.6  # share of the run with windows of the views; after it, whole views
+    polish: float = 0.08
+    near_until: float = 0.7  # share of the run with windows of the views and scenes from near; then, whole ones
     near: int = 10  # patches along the side of a window
+    named: int = 8  # of a batch: drawn scenes, made for the step, of which only names are asked
     coarse: int = 14  # patches along the side of a view
     fine: int = 28  # patches along the side of a view in the polish …
     fine_batch: int = 8  # … and how many of those make a step
+    fine_named: int = 2
     coarse_views: int = 4000
-    fine_views: int = 1200
+    fine_views: int = 400
     disturbance: float = 0.5  # share of the patches that may be disturbed; it grows from 0 while there are windows
     asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which "rest" is asked
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"
-    naming: float = 1.0  # weight of the loss "class"
+    naming: float = 2.0  # weight of the loss "class"
     longer: float = 4.0  # how much longer queries and keys are at the beginning
     waves: float = 0.2  # size of the positions at the beginning
     apart: bool = True
-    config: Config = EMERGENT
 
     def untrained(self) -> VisionTransformer:
         """Queries and keys begin longer, and positions as waves instead of noise. With short ones all weights would be

@@ -25,6 +25,7 @@ from playground.training.batches import Batches
 from playground.training.datasets import Place
 from playground.training.distil import Distilled, Statistics
 from playground.training.loop import TELL_EVERY, checked_device, steps_done, train
+from playground.training.order import in_order
 from playground.training.photographs import Album, albums
 from playground.training.recipe import Course, Emergent, Recipe
 from playground.vit import VisionTransformer
@@ -76,7 +77,7 @@ def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
 
 
 def on_scenes(choices: Choices) -> None:
-    """Trains the bundled model from scratch."""
+    """Trains the model that is told where to look, from nothing."""
     recipe = Recipe(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     side = recipe.config.image_size[0] // recipe.config.patch_size
@@ -93,11 +94,13 @@ def on_photographs(folder: Path, choices: Choices) -> None:
     album, _ = albums(folder)
     coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
     fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
-    query = tuple(int(share * recipe.fine) for share in FOREHEAD)
+    query = tuple(int(share * recipe.coarse) for share in FOREHEAD)
     teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
         data = Batches(recipe, coarse, fine)
         train(recipe, out, data=data, teachers=teachers, device=device, tell=terminal.tell, stopped=terminal.stopped)
+    if not terminal.stopped():
+        in_order(out)
     terminal.goodbye()
 
 

@@ -1,12 +1,14 @@
 """The time-lapse: the attention at a dozen moments of a training run, in one file for the app.
 
     python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
+    python -m playground.training.timelapse FILE --curves -o OTHER    # the same run without its pictures
 
 The file is a pack (see pack.py). Its header says
     format    "attention-playground-timelapse/1"
     model     the model's name
     sample    the name of the sample picture whose attention is stored
     scenes    how many held-out scenes the heads' numbers are averages of
+    chance    what an even row has in `mass` on these scenes
     losses    the names of the losses
     moments   the training step of each of the M moments
 and its arrays are, for L layers and H heads,
@@ -14,7 +16,8 @@ and its arrays are, for L layers and H heads,
     entropy, breadth, distance, to_self, to_class, to_registers, near, content, colour, effect
                   (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
-    trace0 …      (bytes,) uint8: Trace.to_bytes() of each moment on the sample, which the microscope reads as it is
+    trace0 …      (bytes,) uint8: Trace.to_bytes() of each moment on the sample, which the microscope reads as it is;
+                  empty where only the curves are kept
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+import torch
 from PIL import Image
 from tqdm import tqdm
 
@@ -38,6 +42,7 @@ from playground.pack import pack, unpack
 from playground.samples import SAMPLES
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
+from playground.scenes.labels import patch_targets
 from playground.tracing import Trace, trace
 from playground.training import evaluate
 from playground.training.loop import read_checkpoint
@@ -59,7 +64,7 @@ class Moment:
     step: int
     habits: Habits
     mass: np.ndarray  # (layers, heads)
-    trace: bytes  # for the microscope, or Trace.from_bytes
+    trace: bytes  # for the microscope, or Trace.from_bytes; empty where only the curves are kept
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,8 @@ def read(file: Path = FILE) -> Timelapse:
         )
         for i, step in enumerate(header["moments"])
     )
-    return Timelapse(header["model"], header["sample"], tuple(header["losses"]), arrays["curve"], tuple(moments))
+    said = header["model"], header["sample"], tuple(header["losses"])
+    return Timelapse(*said, arrays["curve"], tuple(moments), float(header.get("chance", 0)))
 
 
 def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
@@ -117,6 +123,7 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
         "model": zoo.load(str(snapshots[max(snapshots)]), device="cpu").name,
         "sample": SAMPLE.name,
         "scenes": count,
+        "chance": chance(held_out),
         "losses": checkpoint["losses"],
         "moments": [moment.step for moment in moments],
     }
@@ -126,8 +133,23 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
     file.write_bytes(pack(header, arrays))
 
 
+def only_curves(file: Path, output: Path) -> None:
+    """The same file without its traces, which are nearly all of its bytes."""
+    read(file)  # says what is wrong with it
+    header, arrays = unpack(file.read_bytes())
+    del header["sections"]
+    empty = {name: array[:0] if name.startswith("trace") else array for name, array in arrays.items()}
+    output.write_bytes(pack(header, empty))
+
+
 def _moment(step: int, file: Path, held_out: list) -> Moment:
     return look(step, zoo.load(str(file), device="cpu"), open_image(SAMPLE.path), held_out)
+
+
+def chance(scenes: list[Scene]) -> float:
+    """The share of its own object in an even row, averaged over the patches of objects; the patch itself left out."""
+    asked = [evaluate.Asked.of(patch_targets(scene).objects) for scene in scenes]
+    return float(torch.cat([one.same.float().sum(1) / (one.same.shape[1] - 1) for one in asked]).mean())
 
 
 def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[Scene]) -> Moment:
@@ -152,13 +174,14 @@ def smoothed(history: list[list[float]]) -> np.ndarray:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m playground.training.timelapse", description=__doc__.split("\n")[0])
-    parser.add_argument("run", metavar="DIR", type=Path, help="the folder of a training run")
+    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a training run, or its time-lapse")
+    parser.add_argument("--curves", action="store_true", help="of a time-lapse: leave out its pictures")
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE.name} in assets/"
     )
     options = parser.parse_args(arguments)
     try:
-        write(options.run, options.output)
+        (only_curves if options.curves else write)(options.run, options.output)
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
         return 2

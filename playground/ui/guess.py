@@ -17,7 +17,7 @@ state = st.session_state
 IDS = (  # of all questions: the overview counts them
     "by_hand_query", "by_hand_values", "patches_tokens", "patches_shuffle", "shapes_scores", "block_weights",
     "block_push", "scale_spread", "heads_row", "heads_sum", "weight_differs", "cost_ratio", "two_ways_shift",
-    "training_when", "code_fused",
+    "training_when", "training_told", "code_fused",
 )  # fmt: skip
 
 

@@ -80,10 +80,11 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
 def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
     name = "vit_base_patch16_224.mae"
-    monkeypatch.setattr(models, "is_here", lambda asked: asked in (name, "bundled", "untrained"))
+    here = {name, *models.OURS}
+    monkeypatch.setattr(models, "is_here", lambda asked: asked in here)
     cards = models.cards()
-    assert {card.name for card in cards[:3]} == {name, "bundled", "untrained"}
-    assert not any(card.here for card in cards[3:])
+    assert {card.name for card in cards[: len(here)]} == here
+    assert not any(card.here for card in cards[len(here) :])
     assert not [card.title for card in cards if "_" in card.title]
 
 

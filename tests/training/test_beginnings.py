@@ -1,4 +1,4 @@
-"""Where something begins in the run that ships: against its curve, and the numbers that the page says."""
+"""Where something begins in the two runs that ship: against their curves, and the numbers that the page says."""
 
 import dataclasses
 
@@ -6,14 +6,32 @@ import numpy as np
 import pytest
 import tiny_runs
 
+from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.beginnings import beginnings, begun, first_with_a_habit, outcome, told
-from playground.training.recipe import Recipe
+from playground.training.distil import LOSSES
+from playground.training.recipe import Emergent, Recipe
 
 
 @pytest.fixture(scope="module")
 def lapse():
-    return timelapse.read()
+    """Of the run that was told where to look."""
+    return timelapse.read(TAUGHT_CURVES)
+
+
+def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
+    seen, recipe = timelapse.read(), Emergent()
+    begins = begun(recipe, seen)
+    assert [one.step for one in begins] == [round(recipe.near_until * recipe.steps), recipe.steps]
+    assert told(begins, patches=False) == set()
+    assert outcome(begins, seen) is None
+    assert seen.losses == LOSSES
+    assert [seen.moments[0].step, seen.moments[-1].step] == [0, recipe.total]
+
+
+def test_the_chance_line_is_the_mass_of_even_rows(lapse):
+    assert lapse.moments[0].mass.mean() == pytest.approx(lapse.chance, rel=0.01)
+    assert timelapse.read().chance == pytest.approx(lapse.chance)
 
 
 def test_a_loss_begins_in_the_curve_where_the_page_says(lapse):

@@ -13,7 +13,7 @@ import playground
 from playground import zoo
 from playground.__main__ import main
 from playground.errors import PlaygroundError
-from playground.training import photographs, terminal, views
+from playground.training import order, photographs, terminal, views
 from playground.training.batches import Batches, disturbed, recoloured, window
 from playground.training.distil import LOSSES, Distilled, Statistics, away, tokens
 from playground.training.loop import Run, read_checkpoint, steps_done, train
@@ -195,13 +195,25 @@ def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
 
 
 def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
-    teachers, vit, batch = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)[0]
-    drawn = batch["present"][:, 0] >= 0
-    assert 0 < drawn.sum() < len(drawn)
-    alone = {name: value[drawn] if name != "place" else value for name, value in batch.items()}
-    assert teachers(vit, batch, 0)["class"].item() == pytest.approx(teachers(vit, alone, 0)["class"].item(), rel=1e-4)
-    none = {name: value[~drawn] if name != "place" else value for name, value in batch.items()}
-    assert teachers(vit, none, 0)["class"].item() == 0
+    """While there are windows, only of those that were made for the step; then, of drawn views too."""
+    teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
+    for step in (0, 7):
+        batch = batches[step]
+        drawn, views = batch["present"][:, 0] >= 0, len(batch["features"])
+        assert (len(batch["image"]), views) == (EMERGENT.batch, EMERGENT.batch - EMERGENT.named)
+        assert drawn[views:].all()
+        assert bool(drawn[:views].any()) == (step == 7)
+        said = teachers(vit, batch, step)["class"].item()
+        others = torch.where(drawn[:, None, None, None], batch["image"], 0.5)
+        assert teachers(vit, batch | {"image": others}, step)["class"].item() == pytest.approx(said, rel=1e-5)
+        none = batch | {"present": torch.full_like(batch["present"], -1)}
+        assert teachers(vit, none, step)["class"].item() == 0
+
+
+def test_scenes_of_which_only_names_are_asked_are_others_in_every_step(folders):
+    batches = Batches(EMERGENT, *folders)
+    pictures = [batches[step]["image"][-EMERGENT.named :].flatten(1) for step in (5, 6, 7)]
+    assert len(torch.unique(torch.cat([p.mean(1) for p in pictures]))) == 3 * EMERGENT.named
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statistics, tmp_path):
@@ -216,6 +228,7 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
     recipe = dataclasses.replace(EMERGENT, coarse_views=40, fine_views=8, name="told nothing")
     monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
     monkeypatch.setattr(views, "features", _made_up)
+    monkeypatch.setattr(order, "SCENES", 3)
     command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
     assert main([*command, "--device", "cpu"]) == 0
     assert "done. Load it with" in capsys.readouterr().out

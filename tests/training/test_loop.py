@@ -113,7 +113,7 @@ def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
 
 def test_the_finished_model_loads_with_its_labels_and_small_enough(run):
     loaded = playground.load(str(run[1] / "model.safetensors"), device="cpu")
-    assert (loaded.name, loaded.config.labels, loaded.config.multi_label) == ("bundled", LABELS, True)
+    assert (loaded.name, loaded.config.labels, loaded.config.multi_label) == ("bundled-taught", LABELS, True)
     assert torch.allclose(weights(loaded), weights(run[0]), atol=1e-2)
 
 

@@ -173,6 +173,7 @@ function updateReel(reel, next) {
     moments,
     planned,
     losses,
+    chance,
     curve,
     habits,
     kinds,

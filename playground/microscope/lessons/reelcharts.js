@@ -5,6 +5,8 @@ import { say } from "../drawing/dom.js";
 
 // Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
+// One for each loss; they can be told apart with colour blindness, and the legend names them in order.
+const LOSS_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const LEFT = 34,
   RIGHT = 8,
   TOP = 6,
@@ -47,13 +49,11 @@ export function moveMark(reel) {
 
 // The values of the chosen head at this moment.
 export function writeCharts(reel, moment) {
-  const { charts, view, curve, losses, moments, kinds } = reel;
+  const { charts, view, moments, kinds } = reel;
   if (!charts) return;
   const spot = `layer ${view.layer}, head ${view.head}`;
-  const point = curve.findLastIndex ? curve.findLastIndex((row) => row[0] <= moments[moment]) : -1;
-  const loss = curve.length && losses.length ? sum(curve[Math.max(0, point)]).toFixed(1) : "";
   const values = [
-    ["Loss", point >= 0 ? loss : ""],
+    ["Losses", ""],
     ["Entropy of the heads", `${at(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
     [reel.aim || "On the patch's own object", `${Math.round(100 * at(reel, "mass", moment, view.layer, view.head))} %`],
     ["Habits", kinds[moment][view.layer][view.head]],
@@ -61,12 +61,12 @@ export function writeCharts(reel, moment) {
   charts.forEach(({ title, value, who }, i) => {
     say(title, values[i][0]);
     say(value, values[i][1]);
-    say(who, i ? spot : "all losses");
+    say(who, i ? spot : "each as a share of its first value");
   });
+  writeLosses(reel, moments[moment]);
   writeLegend(reel, moment);
 }
 
-const sum = (row) => row.slice(1).reduce((a, b) => a + b, 0);
 const at = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
@@ -153,15 +153,22 @@ function valueAxis({ w, h }, low, high, ticks, words) {
 
 const pathOf = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
+// The points of one loss: [step, share of its first value]. Before it begins it is 0, and is left out.
+export function shareOfFirst(curve, column) {
+  const begun = curve.findIndex((row) => row[column] > 0);
+  return begun < 0 ? [] : curve.slice(begun).map((row) => [row[0], row[column] / curve[begun][column]]);
+}
+
+// A line for each loss, all from 100 %, which is what a model reaches that has learned nothing.
 function lossChart(reel, chart) {
-  const { curve, moments, planned } = reel;
-  const points = curve.map((row) => [placeOf(row[0], moments, planned), sum(row)]);
-  const most = Math.max(1, ...points.map(([, value]) => value));
-  const { y, parts } = valueAxis(chart, 0, most, [0, Math.round(most / 2), Math.floor(most)], String);
-  return [
-    ...parts,
-    svgElement("path", { class: "chosen", d: pathOf(points.map(([place, value]) => [chart.x(place), y(value)])) }),
-  ];
+  const { curve, losses, moments, planned } = reel;
+  const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
+  const lines = losses.map((_, i) => {
+    const points = shareOfFirst(curve, 1 + i).map(([step, share]) => [placeOf(step, moments, planned), share]);
+    const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
+    return svgElement("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
+  });
+  return [...parts, chanceLine(chart, y(1)), ...lines];
 }
 
 const chanceLine = ({ w }, height) =>
@@ -256,14 +263,32 @@ function writeLegend(reel, moment) {
   const key = `${reel.run} ${counts.join()}`;
   if (chart.legendKey === key) return;
   chart.legendKey = key;
-  chart.legend.replaceChildren(
-    ...habits.flatMap(({ label, colour }, i) => {
-      if (!counts[i]) return [];
+  fillLegend(
+    chart,
+    habits.flatMap(({ label, colour }, i) => (counts[i] ? [[colour, `${counts[i]} ${label}`]] : [])),
+  );
+}
+
+// The losses at this step.
+function writeLosses(reel, step) {
+  const { curve, losses } = reel;
+  fillLegend(
+    reel.charts[0],
+    losses.flatMap((name, i) => {
+      const now = shareOfFirst(curve, 1 + i).findLast(([at]) => at <= step);
+      return now ? [[LOSS_COLOURS[i % LOSS_COLOURS.length], `${name} ${Math.round(100 * now[1])} %`]] : [];
+    }),
+  );
+}
+
+function fillLegend({ legend }, entries) {
+  legend.replaceChildren(
+    ...entries.map(([colour, words]) => {
       const entry = document.createElement("span"),
         swatch = document.createElement("i");
       swatch.style.background = colour;
-      entry.append(swatch, `${counts[i]} ${label}`);
-      return [entry];
+      entry.append(swatch, words);
+      return entry;
     }),
   );
 }

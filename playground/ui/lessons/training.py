@@ -13,26 +13,39 @@ from playground.samples import named
 from playground.serving import pictures
 from playground.serving.session import Session
 from playground.ui import guess
-from playground.ui.lessons import train_now
+from playground.ui.lessons import train_now, two_runs
 from playground.ui.lessons.reel import Film, show
 from playground.ui.messages import plain
 from playground.ui.navigation import Setting
 
-LAPSE, NOW = "timelapse", "now"
-SHOWS = {LAPSE: "The bundled model", NOW: "Train one now"}
-FIRST_LAYER = 4  # where the bundled model's heads look at objects
+LAPSE, PAIR, NOW = "timelapse", "pair", "now"
+SHOWS = {LAPSE: "The bundled model", PAIR: "With masks, and without", NOW: "Train one now"}
 MOST = 20  # layers or heads in an address
+SHARPER = 2  # bits: by so much entropy has to fall until attention is called sharp
 
 state = st.session_state
 
 
+def idea() -> str:
+    before = "every patch listens to nearly all patches"
+    if has_lapse():
+        first = lapse().moments[0]
+        tokens = unpack(first.trace)[0]["tokens"]
+        before = f"every patch listens to about {2 ** first.habits.entropy.mean():.0f} of the {tokens} tokens"
+    return (
+        f"At step 0 the weights are random: no score has a reason, and {before}. Each step changes the weights a "
+        "little, so that the losses fall. **Play**, and watch how the attention of one patch changes."
+    )
+
+
 def settings() -> dict[str, Setting]:
     steps = [moment.step for moment in lapse().moments] if has_lapse() else [0]
+    layer, head = two_runs.best_of(lapse())[1] if has_lapse() else (0, 0)  # what its best head has learned
     return {
         "run": Setting.of(LAPSE if has_lapse() else NOW, SHOWS),
         "moment": Setting.of(steps[-1], steps),
-        "layer": Setting.of(FIRST_LAYER, range(MOST)),
-        "head": Setting.of(0, range(MOST)),
+        "layer": Setting.of(layer, range(MOST)),
+        "head": Setting.of(head, range(MOST)),
         "learner": train_now.LEARNER,
         "patch": Setting.of("", ["", *(f"{row},{column}" for row in range(64) for column in range(64))]),
     }
@@ -75,21 +88,22 @@ def stage(here: Session) -> None:
 
 def lapse_begins() -> tuple:
     from playground.training.beginnings import begun
-    from playground.training.recipe import Recipe
+    from playground.training.recipe import Emergent
 
-    return begun(Recipe(), lapse())
+    return begun(Emergent(), lapse())
 
 
 def _what_was_told(begins: tuple, where: str) -> None:
     """What was taught and what was not: nobody should take a taught map for something that emerged."""
-    if not begins:
-        st.markdown(
-            "No loss looked at the attention weights of this model: what its heads do, they found by themselves."
-        )
-        return
     lines = [f"- step {one.step:,}: {one.says};" for one in begins]
     told = any(one.told for one in begins)
-    opening = "**This model was told where to look.** " if told else ""
+    opening = (
+        "**This model was told where to look.** "
+        if told
+        else "**Nobody told this model where to look:** no loss reads its attention weights, and none knows the "
+        "objects' masks. What its heads do follows from what it has to predict: DINOv2's features of each patch, and "
+        "what the rest of the patch's thing looks like. "
+    )
     rest = (
         " No loss looked at the weights of any other head, but the losses on the patches, which know the objects, ask "
         "for features that need them."
@@ -112,7 +126,7 @@ def guess_when() -> None:
     guess.choice(
         "training_when", "After how many steps does the first head do something that can be named?",
         {str(step): f"{step:,}" for step in steps},
-        lambda: guess.Truth(str(first[0]), f" Of {steps[-1]:,} steps. Who taught it, and who not, stands below."),
+        lambda: guess.Truth(str(first[0]), f" Of {steps[-1]:,} steps, and no loss asked it to."),
     )  # fmt: skip
 
 
@@ -123,16 +137,24 @@ def answers() -> tuple[str, str]:
     from playground.training import beginnings
 
     seen, begins = lapse(), lapse_begins()
-    even = float(np.log2(unpack(seen.moments[0].trace)[0]["tokens"]))
-    losses = seen.curve[:, 1:].sum(1)
-    soft = next(m for m in seen.moments if m.habits.entropy.min() < even - 1)
-    at = int(np.searchsorted(seen.curve[:, 0], soft.step))
-    fallen = 1 - losses[min(at, len(losses) - 1)] / losses[0]
-    sharp = (
-        f"Later. At step {soft.step:,}, the first moment at which any head is more than one bit below even "
-        f"({even:.1f} bits), the loss has already fallen by {fallen:.0%}, with attention still spread wide."
+    return _when_sharp(seen), _first_words(
+        beginnings.first_with_a_habit(seen), begins, beginnings.outcome(begins, seen)
     )
-    return sharp, _first_words(beginnings.first_with_a_habit(seen), begins, beginnings.outcome(begins, seen))
+
+
+def _when_sharp(seen) -> str:
+    begun = float(seen.moments[0].habits.entropy.min())
+    losses = seen.curve[:, 1:].sum(1)
+    sharp = next((m for m in seen.moments if m.habits.entropy.min() < begun - SHARPER), None)
+    if sharp is None:
+        return f"It does not in this run: no head is ever {SHARPER} bits below where it began."
+    at = min(int(np.searchsorted(seen.curve[:, 0], sharp.step)), len(losses) - 1)
+    share = (losses[0] - losses[at]) / (losses[0] - losses[-1])
+    when = "Later" if share > 0.5 else "Early"
+    return (
+        f"{when}. The sharpest head begins at {begun:.1f} bits. The first moment at which a head is {SHARPER} bits "
+        f"below that is step {sharp.step:,}; by then the losses have done {share:.0%} of all their falling."
+    )
 
 
 def _first_words(first, begins: tuple, found) -> str:
@@ -174,6 +196,8 @@ def _stage(here: Session, ticking: bool) -> None:
             f"*{_title(lapse().sample)}*. Between two moments the picture is blended."
         )
         _what_was_told(lapse_begins(), "dotted lines in the charts")
+    elif state.run == PAIR and two_runs.is_there():
+        two_runs.show()
     else:
         train_now.show(before)
     if train_now.learning() != ticking:

@@ -1,0 +1,93 @@
+"""Two runs of one architecture side by side: in one of them a loss read the attention weights. Which?"""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.assets import TAUGHT_CURVES, TIMELAPSE
+from playground.training import beginnings, timelapse
+from playground.training.recipe import Recipe
+from playground.training.timelapse import Timelapse
+from playground.ui import guess, lesson
+
+WITHOUT, WITH = "A", "B"
+QUIET, TOLD = "rgba(128,128,128,0.4)", lesson.KEY
+FIRST = 10  # the first step that an axis of logarithms has room for
+
+
+def is_there() -> bool:
+    return TIMELAPSE.is_file() and TAUGHT_CURVES.is_file()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _runs(_: float) -> tuple[Timelapse, Timelapse]:
+    return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
+
+
+def show() -> None:
+    untold, taught = _runs(TIMELAPSE.stat().st_mtime)
+    steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
+    st.markdown(
+        f"The same architecture, trained twice from random weights ({steps} steps). Every line is a head: how much of "
+        "the attention of an object's patches stays on their own object. The dashed line is an even row."
+    )
+    seen = guess.choice(
+        "training_told",
+        "In one run a loss read the attention weights of some heads, and compared them with the objects' masks. Which?",
+        {WITHOUT: f"run {WITHOUT}", WITH: f"run {WITH}"},
+        lambda: guess.Truth(WITH, ""),
+    )
+    begins = tuple(one for one in beginnings.begun(Recipe(), taught) if one.told and one.loss != "looked")
+    for column, name, run in zip(st.columns(2), (WITHOUT, WITH), (untold, taught), strict=True):
+        with column:
+            told = begins if name == WITH and seen else ()
+            lesson.chart(drawn(run, f"run {name}", told), f"own object {name}", 300)
+    if seen:
+        st.markdown(said(untold, taught, begins))
+
+
+def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) -> go.Figure:
+    """Mass against steps. The heads that a loss asked to stay on objects are coloured, from where it began."""
+    steps = [max(FIRST, moment.step) for moment in run.moments]
+    mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
+    asked = {head for one in begins if one.loss == "gathered" for head in one.told}
+    figure = go.Figure()
+    for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in asked):
+        told = (layer, head) in asked
+        figure.add_scatter(
+            x=steps, y=mass[:, layer, head], mode="lines", showlegend=False,
+            line={"color": TOLD if told else QUIET, "width": 3 if told else 1.2},
+            hovertemplate=f"layer {layer}, head {head}: %{{y:.0%}} at step %{{x:,}}<extra></extra>",
+        )  # fmt: skip
+    figure.add_hline(y=run.chance, line={"dash": "dash", "color": "gray", "width": 1})
+    if step := next((one.step for one in begins if one.loss == "gathered"), None):
+        figure.add_vline(
+            x=step, line={"dash": "dot", "color": TOLD}, annotation={"text": "the loss begins", "xanchor": "right"}
+        )
+    figure.update_xaxes(type="log", title="step", dtick=1)
+    figure.update_yaxes(range=[0, 1], tickformat=".0%")
+    return figure.update_layout(title={"text": title, "x": 0})
+
+
+def said(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginning, ...]) -> str:
+    """What became of both, in numbers."""
+    heads = next(one.told for one in begins if one.loss == "gathered")
+    told = float(np.mean([taught.moments[-1].mass[head] for head in heads]))
+    best, (layer, head) = best_of(untold)
+    return (
+        f"Run **{WITH}** was told: its {len(heads)} coloured heads rise when the loss begins, and end at {told:.0%}. "
+        f"Nothing told run **{WITHOUT}** where to look. Its best head, head {head} of layer {layer}, reaches "
+        f"{best:.0%}, {best / untold.chance:.0f} times an even row: it has to predict what the rest of a patch's thing "
+        "looks like, and looking there helps. A map does not show which of the two ways it came about. "
+        "The badge *was told to* does, wherever such a head is shown; the taught model is in *Model* as "
+        "**our small ViT, told where to look**."
+    )
+
+
+def best_of(run: Timelapse) -> tuple[float, tuple[int, int]]:
+    """The largest mass at the end, and whose it is."""
+    mass = run.moments[-1].mass
+    layer, head = (int(i) for i in np.unravel_index(mass.argmax(), mass.shape))
+    return float(mass[layer, head]), (layer, head)

@@ -1,0 +1,48 @@
+"""Two runs, one of them told where to look: what the page draws and says, against the runs' own numbers."""
+
+import numpy as np
+import pytest
+
+from playground.assets import TAUGHT_CURVES
+from playground.training import beginnings, timelapse
+from playground.training.recipe import Recipe
+from playground.ui.lessons import two_runs
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return timelapse.read(), timelapse.read(TAUGHT_CURVES)
+
+
+@pytest.fixture(scope="module")
+def begins(runs):
+    return tuple(one for one in beginnings.begun(Recipe(), runs[1]) if one.loss == "gathered")
+
+
+def test_before_the_guess_no_head_stands_out(runs):
+    for run in runs:
+        figure = two_runs.drawn(run, "", ())
+        assert len(figure.data) == run.moments[0].mass.size
+        assert {line.line.color for line in figure.data} == {two_runs.QUIET}
+
+
+def test_after_it_the_told_heads_do(runs, begins):
+    figure = two_runs.drawn(runs[1], "", begins)
+    coloured = [line for line in figure.data if line.line.color == two_runs.TOLD]
+    assert len(coloured) == len(Recipe().gathering)
+    ends = sorted(line.y[-1] for line in coloured)
+    assert ends == sorted(runs[1].moments[-1].mass[head] for head in Recipe().gathering)
+
+
+def test_what_is_said_is_what_was_measured(runs, begins):
+    words = two_runs.said(*runs, begins)
+    best, (layer, head) = two_runs.best_of(runs[0])
+    assert best == runs[0].moments[-1].mass.max() == runs[0].moments[-1].mass[layer, head]
+    told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
+    for part in (f"{told:.0%}", f"{best:.0%}", f"head {head} of layer {layer}", f"{len(Recipe().gathering)} coloured"):
+        assert part in words
+
+
+def test_the_taught_run_is_shown_without_its_pictures():
+    assert not any(moment.trace for moment in timelapse.read(TAUGHT_CURVES).moments)
+    assert TAUGHT_CURVES.stat().st_size < 200_000
