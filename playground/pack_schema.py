@@ -64,15 +64,19 @@ def timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: se
         raise ValueError(f"moments are 1 to {MOST_MOMENTS:,} steps, not {moments!r:.60}")
     if not all(_whole(step, 0, 10**9) for step in moments) or sorted(set(moments)) != moments:
         raise ValueError("moments are steps, each later than the one before")
+    chance = header.get("chance", 0)
+    if not (isinstance(chance, int | float) and 0 <= chance <= 1):
+        raise ValueError(f"chance is a share from 0 to 1, not {chance!r:.60}")
     entropy = arrays["entropy"]
     if entropy.ndim != 3 or entropy.shape[0] != len(moments) or not all(1 <= n <= 1000 for n in entropy.shape):
         raise ValueError(f"entropy is of {len(moments)} moments, layers and heads, not {entropy.shape}")
     for name in (*habits, "mass"):
         _floats(name, arrays, entropy.shape + ((7, 7) if name == "offsets" else ()))
     curve = arrays["curve"]
-    if curve.ndim != 2 or not 1 <= len(curve) <= 10**5:
+    if curve.ndim != 2 or len(curve) > 10**5:
         raise ValueError(f"the curve is points of numbers, not {curve.shape}")
-    _floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
+    if len(curve):  # a run of a few steps has none
+        _floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
     for i in range(len(moments)):
         if arrays[f"trace{i}"].dtype != np.uint8:
             raise ValueError(f"trace{i} is no bytes")

@@ -92,7 +92,8 @@ def read(file: Path = FILE) -> Timelapse:
     except (KeyError, ValueError, TypeError) as error:
         raise PlaygroundError(f"{file} is damaged: {error}.") from None
     for i in range(len(header["moments"])):
-        Trace.from_bytes(arrays[f"trace{i}"].tobytes())  # says what is wrong with it
+        if arrays[f"trace{i}"].size:
+            Trace.from_bytes(arrays[f"trace{i}"].tobytes())  # says what is wrong with it
     moments = (
         Moment(
             step=step,

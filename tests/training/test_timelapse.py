@@ -52,3 +52,16 @@ def test_a_folder_without_snapshots_and_a_missing_file_are_told(tmp_path, capsys
     assert "no snapshots" in capsys.readouterr().err
     with pytest.raises(PlaygroundError, match=r"playground\.training\.timelapse"):
         timelapse.read(tmp_path / "none.bin")
+
+
+def test_the_curves_alone_are_read_without_pictures(run, tmp_path):
+    whole, curves = tmp_path / "lapse.bin", tmp_path / "curves.bin"
+    timelapse.write(run[1], whole, 2)
+    assert timelapse.main([str(whole), "--curves", "-o", str(curves)]) == 0
+    lapse, kept = timelapse.read(whole), timelapse.read(curves)
+    assert np.array_equal(lapse.curve, kept.curve)
+    assert lapse.chance == kept.chance > 0
+    for moment, same in zip(lapse.moments, kept.moments, strict=True):
+        assert np.array_equal(moment.mass, same.mass)
+        assert (len(moment.trace) > 0, same.trace) == (True, b"")
+    assert curves.stat().st_size < whole.stat().st_size / 2
