@@ -173,7 +173,6 @@ function updateReel(reel, next) {
     moments,
     planned,
     losses,
-    chance,
     curve,
     habits,
     kinds,
