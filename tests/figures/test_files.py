@@ -140,7 +140,7 @@ OTHERS = {
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True,
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
-    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True,
+    "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True, "pack": "int8",
 }  # fmt: skip
 
 
@@ -164,7 +164,8 @@ def test_the_command_says_every_field_again():
         Spec(image="a", layers="all"),
         Spec(image="a", layers="all", layer=3, heads=(1,), head=1),
     ):
-        assert parsed(figures.command(spec)) == spec
+        interactive = spec.view or spec.bare or spec.pack != "float16" or spec.layers
+        assert parsed(figures.command(spec, "a.html" if interactive else "a.png")) == spec
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
