@@ -32,10 +32,7 @@ def is_photograph(picture: Picture) -> bool:
 
 
 def detail(picture: Picture, model: str) -> int:
-    """Our own model looks finer at a person's picture; the drawings were prepared at their own grids."""
-    if model != "bundled":
-        return 1
-    return FINER.get(picture.name, 1) if picture.sample else 2
+    return FINER.get(picture.name, 1) if picture.sample and model == "bundled" else 1
 
 
 def view(picture: Picture, wish: Wish) -> dict[str, str]:

@@ -21,6 +21,7 @@ PAGES = {
     ("cost", ""): ".st-key-square",
     ("two_ways", "step=shift"): "[data-testid^=stImage]",
     ("training", ""): "",
+    ("training", "run=pair"): "",
     ("code", "step=twice"): "[data-testid=stCode]",
 }
 

@@ -127,12 +127,3 @@ def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(wa
     assert told["told"] == "this head was told to look at its twin"
     assert (told["step"], told["patch"]) == (shown["step"], "0,0")  # the same moment and patch of the other model
     second.button("Train again").wait_for()
-
-
-def test_which_run_was_told_is_asked_before_it_is_said(watch):
-    watcher = watch("run=pair")
-    watcher.page.get_by_text("Which?").wait_for()
-    assert not watcher.page.get_by_text("was told: its").is_visible()
-    watcher.page.get_by_text("run A", exact=True).first.click()
-    watcher.button("Lock my guess").click()
-    watcher.page.get_by_text("was told: its").wait_for()

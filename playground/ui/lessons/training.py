@@ -115,7 +115,7 @@ def _what_was_told(begins: tuple, where: str) -> None:
 
 def guess_when() -> None:
     """At which step does the first head have a habit?"""
-    if not has_lapse():
+    if not has_lapse() or state.run != LAPSE:
         return
     from playground.training.beginnings import first_with_a_habit
 
