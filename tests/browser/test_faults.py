@@ -127,7 +127,7 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     """Both ask from inside a part of the page that is run alone, which may not write twice into the rest of it."""
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
-    lesson.page.goto(f"{server.url}/patches?model=untrained")
+    lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
     again = lesson.page.get_by_role("button", name="Shuffle again")
     again.wait_for()
     lesson.rest()
