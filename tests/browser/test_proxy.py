@@ -179,7 +179,7 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     visitor.open("sample=flock")
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
-    visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink").filter(has_text="why √d_k").click()
+    visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink").filter(has_text="the rest of a layer").click()
     visitor.page.locator(".js-plotly-plot .main-svg").first.wait_for()
     assert visitor.page.evaluate("window.violations") == []
 
