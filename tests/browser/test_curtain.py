@@ -24,7 +24,7 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(visit):
 
 
 def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(visit):
-    visitor = visit("layer=0&head=0&query=9,5&locked=true&scale=off")
+    visitor = visit("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
     page = visitor.page
     page.locator("[data-ref=offer]").wait_for()
     said = page.locator("[data-ref=offerText]").inner_text()
