@@ -20,7 +20,7 @@ from playground.figures.files import pixels, png_text, provenance
 from playground.figures.maps import Domain
 from playground.figures.prints import bar
 from playground.figures.sheet import CONVOLUTION, THEMES
-from playground.figures.spec import Spec
+from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -60,6 +60,9 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     kind, _, places = (spec.sweep or "").partition(":")
     if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
+    still = {"scale": WITHOUT_HEADS, "patches": WITHOUT_QUERY, "layers": ("rollout",)}.get(kind, ())
+    if spec.what in still or (kind == "patches" and spec.layout == "components"):
+        raise PlaygroundError(f"With --what {spec.what} nothing moves with {kind}.")
     if kind == "layers" and not places:
         return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
     if kind == "scale" and not places:

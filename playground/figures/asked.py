@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import maps
+from playground.figures import components, maps
 from playground.figures.axes_of_grid import Axis, axes
 from playground.figures.command_line import read_query
 from playground.figures.maps import Map
@@ -35,6 +35,13 @@ class Asked:
 
     def map(self) -> Map:
         return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale)
+
+
+def maps_of(asks: list[Asked]) -> list[Map]:
+    """What each of them shows. Colours of features are made together: alike is what has the same colour."""
+    if asks[0].spec.what == "components":
+        return components.maps([(one.subject.seen, one.spec.layer) for one in asks])
+    return [one.map() for one in asks]
 
 
 MOST_QUERIES = 6  # in one picture

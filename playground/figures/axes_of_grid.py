@@ -8,7 +8,7 @@ from pathlib import PurePath
 from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import read_numbers, read_query
-from playground.figures.spec import AXES, POOLED, Spec, query_words
+from playground.figures.spec import AXES, POOLED, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -30,19 +30,34 @@ def axes(spec: Spec) -> tuple[Axis, Axis]:
     rows, columns = (read(text) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
+    for axis in filter(None, (rows, columns)):
+        if why := _changes_nothing(axis.name, spec):
+            raise PlaygroundError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
     given = rows or columns
     alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
     return rows or alone, columns or alone
+
+
+def _changes_nothing(axis: str, spec: Spec) -> str:
+    """Why; "" where it does."""
+    if axis == "heads" and spec.what in WITHOUT_HEADS:
+        return f"--what {spec.what} has no heads"
+    if axis == "patches" and spec.what in WITHOUT_QUERY:
+        return f"--what {spec.what} is the same whoever asks"
+    if axis == "layers" and spec.what == "rollout":
+        return "a rollout goes through all layers"
+    if axis == "scales" and spec.what in WITHOUT_HEADS:
+        return f"--what {spec.what} comes out of the whole pass, and a grid's scales are those of one layer"
+    return "its scales are those of one layer: leave out --whole" if axis == "scales" and spec.whole else ""
 
 
 def read(text: str) -> Axis:
     name, _, values = text.partition(":")
     if name not in AXES or not values:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
-    if name == "heads" and not set(values.split(",")) & POOLED.keys():
-        return Axis(name, tuple(read_numbers(values, None, "--rows heads")))
     if name == "heads":
-        return Axis(name, tuple(value if value in POOLED else int(value) for value in values.split(",")))
+        parts = [[part] if part in POOLED else read_numbers(part, None, "--rows heads") for part in values.split(",")]
+        return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
     if name == "layers":
         return Axis(name, tuple(read_numbers(values, None, "--rows layers")))
     if name == "patches":
@@ -52,11 +67,10 @@ def read(text: str) -> Axis:
 
 def names(spec: Spec) -> list[tuple[str, str]]:
     """(picture, model) of all the traces that the grid needs, the first one first."""
-    found = {(spec.image, spec.model): None}
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
     models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
-    found = {(picture, model): None for picture in pictures for model in models}
+    found = {(picture, model): None for model in models for picture in pictures}  # each model is loaded once
     return list(found)
 
 

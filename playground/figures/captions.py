@@ -9,7 +9,7 @@ from playground.figures import naming
 from playground.figures.light import MASS
 from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
-from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
+from playground.figures.spec import POOLED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.names import plain_name
 from playground.told import told
 
@@ -45,9 +45,17 @@ def place(spec: Spec, layer: int, head: int | str) -> str:
 def method(spec: Spec) -> str:
     """The heading of a map."""
     if spec.what in WITHOUT_HEADS:
-        return {"similarity": "feature similarity", "rollout": "rollout"}[spec.what]
+        return _NAMES[spec.what]
     name = {"weight": "attention", "value": "weight × ‖W_O v‖", "score": "raw scores"}[spec.what]
     return name if spec.direction == "row" else f"{name}, by column"
+
+
+_NAMES = {
+    "similarity": "feature similarity",
+    "rollout": "rollout",
+    "components": "colours of features",
+    "norm": "length of features",
+}
 
 
 def scale(seen: Trace, given: str | None) -> str:
@@ -107,6 +115,7 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
             if even
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
+    first += held(maps)
     outlined = _outlined(spec)
     return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined])
 
@@ -119,7 +128,17 @@ def taught(spec: Spec, seen: Trace) -> list[str]:
     return [f"In training this head was told to {what}."] if what and spec.layout == "head" else []
 
 
-def grid_caption(spec: Spec, asks, rows, columns) -> str:
+def held(maps: list[Map]) -> str:
+    """How much of what there is the colours of features show."""
+    if maps[0].colours is None:
+        return ""
+    shares = [one.held for one in maps]
+    said = " to ".join(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
+    alike = "; after one layer of one model, what is alike has one colour" if len({*shares}) < len(shares) else ""
+    return f"; they hold {said} of what differs between patches{alike}"
+
+
+def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map]) -> str:
     """What all panels share, and what changes along the rows and the columns."""
     first, changing = asks[0], {rows.name if spec.rows else "", columns.name if spec.columns else ""}
     fixed = [] if "models" in changing else [naming.model(first.subject.seen)]
@@ -131,7 +150,7 @@ def grid_caption(spec: Spec, asks, rows, columns) -> str:
     made_with = ", ".join(fixed)
     said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
-    first_sentence = f"{said[0].upper()}{said[1:]}; {', '.join(along)}."
+    first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}."
     outlined = _outlined(spec)
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
     return " ".join([first_sentence, *where, *outlined])
@@ -144,6 +163,8 @@ def _says(spec: Spec, who: str) -> str:
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what reaches {who} through all layers",
+        "components": "the first three principal components of the patches’ features as red, green and blue",
+        "norm": "how long each patch’s features are",
     }[spec.what]
 
 
@@ -211,4 +232,6 @@ def title(spec: Spec) -> str:
     if spec.layout == "atlas":
         return f"Head atlas of {plain_name(spec.model)}"
     shown = what.get(spec.layout, place(spec, spec.layer, spec.head))
+    if spec.what in WITHOUT_QUERY:
+        return f"{method(spec).capitalize()} of {plain_name(spec.model)}, {shown}"
     return f"{method(spec).capitalize()} of {asked(spec.query)}, {shown}"

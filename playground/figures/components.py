@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from playground.analysis import fingerprints
+from playground.figures.maps import Map
+
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
@@ -28,8 +31,22 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
     _, strengths, directions = np.linalg.svd(centred, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # a direction has none of its own
     along = centred @ (directions[:3].T * signs)  # (patches, 3)
-    low, high = np.percentile(along, ENDS, axis=0)
+    low, high = (np.percentile(along, end, axis=0, method=m) for end, m in zip(ENDS, ("lower", "higher"), strict=True))
     shares = np.clip((along - low) / np.maximum(high - low, 1e-12), 0, 1)
     ends = np.cumsum([len(one) for one in pictures])[:-1]
     held = (strengths[:3] ** 2).sum() / max((strengths**2).sum(), 1e-12)
     return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(held)
+
+
+def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
+    """Of these traces after these layers. Whatever is after one layer of one model has its colours in common."""
+    together: dict[tuple, list[int]] = {}
+    for place, (seen, layer) in enumerate(asked):
+        together.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)
+    found: dict[int, Map] = {}
+    for places in together.values():
+        drawn, held = colours([patches(*asked[place]) for place in places])
+        for place, one in zip(places, drawn, strict=True):
+            grid = asked[place][0].grid
+            found[place] = Map(np.zeros(grid, np.float32), (), None, one.reshape(*grid, 3), held)
+    return [found[place] for place in range(len(asked))]

@@ -180,7 +180,7 @@ class Plan:
 def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     """On a slide the band stands where it leaves the body larger."""
     plan = _beneath(spec, what, foot, lines)
-    if spec.purpose == "slide" and plan.band.height:
+    if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         other = _beside(spec, what, foot, lines)
         if other.height * other.width > 1.2 * plan.height * plan.width:
             return other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.figures.spec import AXES, SIGNED, WITHOUT_HEADS, Spec
+from playground.figures.spec import AXES, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -33,6 +33,7 @@ USES = (
     Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole, "it looks at one pass: add --whole"),
     Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
     Use(("other_queries",), lambda s: s.layout == "head", "it belongs to --layout head"),
+    Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
     Use(
         ("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None or s.layout != "head",
         "several patches have colours of their own",
@@ -43,10 +44,18 @@ USES = (
         "it needs weights, in maps that are large enough"),
     Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what --mass outlines: add --mass"),
     Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
-    Use(("prefix", "bar"), lambda s: s.layout != "components", "colours of features have no bar"),
     Use(
-        ("query", "head", "direction", "what", "draw", "log", "ceiling", "smooth", "colours"),
+        ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
+        lambda s: s.what != "components" and s.layout != "components",
+        "the colours of features are no numbers on a scale",
+    ),
+    Use(
+        ("query", "head", "direction", "what", "marker"),
         lambda s: s.layout != "components", "the layout components shows all patches alike",
+    ),
+    Use(
+        ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
+        "--what components and norm show all patches alike",
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
@@ -64,10 +73,10 @@ USES = (
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
     Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
     Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),
-    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "--what similarity and rollout have no heads"),
+    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another --what"),
     Use(
         ("scale",), lambda s: s.what not in WITHOUT_HEADS or s.whole or s.layout == "scale",
-        "--what similarity and rollout come out of the whole pass: add --whole",
+        "what has no heads comes out of the whole pass: add --whole",
     ),
     Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add --scale"),
     Use(("purpose",), lambda s: s.width is None, "--width says how wide the figure is"),
@@ -77,7 +86,7 @@ USES = (
     Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
     Use(
         ("draw",), lambda s: s.what not in SIGNED and s.layout != "wall",
-        "scores, similarity and the wall are always heat",
+        "scores, similarity, lengths and the wall are always heat",
     ),
     Use(
         ("smooth",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas"),

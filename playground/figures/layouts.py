@@ -11,12 +11,12 @@ from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
-from playground.figures import captions, components, light, maps, naming, prints
-from playground.figures.asked import Asked, Subject, asked, grid
+from playground.figures import captions, light, maps, naming, prints
+from playground.figures.asked import Asked, Subject, asked, grid, maps_of
 from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Grid, Matrix, Panel, Panels
-from playground.figures.spec import Spec
+from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,15 @@ class Content:
 def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
     if spec.layout == "atlas":
         return _atlas(spec, subject)
-    if spec.layout == "components":
-        return _components(spec, subject)
+    if spec.layout == "components":  # what it shows, by a name of its own
+        spec = replace(spec, layout="head", what="components")
     if spec.layout == "grid":
-        return _grid(spec, subject, other)
-    shown = asked(spec, subject, other)
-    made = {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}.get(spec.layout, _head)(spec, shown)
-    return replace(made, domain=None) if spec.mask else made  # the photograph itself has no colour bar
+        made = _grid(spec, subject, other)
+    else:
+        layouts = {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}
+        made = layouts.get(spec.layout, _head)(spec, asked(spec, subject, other))
+    # neither the photograph itself nor colours of three numbers have a bar
+    return replace(made, domain=None) if spec.mask or spec.what == "components" else made
 
 
 # One head -------------------------------------------------------------------------------------------------------------
@@ -50,19 +52,26 @@ def _head(spec: Spec, asks: list[Asked]) -> Content:
     map alone."""
     if spec.other_queries:
         return _queries(spec, asks)
-    (one,) = asks
-    subject, shown = one.subject, one.map()
+    (one,), (shown,) = asks, maps_of(asks)
+    subject = one.subject
     span = maps.domain(spec, [shown])
     sub = captions.place(spec, spec.layer, spec.head)
-    if spec.layout == "convolution" and spec.direction == "row":
+    if spec.layout == "convolution" and spec.direction == "row" and spec.what not in WITHOUT_HEADS:
         sub = f"reads all {shown.grid.size}, {sub}"
     panels = [_map_panel(spec, subject, shown, span, captions.method(spec), sub)]
     if spec.layout == "convolution":
-        panels = [_photo_panel(spec, subject), _kernel_panel(spec, subject), *panels]
-    elif spec.made_for.roomy or (spec.purpose == "half" and panels[0].aspect > 1.2):  # else half a slide stays empty
+        panels = [_kernel_panel(spec, subject), *panels]
+    if _has_room(spec, len(panels), panels[0].aspect):
         panels = [_photo_panel(spec, subject), *panels]
     said = captions.caption(spec, subject.seen, [shown])
     return Content(Panels(panels), span, said, captions.prefix_line(spec, [shown]))
+
+
+def _has_room(spec: Spec, panels: int, aspect: float) -> bool:
+    """For the picture by itself beside so many panels of it, which stay large enough."""
+    if not spec.made_for.roomy:
+        return spec.purpose == "half" and panels == 1 and aspect > 2.5  # it stands above it
+    return panels == 1 or not spec.made_for.height or aspect < 1.25
 
 
 def _queries(spec: Spec, asks: list[Asked]) -> Content:
@@ -94,14 +103,16 @@ def _queries(spec: Spec, asks: list[Asked]) -> Content:
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
+    if spec.what in WITHOUT_QUERY and spec.layout != "convolution":
+        return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
-
-    def draw(sheet, axes, box) -> None:
-        sheet.photo(axes, subject.image, box)
-        sheet.mark(axes, patch, box)
-
     heading = "query" if spec.direction == "row" else "key"
-    return Panel(heading, captions.asked(spec.query), subject.seen.grid, draw)
+    return Panel(heading, captions.asked(spec.query), subject.seen.grid, partial(_photo, subject, patch))
+
+
+def _photo(subject: Subject, patch, sheet, axes, box) -> None:
+    sheet.photo(axes, subject.image, box)
+    sheet.mark(axes, patch, box)
 
 
 def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
@@ -125,10 +136,13 @@ def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
     return Panel(f"{k}×{k} convolution", sub, grid, draw)
 
 
-def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, query=None) -> Panel:
-    patch = maps.patch_of(subject.seen, spec.query if query is None else query)
+def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str) -> Panel:
+    patch = None if spec.what in WITHOUT_QUERY else maps.patch_of(subject.seen, spec.query)
 
     def draw(sheet, axes, box) -> None:
+        if shown.colours is not None:
+            sheet.layer(axes, Image.fromarray(shown.colours))
+            return
         sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.is_lit(spec) or spec.mass:
             sheet.outline(axes, light.outlines(prints.densest(shown.grid, spec)), box)
@@ -229,7 +243,7 @@ def _upper(sentence: str) -> str:
 def _grid(spec: Spec, subject: Subject, others) -> Content:
     rows, columns = axes(spec)
     cells = grid(spec, subject, others)
-    shown = [one.map() for row in cells for one in row]
+    shown = maps_of([one for row in cells for one in row])
     span, spans = _exposed(spec, shown)
     drawn = iter(zip(shown, spans, strict=True))
     panels = [[_map_panel(one.spec, one.subject, *next(drawn), "", "") for one in row] for row in cells]
@@ -238,7 +252,7 @@ def _grid(spec: Spec, subject: Subject, others) -> Content:
         panels = [[_photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(cells, panels, strict=True)]
         above = above and ["picture" if rows.name == "pictures" else "query", *above]
     beside = [_title(rows, row[0]) for row in cells] if spec.rows else []
-    said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns)
+    said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns, shown)
     rows_of_weights = [one for one in shown if one.breadth is not None or spec.what != "weight"]
     return Content(Grid(panels, beside, above), span, said, captions.prefix_line(spec, rows_of_weights))
 
@@ -248,36 +262,11 @@ def _title(axis: Axis, one: Asked) -> str:
     return called(axis, value, one.subject.seen, naming.model(one.subject.seen))
 
 
-def _components(spec: Spec, subject: Subject) -> Content:
-    """The colours of the features after a layer, beside the picture."""
-    seen = subject.seen
-    (colours,), explained = components.colours([components.patches(seen, spec.layer)])
-    image = Image.fromarray(colours.reshape(*seen.grid, 3))
-
-    def draw(sheet, panel_axes, box) -> None:
-        sheet.layer(panel_axes, image)
-
-    def photo(sheet, panel_axes, box) -> None:
-        sheet.photo(panel_axes, subject.image, box)
-
-    panels = [
-        Panel("picture", subject.name if spec.image else "", seen.grid, photo),
-        Panel("colours of features", f"after layer {spec.layer}", seen.grid, draw),
-    ]
-    panels = panels if spec.made_for.roomy or spec.purpose == "half" else panels[1:]
-    caption = (
-        f"{_upper(naming.model(seen))}, after layer {spec.layer}: the first three principal components of the patches’ "
-        f"features as red, green and blue; they hold {explained:.0%} of what differs between patches."
-    )
-    altered = captions.altered(spec, seen) if spec.whole else []
-    return Content(Panels(panels), None, " ".join([caption, *altered]))
-
-
 # Two of them ----------------------------------------------------------------------------------------------------------
 
 
 def _two(spec: Spec, asks: list[Asked]) -> Content:
-    shown = [one.map() for one in asks]
+    shown = maps_of(asks)
     span, spans = _exposed(spec, shown)
     names = _scale_names(spec, asks) if spec.layout == "scale" else _pair_names(asks)
     panels = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import POOLED, SCREEN_ONLY, SIGNED, WITHOUT_HEADS, Spec
+from playground.figures.spec import POOLED, SIGNED, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,6 +26,8 @@ class Map:
     grid: np.ndarray  # (rows, columns)
     prefix: tuple[tuple[str, float], ...]  # what the tokens get that have no place in the picture
     breadth: float | None  # 2^entropy of a row: it listens to about so many tokens
+    colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
+    held: float = 0.0  # of what differs between patches, by these colours
 
 
 @dataclass(frozen=True)
@@ -58,19 +60,18 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
 
 def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None) -> Tensor:
     """(tokens,): what the trace says about the query of `spec`."""
+    if spec.what == "similarity":
+        return seen.similarity(spec.query, layer)
+    if spec.what == "rollout":
+        return seen.rollout(spec.query)
+    if spec.what == "norm":
+        return seen.features(layer).norm(dim=-1)
     if head in POOLED:
         import torch
 
         heads = [answer(seen, spec, layer, each, scale) for each in range(seen.heads)]
         every = torch.stack(heads)  # (heads, tokens)
         return every.mean(0) if head == "mean" else every.amax(0)
-    if spec.what in SCREEN_ONLY:
-        instead = "take --layout components" if spec.what == "components" else "save its picture there"
-        raise PlaygroundError(f"Only the microscope draws {spec.what}: {instead}, or choose another --what.")
-    if spec.what == "similarity":
-        return seen.similarity(spec.query, layer)
-    if spec.what == "rollout":
-        return seen.rollout(spec.query)
     row, token = spec.direction == "row", seen.token(spec.query)
     if spec.what == "score":
         return (seen.scores if row else seen.column_scores)(layer, head, spec.query, scale)
@@ -87,6 +88,7 @@ WORDS = {
     "value": "weight × length of the value",
     "score": "score before the softmax",
     "similarity": "likeness of features (cosine)",
+    "norm": "length of the features",
     "rollout": "rollout: attention through all layers",
 }
 
@@ -94,6 +96,8 @@ WORDS = {
 def domain(spec: Spec, maps: list[Map]) -> Domain:
     """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
     the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
+    if spec.what == "components":
+        return Domain(0, 1, "")  # three numbers at once have no bar
     words = WORDS.get(spec.what) or WORDS[spec.what, spec.direction]
     if spec.head in POOLED and spec.what not in WITHOUT_HEADS:
         words = f"{words}, {POOLED[spec.head]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,13 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import maps, naming
-from playground.figures.asked import Subject, asked
+from playground.figures.asked import Asked, Subject, asked, maps_of
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
+from playground.figures.maps import Map
 from playground.figures.provenance import facts
-from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
+from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
 from playground.version import __version__
 
 if TYPE_CHECKING:
@@ -61,11 +62,14 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
     if spec.layout == "atlas":
         return about, [_atlas(first)]
     if spec.layout == "components":
-        return about, [_components(first, spec.layer)]
+        spec = replace(spec, layout="head", what="components")
+    asks = asked(spec, first, second)
+    drawn = maps_of(asks) if spec.what == "components" else [None] * len(asks)  # whose colours belong together
     tables: dict[int, list] = {}
-    for one in asked(spec, first, second):
-        tables.setdefault(id(one.subject), []).append(one)
-    return about, [_table(ones) for ones in tables.values()]
+    for one, colours in zip(asks, drawn, strict=True):
+        tables.setdefault(id(one.subject), []).append((one, colours))
+    make = _components if spec.what == "components" else _table
+    return about, [make(*zip(*ones, strict=True)) for ones in tables.values()]
 
 
 def _made(spec: Spec) -> dict[str, str]:
@@ -73,7 +77,7 @@ def _made(spec: Spec) -> dict[str, str]:
     return made if spec.anonymous else made | {"command": command(naming.published(spec), "figure.npz")}
 
 
-def _table(asks: list) -> Table:
+def _table(asks: tuple[Asked, ...], _) -> Table:
     seen = asks[0].subject.seen
     rows, columns = seen.grid
     tokens = [*seen.prefix, *(f"{row},{column}" for row in range(rows) for column in range(columns))]
@@ -96,18 +100,20 @@ def _which(one) -> dict:
     spec, seen = one.spec, one.subject.seen
     said = {"layer": spec.layer, "head": spec.head, "patch": query_words(spec.query), "what": spec.what}
     if spec.what in WITHOUT_HEADS:
-        return {key: value for key, value in said.items() if key != "head"}
+        unsaid = ("head", "patch") if spec.what in WITHOUT_QUERY else ("head",)
+        return {key: value for key, value in said.items() if key not in unsaid}
     return said | {"direction": spec.direction, "scale": seen.scale_number(one.scale)}
 
 
-def _components(subject: Subject, layer: int) -> Table:
-    from playground.figures import components
-
-    (drawn,), _ = components.colours([components.patches(subject.seen, layer)])
+def _components(asks: tuple[Asked, ...], drawn: tuple[Map, ...]) -> Table:
+    """The colours of features as they are drawn: three maps for each."""
+    subject = asks[0].subject
     rows, columns = subject.seen.grid
     tokens = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    which = [{"layer": layer, "what": "components", "colour": colour} for colour in ("red", "green", "blue")]
-    return Table(_about(subject), subject.seen.grid, tokens, which, drawn.T.astype(np.float32))
+    names = ("red", "green", "blue")
+    which = [{"layer": one.spec.layer, "what": "components", "colour": name} for one in asks for name in names]
+    values = [one.colours.reshape(-1, 3).T for one in drawn]
+    return Table(_about(subject), subject.seen.grid, tokens, which, np.concatenate(values).astype(np.float32))
 
 
 def _atlas(subject: Subject) -> Table:

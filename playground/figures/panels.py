@@ -9,10 +9,11 @@ from string import ascii_lowercase
 
 from matplotlib.axes import Axes
 
-from playground.figures.sheet import Box, Sheet, fitting, small
+from playground.figures.sheet import Box, Sheet, fitting, fitting_words, small
 
 GAP = 0.9  # em, between panels
 CLOSE = 0.3  # em, between the panels of a grid
+NARROW = 8.5  # em, of a panel in a paper: its heading still fits
 HIGHEST = 7.5  # inches, of the panels of a figure in a paper: with its caption it stays on a page
 RAGGED = 0.6  # a last row with a hole in it has to make the pictures so much larger
 
@@ -32,7 +33,7 @@ class Panel:
         """`box` is the picture's; the heading stands over it, behind the panel's letter."""
         em, y = sheet.font / 72, box.y - 0.5 * sheet.font / 72
         if self.sub:
-            sheet.text(box.x, y, *fitting(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
+            sheet.text(box.x, y, *fitting_words(self.sub, box.width, small(sheet.font, 0.8)), colour=sheet.theme.muted)
             y -= 1.12 * em
         if self.heading:
             sheet.text(box.x, y, *fitting(f"{letter}{self.heading}", box.width, sheet.font, True), bold=True)
@@ -52,7 +53,7 @@ class Panels:
         """(height of a picture, pictures in a row)."""
         n, head = len(self.panels), max(p.heading_em() for p in self.panels) * em
         if height is None:
-            most = max(1, min(n, int((width + GAP * em) // (9 * em + GAP * em))))
+            most = max(1, min(n, int((width + GAP * em) // (NARROW * em + GAP * em))))
             rows = math.ceil(n / most)
             columns = math.ceil(n / rows)
             tallest = (HIGHEST - rows * head - (rows - 1) * GAP * em) / rows

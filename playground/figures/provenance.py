@@ -52,7 +52,7 @@ _OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
 
 def _scale(spec: Spec, subject: Subject) -> str:
     given = "off" if spec.layout == "scale" and spec.scale == "on" else spec.scale
-    number = captions.scale(subject.seen, given)
+    number = captions.scale(subject.seen, given).replace("no scale", "none")
     if subject.seen.scale_number(given) == subject.seen.native_scale == subject.seen.scale:
         return number
     return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"

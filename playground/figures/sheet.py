@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -105,6 +106,12 @@ def _source_sans() -> list[str]:
     return ["Source Sans Pro"]
 
 
+def writable(text: str) -> str:
+    """Letters that no font here has are shown as such, not as empty boxes."""
+    family = tuple(matplotlib.rcParams["font.family"])
+    return "".join(letter if _has(letter, family) else "�" for letter in text)
+
+
 @lru_cache(maxsize=4096)
 def _has(letter: str, family: tuple[str, ...]) -> bool:
     fonts = (get_font(fontManager.findfont(name)) for name in family)
@@ -118,7 +125,7 @@ def small(font: float, part: float) -> float:
 
 def text_width(text: str, points: float, bold: bool = False) -> float:
     """Inches, in the font of the house style."""
-    return points * _width(text, bold, tuple(matplotlib.rcParams["font.family"])) / 72
+    return points * _width(writable(text), bold, tuple(matplotlib.rcParams["font.family"])) / 72
 
 
 @lru_cache(maxsize=8192)
@@ -157,6 +164,16 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
         half -= 1
         text = f"{whole[:half].rstrip()}…{whole[-half:].lstrip()}"
     return text, size
+
+
+def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
+    """The same of a line of facts: those at its end go first, each as a whole."""
+    while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
+        shorter = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one of them
+        if shorter == text:
+            break
+        text = shorter
+    return fitting(text, width, points)
 
 
 class Drawing(Figure):
@@ -284,8 +301,8 @@ class Sheet:
         axes.add_patch(frame)
 
     def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **how) -> None:
-        """With its baseline at y. Letters that no font here has are shown as such, not as empty boxes."""
-        text = "".join(letter if _has(letter, tuple(matplotlib.rcParams["font.family"])) else "�" for letter in text)
+        """With its baseline at y."""
+        text = writable(text)
         place = (x / self.width, 1 - y / self.height)
         family = matplotlib.rcParams["font.family"]
         style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}

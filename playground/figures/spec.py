@@ -67,10 +67,10 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "over": ("grey", "photo", "none"),
     "pack": PACKS,
 }
-SCREEN_ONLY = ("components", "norm")  # drawn by the microscope alone
-SIGNED = ("score", "similarity")  # they may be negative: exposed from their smallest to their largest
+SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
-WITHOUT_HEADS = ("similarity", "rollout", *SCREEN_ONLY)
+WITHOUT_QUERY = ("components", "norm")  # all patches are shown alike, whoever asks
+WITHOUT_HEADS = ("similarity", "rollout", *WITHOUT_QUERY)
 MOVING_DPI = 96
 
 
@@ -150,7 +150,10 @@ class Spec:
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
-            raise PlaygroundError(f"{self.what.capitalize()} has no heads: take the layout head or convolution for it.")
+            have = "have" if self.what == "components" else "has"
+            raise PlaygroundError(
+                f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
+            )
 
     @property
     def made_for(self) -> Purpose:

@@ -204,7 +204,7 @@ def description(here: Session, layout: str, **look):
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
-        colours=view.get("colours", "shared"),
+        colours="own" if layout == "compare" else view.get("colours", "shared"),  # as on the screen: each its own
         log=view.get("log") == "true",
         smooth=view.get("smooth") == "true",
         **shown,

@@ -27,8 +27,8 @@ def cells(spec, seen, picture, **more):
     ("rows", "columns", "expected"),
     [
         ("layers:0,2", "heads:1-3", lambda seen: [seen.row(i, h, (3, 4)) for i in (0, 2) for h in (1, 2, 3)]),
-        ("heads:0,mean", "scales:on,off", lambda seen: [
-            *(seen.row(1, 0, (3, 4), scale) for scale in ("on", "off")),
+        ("heads:0-1,mean", "scales:on,off", lambda seen: [
+            *(seen.row(1, head, (3, 4), scale) for head in (0, 1) for scale in ("on", "off")),
             *(seen.rows(1, (3, 4), scale).mean(0) for scale in ("on", "off")),
         ]),
         ("patches:0,0-cls", None, lambda seen: [seen.row(1, 2, (0, 0)), seen.row(1, 2, "cls")]),
@@ -121,6 +121,50 @@ def test_the_colours_of_features_are_three_principal_components(seen, picture):
     shown = next(a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2)
     np.testing.assert_array_equal(np.asarray(shown).reshape(-1, 3), drawn)
     assert f"they hold {held:.0%} of what differs" in " ".join(text.get_text() for text in figure.texts)
+
+
+def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small, tmp_path, picture):
+    traces = [playground.trace(small, picture.rotate(turn)).of(picture, name) for turn, name in ((0, "a"), (90, "b"))]
+    look = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
+    drawn = playground.figure(traces[0], other=traces[1:], dpi=60, **look)
+    shown = [a.picture.at((8, 8)) for axes in drawn.axes for a in axes.findobj(Pixels) if a.zorder == 2]
+    expected = {layer: components.colours([components.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
+    for place, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
+        np.testing.assert_array_equal(np.asarray(shown[place]).reshape(-1, 3), expected[layer][row])
+    said = " ".join(text.get_text() for text in drawn.texts)
+    assert "what is alike has one colour" in said
+    assert "patch" not in said.replace("patches", "")
+    with np.load(playground.save(traces[0], tmp_path / "a.npz", other=traces[1:], **look)) as held:
+        np.testing.assert_array_equal(held["values_2"][3:], expected[2][1].T)
+        assert held["colour"].tolist() == ["red", "green", "blue"] * 2
+
+
+def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path):
+    spec = replace(SMALL, layout="head", what="norm", query=None)
+    lengths = seen.features(1).norm(dim=-1)
+    _, (table,) = numbers.collected(spec, seen, picture)
+    np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
+    assert not {"patch", "head"} & table.maps[0].keys()
+    shown = asked.asked(spec.settled(seen), asked.Subject(seen, picture, ""))[0].map()
+    span = domain(spec, [shown])
+    assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
+    said = [text.get_text() for text in figures.draw(spec, seen, picture).texts]
+    assert {"picture", "length of features", "after layer 1"} <= set(said)
+    assert "how long each patch’s features are." in " ".join(said)
+
+
+@pytest.mark.parametrize(
+    ("what", "rows", "sentence"),
+    [
+        ("similarity", "heads:0,1", "--what similarity has no heads"),
+        ("components", "patches:0,0-1,1", "the same whoever asks"),
+        ("rollout", "layers:0,1", "goes through all layers"),
+        ("norm", "scales:on,off", "comes out of the whole pass"),
+    ],
+)
+def test_an_axis_that_would_change_nothing_is_refused(seen, picture, what, rows, sentence):
+    with pytest.raises(PlaygroundError, match=f"would change nothing in this grid: .*{sentence}"):
+        figures.draw(replace(SMALL, what=what, rows=rows), seen, picture)
 
 
 def test_from_python_a_grid_needs_one_trace(seen, picture):

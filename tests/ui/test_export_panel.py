@@ -41,6 +41,7 @@ def test_a_figure_of_the_page_equals_the_commands(here, tmp_path, capsys, layout
 def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
     here.compare(pictures.sample("meadow"), "bundled")
     spec = export_panel.description(here, "compare", dpi=40)
+    assert spec.colours == "own", "on the screen each of two pictures has an exposure of its own"
     ours = np.asarray(Image.open(io.BytesIO(export_panel.picture(here, spec, "png"))))
     assert main(command(spec, tmp_path / "again.png").split()[3:]) == 0
     assert np.array_equal(ours, np.asarray(Image.open(tmp_path / "again.png")))

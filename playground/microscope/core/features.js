@@ -43,7 +43,7 @@ export function similarityInto(out, features, token, asked = features) {
 }
 
 const ITERATIONS = 60; // at most
-const STILL = 1e-9; // less than this turned: the direction is found
+const STILL = 1e-8; // less than this turned: the direction is found
 
 // The mean and the first three principal directions of all patches' unit vectors, of one picture or of several
 // together, so that the same part has the same colour in both. By power iteration: X is never multiplied out to width ×
@@ -54,6 +54,7 @@ export function principal(pictures) {
   const directions = [];
   for (let n = 0; n < 3; n++) {
     let direction = Float64Array.from({ length: width }, (_, x) => Math.sin(1 + x * (n + 1))); // any start but 0
+    normalise(direction); // else the first step already looks as if nothing turned
     for (let i = 0; i < ITERATIONS; i++) {
       const next = timesItself(patches, direction);
       for (const former of directions) takeOut(next, former);

@@ -1,0 +1,73 @@
+"""A figure as PDF, as the readers of a conference see it: real text in embedded outlines, and nobody's name."""
+
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+from figure_files import pdf_fonts, read_pdf
+from PIL import Image
+
+import playground
+from playground import figures
+from playground.figures import Spec
+from playground.samples import SAMPLES
+
+TRIO = Spec(image="кошка.jpg", model="untrained", layer=1, head=2, query=(3, 4), purpose="cvpr", footer=True)
+WORDS = {  # a layout -> what it says somewhere
+    "convolution": "3×3 convolution",
+    "heads": "head 3",
+    "grid": "mean of heads",
+    "wall": "layer",
+    "atlas": "on average over this picture",
+    "curves": "Lines: medians; bands:",
+}
+
+
+@pytest.fixture(scope="module")
+def photo():
+    return Image.open(SAMPLES[0].path).convert("RGB").resize((120, 120))
+
+
+@pytest.fixture(scope="module")
+def seen(photo):
+    return playground.trace(playground.load("untrained"), photo)
+
+
+def drawn(layout, seen, photo):
+    axes = {"rows": "layers:1,2", "columns": "heads:0,mean"} if layout == "grid" else {}
+    spec = replace(TRIO, layout=layout, **axes)
+    return figures.draw(spec) if layout == "curves" else figures.draw(spec, seen, photo)
+
+
+@pytest.mark.parametrize("layout", WORDS)
+@pytest.mark.parametrize("saved", ["by us", "by matplotlib"])
+def test_every_font_is_embedded_and_none_is_of_type_3(seen, photo, tmp_path, layout, saved):
+    figure, file = drawn(layout, seen, photo), tmp_path / "a.pdf"
+    figures.write(figure, file) if saved == "by us" else figure.savefig(file)
+    (page,) = read_pdf(file).pages
+    kinds = {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()}
+    assert kinds <= {"/TrueType", "/Type0"}
+    assert all(pdf_fonts(page).values()), pdf_fonts(page)
+    assert WORDS[layout] in " ".join(page.extract_text().split())
+
+
+def test_an_anonymous_pdf_has_no_name_no_digest_no_command_and_no_author(seen, photo, tmp_path):
+    spec = replace(TRIO, image="/home/jane/jane.jpg", anonymous=True, footer=False)
+    reader = read_pdf(figures.write(figures.draw(spec, seen, photo), tmp_path / "a.pdf"))
+    said = f"{dict(reader.metadata)} {reader.pages[0].extract_text()} {reader.xmp_metadata}"
+    assert not any(word in said for word in ("jane", "sha256", "python -m", "/Author", "CreationDate")), said
+
+
+@pytest.mark.parametrize("layout", ["convolution", "grid"])
+def test_poppler_reads_the_same(seen, photo, tmp_path, layout):
+    if not (shutil.which("pdffonts") and shutil.which("pdftotext")):
+        pytest.skip("pdffonts and pdftotext are not on this machine (poppler-utils has them): pypdf alone looked")
+    file = figures.write(drawn(layout, seen, photo), tmp_path / "a.pdf")
+    table = subprocess.check_output(["pdffonts", file], text=True).splitlines()[2:]
+    assert table
+    for line in table:
+        assert "TrueType" in line, line
+        assert line.split()[-5] == "yes", line  # embedded
+    said = " ".join(subprocess.check_output(["pdftotext", file, "-"], text=True).split())
+    assert WORDS[layout] in said

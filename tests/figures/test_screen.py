@@ -1,0 +1,125 @@
+"""A figure is exposed as the screen exposes what it shows: the browser's own modules say how, run by Node."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_javascript import node
+
+from playground.figures import Spec, components, maps, sheet
+from playground.figures.asked import Subject, asked
+
+ROOT = Path(__file__).parent.parent.parent
+CORE = ROOT / "playground" / "microscope" / "core"
+LAYER, HEAD, QUERY = 1, 2, (3, 4)
+VIEWS = [  # as in the microscope's view
+    {},
+    {"scale": "off"},
+    {"what": "value"},
+    {"what": "value", "direction": "column"},
+    {"direction": "column"},
+    {"what": "score"},
+    {"what": "score", "scale": "0.1"},
+    {"log": True},
+    {"ceiling": 0.03},
+    {"ceiling": 0.2, "log": True},
+]
+
+
+def in_javascript(modules: list[str], lines: str):
+    imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in modules)
+    program = f'import {{ readFileSync }} from "node:fs"; {imports} process.stdout.write(JSON.stringify({lines}));'
+    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+@pytest.fixture
+def on_screen(seen, tmp_path):
+    """For each view (the exposure of the large picture, the one that all heads share): low, high and whether log."""
+    (tmp_path / "pack.bin").write_bytes(seen.to_bytes())
+    asks = [
+        [
+            seen.scale_number(view.get("scale", "on")),
+            view.get("what", "weight"),
+            view.get("direction", "row"),
+            view.get("ceiling", "auto"),
+            view.get("log", False),
+        ]
+        for view in VIEWS
+    ]
+    return in_javascript(
+        ["core", "answers"],
+        f"""{json.dumps(asks)}.map(([scale, what, direction, ceiling, log]) => {{
+            const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
+            const made = answers.createAnswers(pack);
+            answers.prepareColumns(made, [{LAYER}], {HEAD}, scale, 1e9);
+            answers.answerLayer(made, {LAYER}, {seen.token(QUERY)}, scale, what, direction);
+            const at = {HEAD} * pack.tokens;
+            return [
+              answers.ownExposure(made.drawn, at, pack, what, ceiling, log),
+              answers.sharedDomain(made, {LAYER}, scale, what, ceiling, log),
+            ];
+        }})""",
+    )
+
+
+def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_screen):
+    for view, (own, shared) in zip(VIEWS, on_screen, strict=True):
+        spec = Spec(image="disc.png", model="small", layer=LAYER, head=HEAD, query=QUERY, **view).settled(seen)
+        for layout, theirs in (("head", own), ("heads", shared)):
+            if layout == "heads" and spec.what == "score":
+                continue  # the screen's axis holds for every patch under the cursor, a figure's for what it shows
+            asks = asked(replace(spec, layout=layout), Subject(seen, picture, ""))
+            ours = maps.domain(spec, [one.map() for one in asks])
+            assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
+            assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
+            assert ours.log == theirs["log"], (view, layout)
+
+
+def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
+    features = seen.features(LAYER).numpy()
+    lengths, alike = in_javascript(
+        ["features"],
+        f"""(() => {{
+            const raw = Float32Array.from({features.ravel().tolist()});
+            const made = features.makeFeatures(raw, {seen.tokens}, {features.shape[1]}, {len(seen.prefix)});
+            const alike = features.similarityInto(new Float32Array({seen.tokens}), made, {seen.token(QUERY)});
+            return [[...made.norms], [...alike]];
+        }})()""",
+    )
+    for what, theirs in (("norm", lengths), ("similarity", alike)):
+        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=what).settled(seen)
+        np.testing.assert_allclose(maps.answer(seen, spec, LAYER, 0, None), theirs, rtol=1e-4, atol=1e-5)
+        shown = asked(spec, Subject(seen, picture, ""))[0].map()
+        span, patches = maps.domain(spec, [shown]), theirs[len(seen.prefix) :]
+        assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
+
+
+def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
+    """Of features whose components differ in strength: the screen finds those by sixty steps at most."""
+    random = np.random.default_rng(0)
+    strengths = np.array([4, 2, 1, *[0.1] * 9])
+    pictures = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]
+    pixels = in_javascript(
+        ["features"],
+        f"""(() => {{
+            const raws = {json.dumps([one.ravel().tolist() for one in pictures])};
+            const made = raws.map((raw) => features.makeFeatures(Float32Array.from(raw), raw.length / 12, 12, 0));
+            const found = features.principal(made);
+            return made.map((one) => [...features.componentPixels(one, found)]);
+        }})()""",
+    )
+    ours, _ = components.colours([one / np.linalg.norm(one, axis=1, keepdims=True) for one in pictures])
+    for theirs, mine in zip(pixels, ours, strict=True):
+        rgb = np.array(theirs, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
+        assert np.abs(mine.astype(int) - rgb).max() <= 2
+
+
+def test_the_font_is_the_app_s():
+    settings = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    assert "font" not in settings, "Streamlit's own is Source Sans"
+    assert sheet.families(None)[0].startswith("Source Sans")
