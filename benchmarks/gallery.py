@@ -11,10 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from playground.__main__ import main  # noqa: E402
+from playground.figures.request import from_files  # noqa: E402
+from playground.figures.spec import Spec, query_words  # noqa: E402
 
 FOLDER = ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
+# {other} and {walk} are found in what the models answer: see `found`
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # a file's name -> what it shows, and the options that make it
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
@@ -24,8 +27,12 @@ FIGURES = {  # a file's name -> what it shows, and the options that make it
         "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures "
         "--columns heads:0-5 --for page --dpi 200",
     ),
-    "components.png": ("The colours of features", f"{CAT} --layout components --layer 11 --for page --dpi 150"),
-    "queries.png": ("Two patches in one picture", f"{CAT} --with-patch 18,15 --for page --dpi 150"),
+    "components.png": (
+        "The colours of features: alike is what has the same colour, in all pictures",
+        "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures --columns layers:2,5,8,11 "
+        "--what components --for page --dpi 150",
+    ),
+    "queries.png": ("Two patches in one picture", f"{CAT} --with-patch {{other}} --for page --dpi 150"),
     "photo.png": (
         "Over the photograph's own colours, with an outline",
         f"{CAT} --over photo --mass 0.6 --for page --dpi 150",
@@ -40,9 +47,34 @@ FIGURES = {  # a file's name -> what it shows, and the options that make it
     "layers.webp": ("A sweep through the layers", f"{CAT} --sweep layers --dpi 64"),
     "patches.webp": (
         "A walk over the picture",
-        "meadow --layout convolution --sweep patches:9,7-10,11-4,10-9,7 --dpi 64",
+        "meadow --layout convolution --sweep patches:{walk} --dpi 64",
     ),
 }
+
+
+def found(options: str) -> str:
+    """With the patches that it leaves open: `other`, whose row has least in common with that of the picture's start,
+    and `walk`, from the start to the patch that it listens to most, outside of its neighbourhood, and back."""
+    if "{" not in options:
+        return options
+    words = shlex.split(options)
+    model = words[words.index("--model") + 1] if "--model" in words else "bundled"
+    spec = Spec(image=words[0], model=model)
+    seen, _, _ = from_files(spec)
+    spec = spec.settled(seen)
+    head = spec.look.head if spec.look else spec.head
+    rows = seen.weights(spec.layer)[head][len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
+    row, column = spec.query
+    start = row * seen.grid[1] + column
+    common = rows.minimum(rows[start]).sum(-1)
+    peaked = rows.amax(-1) >= rows.amax(-1).median()  # else it would be one that listens to nobody in particular
+    other = divmod(int(common.masked_fill(~peaked, 2).argmin()), seen.grid[1])
+    most = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
+    most[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
+    end = divmod(int(most.argmax()), seen.grid[1])
+    return options.format(
+        other=query_words(other), walk="-".join(query_words(place) for place in (spec.query, end, spec.query))
+    )
 
 
 def line(name: str, options: str) -> list[str]:
@@ -53,7 +85,8 @@ def line(name: str, options: str) -> list[str]:
 def draw() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     parts = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
-    for name, (title, options) in FIGURES.items():
+    for name, (title, asked) in FIGURES.items():
+        options = found(asked)
         if main(line(str(FOLDER / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(FOLDER / name).stat().st_size / 1000:.0f} kB")

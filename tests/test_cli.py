@@ -1,10 +1,11 @@
+import shlex
 import subprocess
 import sys
 
 import pytest
 from PIL import Image
 
-from playground.__main__ import main
+from playground.__main__ import EXAMPLES, _parser, main
 
 
 @pytest.fixture
@@ -83,6 +84,11 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
 def test_help_shows_examples():
     out = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
     assert "python -m playground figure meadow --patch 9,7 -o cat.png" in out
+
+
+def test_the_examples_of_the_help_can_be_typed():
+    for line in EXAMPLES.replace("PROGRAM", "playground").splitlines()[1:]:
+        assert _parser().parse_args(shlex.split(line)[1:]).run, line
 
 
 def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_here, tmp_path, monkeypatch, capsys):

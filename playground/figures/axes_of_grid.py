@@ -79,7 +79,7 @@ def called(axis: Axis, value, seen, model: str) -> str:
     if axis.name == "layers":
         return f"layer {value}"
     if axis.name == "heads":
-        return {"mean": "mean of heads", "max": "largest of heads"}.get(value) or f"head {value}"
+        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
     if axis.name == "scales":
         said = captions.scale(seen, value)
         return said if said == "no scale" else f"scale {said}"

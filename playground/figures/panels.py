@@ -144,19 +144,26 @@ class Grid:
         points, y = small(sheet.font, 0.9), box.y + top
         for row, panels in enumerate(self.panels):
             if self.beside:
-                text, size = fitting(self.beside[row], side, points, True)
+                text, size = _title(self.beside[row], side, points)
                 turned = {"rotation": 90, "ha": "center", "va": "center", "rotation_mode": "anchor"}
                 sheet.text(box.x + 0.6 * em, y + side / 2, text, size, bold=True, **turned)
             x = box.x + left
             for column, panel in enumerate(panels):
                 wide = side * aspects[column]
                 if row == 0 and self.above:
-                    text, size = fitting(self.above[column], wide, points, True)
+                    text, size = _title(self.above[column], wide, points)
                     sheet.text(x + wide / 2, box.y + top - 0.5 * em, text, size, bold=True, ha="center")
                 place = Box(x + (wide - side * panel.aspect) / 2, y, side * panel.aspect, side)
                 panel.draw(sheet, sheet.panel(place, panel.grid), place)
                 x += wide + gap
             y += side + gap
+
+
+def _title(text: str, room: float, points: float) -> tuple[str, float]:
+    """ "layer 5" is "5" where there is no room for more."""
+    said = fitting(text, room, points, True)
+    number = text.rpartition(" ")[2]
+    return fitting(number, room, points, True) if "…" in said[0] and number.isdecimal() else said
 
 
 @dataclass(frozen=True)

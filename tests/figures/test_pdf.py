@@ -17,7 +17,7 @@ TRIO = Spec(image="кошка.jpg", model="untrained", layer=1, head=2, query=(3
 WORDS = {  # a layout -> what it says somewhere
     "convolution": "3×3 convolution",
     "heads": "head 3",
-    "grid": "mean of heads",
+    "grid": "mean",
     "wall": "layer",
     "atlas": "on average over this picture",
     "curves": "Lines: medians; bands:",
