@@ -98,6 +98,8 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
     """Every file's name is known, and no two are the same, before the first one is written."""
     short = picture_files.distinct(images)
     if "pictures" in (spec.rows, spec.columns):  # all of them in one figure
+        if comma := next((name for name in images if "," in name), None):
+            raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {comma}.")
         axis = f"pictures:{','.join(images)}"
         spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
         images = images[:1]

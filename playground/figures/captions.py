@@ -83,6 +83,10 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
+def from_to(low: float, high: float) -> str:
+    return " to ".join(dict.fromkeys((percent(low), percent(high))))
+
+
 def outside(map_: Map, spec: Spec) -> str:
     """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
     if spec.head == "max" and spec.what == "weight":
@@ -133,7 +137,7 @@ def held(maps: list[Map]) -> str:
     if maps[0].colours is None:
         return ""
     shares = [one.held for one in maps]
-    said = " to ".join(dict.fromkeys(f"{share:.0%}" for share in (min(shares), max(shares))))
+    said = from_to(min(shares), max(shares))
     alike = "; after one layer of one model, what is alike has one colour" if len({*shares}) < len(shares) else ""
     return f"; they hold {said} of what differs between patches{alike}"
 
@@ -216,7 +220,7 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     who = " and ".join(sorted(names, key=str.isupper, reverse=True))
     low, high = min(map(taken, maps)), max(map(taken, maps))
     verb = "take" if len(names) > 1 or "registers" in names else "takes"
-    return f"Not in the pictures: {who} {verb} {percent(low)} to {percent(high)} of the row."
+    return f"Not in the pictures: {who} {verb} {from_to(low, high)} of the row."
 
 
 def title(spec: Spec) -> str:

@@ -248,8 +248,9 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
     for line in band.legend:
         for shift, colour, said, shape in line:
             swatch = sheet.axes(Box(x + shift, y + 0.1 * em, 0.8 * em, 0.8 * em))
-            swatch.add_patch(Rectangle((0, 0), 1, 1, color=colour, linewidth=0))
-            sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.34 * em)
+            edge = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # white is a colour too
+            swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge))
+            sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
             sheet.text(x + shift + 1.3 * em, y + 0.78 * em, said, small(sheet.font, SMALL))
         y += 1.5 * em
     return y + 0.5 * em

@@ -85,21 +85,27 @@ def _queries(spec: Spec, asks: list[Asked]) -> Content:
         sheet.print(panel_axes, subject.image, box, drawn)
         for one, ink, dashes in zip(shown, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
             sheet.outline(panel_axes, light.outlines(prints.densest(one.grid, spec)), box, ink, dashes)
-        for patch, ink in zip(patches, prints.INKS, strict=False):
-            sheet.mark(panel_axes, patch, box, colour=ink)
+        _mark_each(sheet, panel_axes, patches, box)
 
     panels = [Panel(captions.method(spec), captions.place(spec, spec.layer, spec.head), subject.seen.grid, draw)]
     if spec.made_for.roomy:
 
         def photo(sheet, panel_axes, box) -> None:
             sheet.photo(panel_axes, subject.image, box)
-            for patch, ink in zip(patches, prints.INKS, strict=False):
-                sheet.mark(panel_axes, patch, box, colour=ink)
+            _mark_each(sheet, panel_axes, patches, box)
 
         panels = [Panel("queries", f"{len(asks)} patches", subject.seen.grid, photo), *panels]
-    legend = tuple((ink, captions.asked(one.spec.query), "") for ink, one in zip(prints.INKS, asks, strict=False))
+    words = [captions.asked(one.spec.query) for one in asks]
+    legend = tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False))
     said = captions.queries_caption(spec, subject.seen, len(asks), span)
     return Content(Panels(panels), None, said, captions.prefix_line(spec, shown), legend)
+
+
+def _mark_each(sheet, panel_axes, patches: list, box) -> None:
+    """In a colour and with a shape of its own: colours are alike in grey."""
+    for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
+        sheet.mark(panel_axes, patch, box, colour=ink)
+        sheet.sign(panel_axes, patch, box, symbol)
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
@@ -226,8 +232,7 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
     prefix = (
         ""
         if taken is None or not spec.prefix
-        else f"Not in the maps: the prefix tokens take {captions.percent(taken.min())} to "
-        f"{captions.percent(taken.max())}."
+        else f"Not in the maps: the prefix tokens take {captions.from_to(taken.min(), taken.max())}."
     )
     said = " ".join([_upper(caption), *(captions.altered(spec, seen) if spec.whole else [])])
     return Content(Matrix(seen.layers, seen.heads, 1, draw), span, said, prefix, legend)

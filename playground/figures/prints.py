@@ -62,6 +62,7 @@ def magma(share: np.ndarray) -> np.ndarray:
 # Several patches in one picture ---------------------------------------------------------------------------------------
 
 INKS = ("#F0E442", "#5BD1D7", "#FF8A80", "#B39DFF", "#8FE388", "#FFFFFF")  # of the patches that ask, in turn
+SYMBOLS = ("circle", "square", "triangle-left", "diamond", "star", "hexagon")
 DASHES = (
     "-",
     (0, (4, 1.5)),

@@ -88,10 +88,8 @@ def families(font: str | None) -> list[str]:
         return [*_source_sans(), FALLBACK]
     known = sorted({entry.name for entry in fontManager.ttflist})
     if font not in known:
-        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4)
-        raise PlaygroundError(
-            f"There is no font {font!r} on this machine; the nearest are {', '.join(near) or 'none'}."
-        )
+        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4) or known[:3]
+        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(near)}.")
     return list(dict.fromkeys([font, FALLBACK]))
 
 
@@ -269,6 +267,11 @@ class Sheet:
             place = (patch[1], patch[0])
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
+
+    def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
+        """A shape within the mark."""
+        if patch is not None and self.spec.marker:
+            self.shape(axes, patch[1] + 0.5, patch[0] + 0.5, symbol, 0.42 * _cell(axes, box))
 
     def shape(self, axes: Axes, x: float, y: float, symbol: str, points: float) -> None:
         """One of the habits' shapes, white on black."""

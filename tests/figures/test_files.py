@@ -346,6 +346,8 @@ def test_the_caption_is_a_file_of_its_own_and_latex_reads_it(seen, photo, tmp_pa
     assert r"\includegraphics[width=7in]{cat_1.pdf}" in tex
     assert r"\label{fig:cat-1}" in tex
     assert not re.search(r"(?<!\\)%", tex.split(r"\caption")[1])
+    tex = playground.save(seen, tmp_path / "a.tex", layout="components", image=photo).read_text()
+    assert tex.splitlines()[0].endswith(", after layer 2")
 
 
 def test_tex_writes_roots_and_signs():

@@ -73,6 +73,16 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     ]
 
 
+def test_a_comma_in_a_picture_s_name_is_a_sentence(picture, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    picture.save("a,b.png")
+    assert (
+        main(["figure", "a,b.png", "--model", "untrained", "--layout", "grid", "--rows", "pictures", "-o", "g.png"])
+        == 2
+    )
+    assert "rename a,b.png" in capsys.readouterr().err
+
+
 def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
     traces = [playground.tracing.trace(small, picture).of(picture, name) for name in ("disc", "again", "third")]
     look = {"layout": "grid", "rows": "pictures", "purpose": "page", "dpi": 60}
