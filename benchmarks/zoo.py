@@ -18,7 +18,7 @@ def main() -> None:
     import torch
     from tqdm import tqdm
 
-    from playground import zoo
+    from playground import timm_models
     from playground.checkpoints import from_eva
     from playground.vit import VisionTransformer
 
@@ -26,9 +26,9 @@ def main() -> None:
     for name in tqdm(names, unit="model", disable=not sys.stderr.isatty()):
         with torch.device("meta"):
             peer = timm.create_model(name)
-            reason = zoo.why_not(peer)
+            reason = timm_models.why_not(peer)
             if reason is None:
-                ours = VisionTransformer(zoo.timm_config(name))
+                ours = VisionTransformer(timm_models.timm_config(name))
                 ours.load_state_dict(from_eva(peer.state_dict()), strict=True, assign=True)
         reasons[reason] += 1
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")

@@ -16,9 +16,9 @@ from playground.errors import PlaygroundError
 
 def list_models(pattern: str | None) -> None:
     """Prints the curated models, or all of timm's that match the pattern and can be loaded."""
-    from playground import zoo
+    from playground import timm_models, zoo
 
-    names = list(zoo.CURATED) if pattern is None else zoo.matching(pattern)
+    names = list(zoo.CURATED) if pattern is None else timm_models.matching(pattern)
     looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
     cards = [card for name in looking if (card := zoo.card(name))]
     if not cards:
@@ -62,10 +62,10 @@ def download(names: list[str], compare: bool = False) -> None:
 
 def _check(names: list[str]) -> None:
     if names:
-        from playground import zoo
+        from playground import timm_models
 
         for name in names:
-            zoo.timm_config(name)
+            timm_models.timm_config(name)
 
 
 def _from_the_hub(name: str) -> None:

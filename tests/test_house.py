@@ -13,7 +13,7 @@ FLOORS = (  # from the ground up: a room may import what lies below it, and noth
     ("errors", "version", "assets", "positions"),
     ("vit", "pack", "decoding", "onnx_file", "names"),
     ("checkpoints", "told"),
-    ("borrowed",),
+    ("borrowed", "timm_models"),
     ("images", "zoo"),
     ("tracing", "catalogue"),
     ("analysis", "lessons", "scenes"),

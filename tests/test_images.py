@@ -5,10 +5,16 @@ import io
 import math
 import struct
 import warnings
+import zlib
 
 import hostile
 import numpy as np
 import pytest
+from hostile.gifs_and_bmps import bmp
+from hostile.jpegs import jpeg_with, segment
+from hostile.making import NOISE
+from hostile.pngs import png
+from hostile.tiffs import long, tiff
 from pictures import BLUE, GREEN, RED, WHITE, alike, corners, exif, quarters, saved
 from PIL import Image, ImageCms
 
@@ -95,7 +101,7 @@ def test_exif_turns_a_picture_upright(kind, orientation):
     [
         b"Exif\0\0",
         b"Exif\0\0II*\0\xff\xff\xff\xff",
-        b"Exif\0\0" + hostile.NOISE,
+        b"Exif\0\0" + NOISE,
         b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + bytes(60),
         b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x0112, 3, 2**32 - 1, 8, 8),
         b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x0112, 3, 1, 9, 8),
@@ -145,7 +151,7 @@ def test_big_endian_and_sixteen_bit_rgb_open_too():
     dark = Image.fromarray(np.full((32, 32), 2570, np.uint16))
     assert open_image(saved(dark.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
     row = b"\0" + struct.pack(">HHH", 65535, 0, 32768) * 64
-    deep = hostile.png(bits=16, pixels=hostile.zlib.compress(row * 64))
+    deep = png(bits=16, pixels=zlib.compress(row * 64))
     assert alike(open_image(deep).getpixel((9, 9)), (255, 0, 128), 1)
 
 
@@ -213,7 +219,7 @@ def test_a_colour_profile_is_followed(kind):
     assert alike(corners(open_image(data)), [GREEN, RED, BLUE, WHITE], 30)
 
 
-@pytest.mark.parametrize("profile", [b"rubbish", hostile.NOISE, swapped_profile()[:200], bytes(200)])
+@pytest.mark.parametrize("profile", [b"rubbish", NOISE, swapped_profile()[:200], bytes(200)])
 def test_a_broken_or_unfitting_profile_is_ignored(profile):
     assert corners(open_image(saved(quarters(), "PNG", icc_profile=profile))) == [RED, GREEN, BLUE, WHITE]
     grey = saved(Image.new("L", (32, 32), 99), "PNG", icc_profile=swapped_profile())
@@ -235,25 +241,23 @@ def test_ten_thousand_frames_cost_no_more_than_one():
 
 
 QUIRKS = {
-    "a JPEG with rubbish after it": saved(quarters(), "JPEG", quality=95) + hostile.NOISE,
+    "a JPEG with rubbish after it": saved(quarters(), "JPEG", quality=95) + NOISE,
     "a progressive JPEG": saved(quarters(), "JPEG", quality=95, progressive=True),
     "an arithmetic of restarts": saved(quarters(), "JPEG", quality=95, restart_marker_blocks=1),
-    "a JPEG with odd comments": hostile.jpeg_with(
-        hostile.segment(0xFE, b"\xff\xda\xff\xd9") * 200, saved(quarters(), "JPEG", quality=95)
+    "a JPEG with odd comments": jpeg_with(
+        segment(0xFE, b"\xff\xda\xff\xd9") * 200, saved(quarters(), "JPEG", quality=95)
     ),
-    "a JPEG of 500 large EXIF blocks": hostile.jpeg_with(
-        hostile.segment(0xE1, b"Exif\0\0" + bytes(60_000)) * 500, saved(quarters(), "JPEG", quality=95)
+    "a JPEG of 500 large EXIF blocks": jpeg_with(
+        segment(0xE1, b"Exif\0\0" + bytes(60_000)) * 500, saved(quarters(), "JPEG", quality=95)
     ),
     "a PNG without its end": saved(quarters(), "PNG")[:-12],
-    "a PNG with rubbish after it": saved(quarters(), "PNG") + hostile.NOISE,
-    "a BMP from top to bottom": hostile.bmp(64, -48, data=quarters().tobytes("raw", "BGR")),
-    "a TIFF whose next page is itself": hostile.tiff(hostile.long(257, 48), pixels=quarters().tobytes(), following=8),
-    "a TIFF with a million numbers that nobody asked for": hostile.tiff(
-        hostile.long(257, 48), (700, 5, 10**6, b"\1\0\0\0" * 2 * 10**6), pixels=quarters().tobytes()
+    "a PNG with rubbish after it": saved(quarters(), "PNG") + NOISE,
+    "a BMP from top to bottom": bmp(64, -48, data=quarters().tobytes("raw", "BGR")),
+    "a TIFF whose next page is itself": tiff(long(257, 48), pixels=quarters().tobytes(), following=8),
+    "a TIFF with a million numbers that nobody asked for": tiff(
+        long(257, 48), (700, 5, 10**6, b"\1\0\0\0" * 2 * 10**6), pixels=quarters().tobytes()
     ),
-    "a TIFF whose EXIF lies beyond the file": hostile.tiff(
-        hostile.long(257, 48), hostile.long(34665, 2**31), pixels=quarters().tobytes()
-    ),
+    "a TIFF whose EXIF lies beyond the file": tiff(long(257, 48), long(34665, 2**31), pixels=quarters().tobytes()),
     "a tiled TIFF": saved(quarters(), "TIFF", tiffinfo={322: 32, 323: 16}),
     "a TIFF of LZW strips": saved(quarters(), "TIFF", compression="tiff_lzw"),
     "a TIFF of JPEG strips": saved(quarters(), "TIFF", compression="jpeg", quality=95),

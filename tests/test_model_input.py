@@ -2,9 +2,9 @@
 
 import math
 
-import hostile
 import numpy as np
 import pytest
+from hostile.making import NOISE
 from pictures import BLUE, GREEN, RED, WHITE, corners, quarters
 from PIL import Image
 
@@ -63,7 +63,7 @@ def test_the_model_sees_the_whole_picture_and_so_does_the_person():
 
 @pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"])
 def test_the_input_is_what_is_displayed_normalised(interpolation):
-    picture = Image.frombytes("RGB", (80, 80), hostile.NOISE[: 80 * 80 * 3])
+    picture = Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3])
     mean, std, size = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), (48, 64)
     tensor = model_input(picture, size, mean, std, interpolation)
     assert (tuple(tensor.shape), str(tensor.dtype), tensor.is_contiguous()) == ((1, 3, 48, 64), "torch.float32", True)
@@ -73,7 +73,7 @@ def test_the_input_is_what_is_displayed_normalised(interpolation):
 
 def test_the_input_equals_that_of_timms_own_transform():
     timm = pytest.importorskip("timm")
-    picture = Image.frombytes("RGB", (80, 80), hostile.NOISE[: 80 * 80 * 3])
+    picture = Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3])
     wants = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "interpolation": "bicubic"}
     theirs = timm.data.create_transform((3, 32, 32), crop_pct=1.0, **wants)(picture)
     ours = model_input(picture, (32, 32), **wants)

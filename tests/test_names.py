@@ -44,7 +44,7 @@ def test_every_form_of_name_has_a_plain_one(name):
 def test_no_name_of_timm_is_shown_as_a_file_s():
     import timm
 
-    from playground.zoo import PLAIN_MODULES
+    from playground.timm_models import PLAIN_MODULES
 
     names = [name for module in PLAIN_MODULES for name in timm.list_models(module=module)]
     shown = {name: plain_name(name) for name in names}

@@ -10,7 +10,7 @@ import torch
 from conftest import SMALL, scramble
 
 import playground
-from playground import zoo
+from playground import timm_models, zoo
 from playground.checkpoints import from_eva
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
@@ -48,7 +48,7 @@ FAMILIES = {  # a name of each family, and what is cut down so that the test is 
 def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
-    ours = VisionTransformer(zoo._read_config(reference, name)).eval()
+    ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
     zoo.fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
     for block in reference.blocks:
         block.attn.fused_attn = False
@@ -145,11 +145,11 @@ def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, t
 def test_a_spread_of_names_loads():
     names = timm.list_models(["vit_*", "deit*"])
     for name in names[::9]:
-        if zoo.loads(name):
+        if timm_models.loads(name):
             with torch.device("meta"):
-                reference, ours = timm.create_model(name), VisionTransformer(zoo.timm_config(name))
+                reference, ours = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
             ours.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
-    assert sum(map(zoo.loads, names[::9])) / len(names[::9]) > 0.6
+    assert sum(map(timm_models.loads, names[::9])) / len(names[::9]) > 0.6
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_name_that_can_t_load_says_why_and_names_the_nearest_that_can(name, re
     with pytest.raises(PlaygroundError, match=reason) as error:
         playground.load(name, pretrained=False)
     nearest = str(error.value).split("The nearest that can is ")[1].rstrip(".")
-    assert zoo.loads(nearest)
+    assert timm_models.loads(nearest)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _load(name: str):
 
 def fetch(name: str, report: type | None = None) -> None:
     """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
-    from playground import zoo
+    from playground import timm_models, zoo
 
     offline = settings.now().offline
     if name in borrowed.GROUPS:
@@ -83,7 +83,7 @@ def fetch(name: str, report: type | None = None) -> None:
     if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
         return None
     if name not in _known():
-        zoo.timm_config(name)  # says what is wrong with a name before the first byte comes
+        timm_models.timm_config(name)  # says what is wrong with a name before the first byte comes
     if not offline and not is_here(name):
         hub.check(name)
     _check_size(name)
@@ -210,10 +210,10 @@ def cards() -> list[Card]:
 
 def search(text: str, most: int = 12) -> list[Card]:
     """Of all plain ViTs of timm those whose name or plain name holds these words."""
-    from playground import zoo
+    from playground import timm_models, zoo
 
     words = text.lower().split()
-    names = [n for n in zoo.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
+    names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
     found = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(found) == most:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import hostile
 import pytest
+from hostile.making import saved as plain
 from PIL import Image
 from websockets.exceptions import ConnectionClosed
 
@@ -81,7 +82,7 @@ def token(server) -> str:
 
 
 def test_an_upload_needs_the_page_s_own_token(server, stranger):
-    data, kind = form(hostile.saved("PNG"))
+    data, kind = form(plain("PNG"))
     url, ours, another = stranger.upload_url(), token(server), token(server)
     refused = [{}, {"Cookie": f"_streamlit_xsrf={ours}"}, {"X_Xsrftoken": ours}]
     refused.append({"Cookie": f"_streamlit_xsrf={ours}", "X_Xsrftoken": another})

@@ -1,0 +1,233 @@
+"""timm's models: which of them are plain ViTs, how they are built, and where their weights lie.
+
+The model that is built is our own VisionTransformer. Importing timm takes seconds, so it happens only when one of its
+names is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from playground.assets import SHIPPED
+from playground.errors import PlaygroundError
+from playground.vit import Config
+
+WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
+PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
+
+DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but needs no import of timm
+    image_size=(518, 518), patch_size=14, depth=12, width=384, mlp_width=1536, heads=6, classes=0, layer_scale=True,
+    mean=(0.485, 0.456, 0.406), std=(0.229, 0.224, 0.225),
+)  # fmt: skip
+
+
+def matching(pattern: str) -> list[str]:
+    """timm's names with published weights that match: part of a name, or a pattern with * and ?."""
+    import timm
+
+    wide = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
+    return [name for module in PLAIN_MODULES for name in timm.list_models(wide, module=module, pretrained=True)]
+
+
+# Architectures --------------------------------------------------------------------------------------------------------
+
+
+def timm_config(name: str) -> Config:
+    """Our Config for one of timm's models; PlaygroundError says why if our VisionTransformer can't be built like it."""
+    if name == "dinov2-small":
+        return DINOV2_SMALL
+    import timm
+
+    check_name(name)
+    with torch.device("meta"):  # shapes only: no memory, no random numbers
+        model = timm.create_model(name)
+    if reason := why_not(model):
+        nearest = _nearest_that_loads(name)
+        raise PlaygroundError(f"{name} can't be loaded: {reason}. The nearest that can is {nearest}.")
+    return read_config(model, name)
+
+
+def check_name(name: str) -> None:
+    import timm
+
+    architecture = name.split(".")[0]
+    if not re.fullmatch(r"\w+(\.\w+)?", name, re.ASCII) or not timm.is_model(architecture):
+        raise PlaygroundError(
+            f"There is no model called {name!r}; the nearest that loads is {_nearest_that_loads(name)}."
+        )
+    tags = timm.list_models(f"{architecture}.*", pretrained=True)
+    if "." in name and name not in tags:
+        known = ", ".join(tags) or "none at all"
+        raise PlaygroundError(f"{architecture} has no weights called {name.split('.')[1]!r}; published are {known}.")
+
+
+def why_not(model: Any) -> str | None:
+    """Why our VisionTransformer can't be this timm model, or None if it can."""
+    kind = type(model).__name__
+    if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+        extra = " with a relative-position bias added to its scores" if "RelPos" in kind else ""
+        return f"it is a {kind}{extra}, not a plain Vision Transformer"
+    if type(model.patch_embed).__name__ != "PatchEmbed":
+        return "a convolutional network stands before its patches"
+    block, rope = model.blocks[0], getattr(model, "rope", None)
+    if type(block).__name__ not in ("Block", "EvaBlock"):
+        return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
+        return "it turns queries and keys in another way than DINOv3"
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention"):
+        return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
+    if getattr(block.attn, "gate", None) is not None or not isinstance(block.attn.norm, torch.nn.Identity):
+        return "it gates or normalises what its attention answers"
+    if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
+        return "its norms are not LayerNorm"
+    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
+        return "its MLP has a norm or an activation that no published plain ViT has"
+    if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
+        return "its heads together are not as wide as its tokens"
+    if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
+        return f"it pools its tokens by {model.global_pool!r}"
+    return None
+
+
+def _activation(mlp: Any) -> str | None:
+    kind = type(mlp.act).__name__
+    if kind == "GELU":
+        return "gelu" if mlp.act.approximate == "none" else "gelu_tanh"
+    return {"GELUTanh": "gelu_tanh", "QuickGELU": "quick_gelu", "SiLU": "silu"}.get(kind)
+
+
+def read_config(model: Any, name: str) -> Config:
+    import timm.data
+
+    block, identity = model.blocks[0], torch.nn.Identity
+    eva = type(model).__name__ == "Eva"
+    dist = getattr(model, "dist_token", None) is not None
+    wants = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
+    positions = "patches" if model.no_embed_class else "learned"
+    if model.pos_embed is None:
+        positions = "none" if getattr(model, "rope", None) is None else "rotary"
+    norms = {"tokens": model.norm, "pooled": model.fc_norm}
+    places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
+    return Config(
+        image_size=tuple(model.patch_embed.img_size),
+        patch_size=model.patch_embed.patch_size[0],
+        depth=len(model.blocks),
+        width=model.embed_dim,
+        mlp_width=block.mlp.fc2.in_features,
+        heads=block.attn.num_heads,
+        classes=model.num_classes,
+        cls_token=model.cls_token is not None,
+        dist_token=dist,
+        registers=0 if model.reg_token is None else model.reg_token.shape[1],
+        positions=positions,
+        pool=model.global_pool,
+        norm_place=places[0] if places else "nowhere",
+        pre_norm=not isinstance(model.norm_pre, identity),
+        qk_norm=not isinstance(block.attn.q_norm, identity),
+        qkv_bias=(block.attn.q_bias if eva else block.attn.qkv.bias) is not None,
+        layer_scale=(block.gamma_1 is not None) if eva else not isinstance(block.ls1, identity),
+        activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not lets no None through
+        gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
+        eps=block.norm1.eps,
+        mean=tuple(wants["mean"]),
+        std=tuple(wants["std"]),
+        interpolation=wants["interpolation"],
+        labels=_labels(model, name),
+    )
+
+
+def _labels(model: Any, name: str) -> tuple[str, ...]:
+    import timm.data
+
+    subset = timm.data.infer_imagenet_subset(model)
+    if not subset or not model.num_classes:
+        return ()
+    info = timm.data.ImageNetInfo(subset)
+    return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
+
+
+# Weights --------------------------------------------------------------------------------------------------------------
+
+
+def hub_file(name: str, offline: bool, report: type | None = None) -> str:
+    """The path of its safetensors file. Weights that are published elsewhere lie there pickled: nobody is asked for
+    them."""
+    from huggingface_hub import hf_hub_download
+    from timm.models import get_pretrained_cfg
+
+    source = get_pretrained_cfg(name)
+    if source is None or not source.hf_hub_id or source.hf_hub_filename:
+        raise PlaygroundError(
+            f"The weights of {name} are not on the hub as safetensors, and files in other formats are not read: they "
+            "can run code. Choose another model."
+        )
+    repository = source.hf_hub_id.split("@")[0]
+    try:
+        return hf_hub_download(repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline)
+    except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
+        raise _unreachable(name, error) from error
+
+
+def _patient(report: type | None) -> type:
+    """A progress bar that raises once twice the file's size has come: the hub's library retries for ever if a
+    connection always breaks off at the same place."""
+    from tqdm.auto import tqdm
+
+    came: float = 0
+
+    class Patient(report or tqdm):  # type: ignore[misc]
+        def update(self, n: float | None = 1) -> bool | None:
+            nonlocal came
+            came += max(0, n or 0)
+            if self.total and came > 2 * self.total:
+                raise ConnectionError("the connection breaks off again and again")
+            return super().update(n)
+
+    return Patient
+
+
+def _unreachable(name: str, error: Exception) -> PlaygroundError:
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    return PlaygroundError(
+        f"The weights of {name} could not be fetched ({first}). "
+        f"Check the network, or fetch them once with `python -m playground download {name}` where there is one."
+    )
+
+
+def fetch(name: str, offline: bool) -> dict[str, Tensor]:
+    """The published weights, from the cache or the hub, under the names that timm's own loader gives them."""
+    import timm
+
+    if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
+        raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
+    here = {"file": hub_file(name, offline), "custom_load": False}
+    try:
+        return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
+    except Exception as error:  # any of those in hub_file
+        raise _unreachable(name, error) from error
+
+
+def _nearest_that_loads(name: str) -> str:
+    import timm
+
+    names = [*timm.list_models(["vit_*", "deit*"]), *SHIPPED, "untrained"]
+    by_likeness = difflib.get_close_matches(name, names, len(names), cutoff=0)
+    return next(candidate for candidate in by_likeness if loads(candidate))
+
+
+@cache
+def loads(name: str) -> bool:
+    """Whether our VisionTransformer can be this model. Cached: a mistyped name tries many, tens of milliseconds
+    each."""
+    import timm
+
+    if name in SHIPPED or name == "untrained":
+        return True
+    with torch.device("meta"):
+        return why_not(timm.create_model(name)) is None

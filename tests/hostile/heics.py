@@ -1,0 +1,60 @@
+"""Broken HEIC files."""
+
+import struct
+
+from hostile.making import box, patched, saved
+
+
+def heic_claiming(width: int, height: int, data: bytes | None = None) -> bytes:
+    data = data or saved("HEIF")
+    return patched(data, data.index(b"ispe") + 8, struct.pack(">II", width, height))
+
+
+def heic_of_tiles(rows: int, columns: int, tile: int, output: tuple[int, int], nested: bool = False) -> bytes:
+    """The same tile again and again. The tile is coded once, so that the file stays small."""
+    coded = saved("HEIF", (tile, tile))
+    settings = coded[coded.index(b"hvcC") - 4 :][: int.from_bytes(coded[coded.index(b"hvcC") - 4 :][:4])]
+    picture = coded[coded.index(b"mdat") + 4 :]
+    width, height = output
+    grid = bytes((0, 1, rows - 1, columns - 1)) + struct.pack(">II", width, height)  # with sides of four bytes
+
+    def full(name: bytes, data: bytes, version: int = 0) -> bytes:
+        return box(name, bytes((version, 0, 0, 0)) + data)
+
+    def item(number: int, kind: bytes) -> bytes:
+        return full(b"infe", struct.pack(">HH4s", number, 0, kind) + b"\0", version=2)
+
+    items = [(1, b"hvc1", picture), (2, b"grid", grid)] + ([(3, b"grid", grid)] if nested else [])
+    top = items[-1][0]
+    refers = b"".join(
+        box(b"dimg", struct.pack(">HH", number, rows * columns) + struct.pack(">H", number - 1) * (rows * columns))
+        for number, kind, _ in items
+        if kind == b"grid"
+    )
+    sizes = full(b"ispe", struct.pack(">II", tile, tile)) + full(b"ispe", struct.pack(">II", width, height))
+    belongs = b"".join(struct.pack(">HB", n, 2) + (b"\x81\x02" if n == 1 else b"\x03\x03") for n, _, _ in items)
+    properties = box(b"ipco", settings + sizes) + full(b"ipma", struct.pack(">I", len(items)) + belongs)
+
+    def meta(at: int) -> bytes:
+        places = b""
+        for number, _, data in items:
+            places += struct.pack(">HHHII", number, 0, 1, at, len(data))
+            at += len(data)
+        handler = full(b"hdlr", bytes(4) + b"pict" + bytes(13))
+        infos = full(b"iinf", struct.pack(">H", len(items)) + b"".join(item(n, kind) for n, kind, _ in items))
+        located = full(b"iloc", b"\x44\0" + struct.pack(">H", len(items)) + places)
+        first = full(b"pitm", struct.pack(">H", top))
+        return full(b"meta", handler + first + located + infos + full(b"iref", refers) + box(b"iprp", properties))
+
+    kind = box(b"ftyp", b"heic" + bytes(4) + b"mif1heic")
+    start = len(kind) + len(meta(0)) + 8
+    return kind + meta(start) + box(b"mdat", b"".join(data for _, _, data in items))
+
+
+HEICS = {
+    "a HEIC of 48 megapixels that claims 64 × 48": lambda: heic_claiming(64, 48, saved("HEIF", (8_000, 6_000))),
+    "a HEIC of 40,000 tiles": lambda: heic_of_tiles(200, 200, 64, output=(256, 256)),
+    "a HEIC of 900 large tiles": lambda: heic_of_tiles(30, 30, 4096, output=(256, 256)),
+    "a HEIC of tiles of tiles": lambda: heic_of_tiles(20, 20, 64, output=(1280, 1280), nested=True),
+    "a HEIC of 4,000,000 empty boxes": lambda: saved("HEIF") + box(b"free", b"") * 4_000_000,
+}
