@@ -35,10 +35,11 @@ RUN python -m venv /tmp/bom \
 
 # /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
 RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed
-# ALLOWED_HOSTS are the names by which browsers may call this server: who serves others gives their own.
+# ALLOWED_HOSTS are the names by which browsers may call this server: who serves others gives their own. OPEN=yes lets
+# whoever comes ask for any of timm's models, and not for the listed ones alone.
 ENV PLAYGROUND_BORROWED=/borrowed/attention-playground HF_HOME=/cache TORCH_HOME=/cache/torch \
     HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1 \
-    STREAMLIT_SERVER_ALLOWED_HOSTS=*
+    STREAMLIT_SERVER_ALLOWED_HOSTS=* PLAYGROUND_OPEN=no
 
 # .dockerignore says what of this folder comes along
 COPY . ./

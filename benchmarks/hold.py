@@ -3,19 +3,22 @@
     python benchmarks/hold.py                  # everything, in about seven minutes
     python benchmarks/hold.py --soak 30        # the soak for half an hour instead of one minute
     python benchmarks/hold.py --only attacks   # or load, or soak
+    python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
 
 The exit status is 1 if a bar of DESIGN was missed or an attack succeeded. Two replicas behind the proxy need nginx, and
-the rows of DINOv2 need `python -m playground download dinov2-small photographs`; without them they are left out.
+the rows of DINOv2 need `python -m playground download dinov2-small photographs`; without them they are left out. What
+breaks off is told and the rest goes on; told to stop (Ctrl-C, SIGTERM), it ends its servers and keeps what it printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,7 +45,7 @@ def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
     """(url, servers): one server as it is deployed, or several behind the proxy."""
     deployed = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
-        "PLAYGROUND_CACHE_MB": "2000 400 800",  # as in compose.yaml
+        "PLAYGROUND_CACHE_MB": "1500 300 800",  # as in compose.yaml
         "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -82,26 +85,37 @@ def row(title: str, seen: dict, processes: int = 1) -> None:
     judge(max(memory) <= processes * MOST_MEGABYTES, f"{title}: {max(memory):.0f} MB")
 
 
-def load(seconds: float) -> None:
+def attempt(title: str, work: Callable[[], None]) -> None:
+    """A part that breaks off takes no other with it."""
+    try:
+        work()
+    except Exception as error:
+        print(f"{title} broke off: {type(error).__name__}: {error}", flush=True)
+        judge(False, f"{title} broke off: {type(error).__name__}: {error}")
+
+
+def load(seconds: float, share: float = 1) -> None:
     print(
         "| who | answers | p50 | p95 | slowest | errors | memory: start → half → end |\n|---|---|---|---|---|---|---|"
     )
     photos, real = drawn_photos(100), real_photos(60)
-    for title, people, words, own in (
-        (f"{PEOPLE} people on the samples", PEOPLE, "", None),
-        (f"{UPLOADERS} people on photos of their own", UPLOADERS, "model=bundled", photos),
-        (f"{IN_DINO} people on photos of their own, in DINOv2", IN_DINO, "model=dinov2-small", real),
-    ):
-        if own != []:
-            with serving() as (url, servers):
-                row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)))
+    people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))
+    rows = [
+        (f"{people} people on the samples", people, "", None, 1),
+        (f"{uploaders} people on photos of their own", uploaders, "model=bundled", photos, 1),
+    ]
+    if real:
+        title = f"{in_dino} people on photos of their own, in DINOv2"
+        rows.append((title, in_dino, "model=dinov2-small", real, 1))
     if NGINX:
-        with serving(2) as (url, servers):
-            row(
-                f"{PEOPLE} people on the samples, two replicas behind nginx",
-                asyncio.run(crowd(url, servers, PEOPLE, seconds)),
-                processes=2,
-            )
+        rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
+    for title, count, words, own, processes in rows:
+        attempt(title, lambda: one_load(title, count, words, own, processes, seconds))  # noqa: B023  # runs at once
+
+
+def one_load(title: str, people: int, words: str, own: list[bytes] | None, processes: int, seconds: float) -> None:
+    with serving(processes) as (url, servers):
+        row(title, asyncio.run(crowd(url, servers, people, seconds, own, words)), processes)
 
 
 def attack() -> None:
@@ -110,18 +124,24 @@ def attack() -> None:
         for name, outcome in attacks.all_of_them(server):
             print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.said}")
+    print("\n| hostile file | seconds |\n|---|---|")
+    for name, said, seconds in attacks.hostile_files():
+        print(f"| {name} | {seconds:.2f} |", flush=True)
+        judge(said == "refused", f"{name}: {said}")
+        judge(seconds <= attacks.MOST_FILE_SECONDS, f"{name} kept the reader busy for {seconds:.1f} s")
 
 
-def soak(minutes: float) -> None:
+def soak(minutes: float, share: float = 1) -> None:
     """Photographs without end, each of them a new one to the server's caches."""
-    photos = real_photos(400) or drawn_photos(400)
+    people = max(1, round(share * UPLOADERS))
+    photos = real_photos(round(share * 400)) or drawn_photos(round(share * 400))
     words = "model=dinov2-small" if real_photos(1) else "model=bundled"
     with serving() as (url, servers):
-        memory = asyncio.run(crowd(url, servers, UPLOADERS, 60 * minutes, photos, words))["memory"]
+        memory = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))["memory"]
     third = len(memory) // 3
-    middle, last = max(memory[third : 2 * third]), max(memory[2 * third :])
+    middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     print(
-        f"Soak of {minutes:g} minutes, {UPLOADERS} people on photos of their own, {words}: {memory[0]:.0f} MB at the "
+        f"Soak of {minutes:g} minutes, {people} people on photos of their own, {words}: {memory[0]:.0f} MB at the "
         f"start, at most {middle:.0f} in the middle third, {last:.0f} in the last."
     )
     judge(minutes < 10 or last <= MOST_GROWTH * middle, "memory still grows in the last third of the soak")
@@ -133,13 +153,19 @@ def main() -> int:
     parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
     parser.add_argument("--only", choices=["load", "attacks", "soak"])
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    for name, part in (
-        ("load", lambda: load(options.seconds)), ("attacks", attack), ("soak", lambda: soak(options.soak)),
-    ):  # fmt: skip
-        if options.only in (None, name):
-            part()
-            print()
+    share = 0.1 if options.quick else 1
+    seconds, minutes = (8, 0.2) if options.quick else (options.seconds, options.soak)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
+    parts = {"load": lambda: load(seconds, share), "attacks": attack, "soak": lambda: soak(minutes, share)}
+    try:
+        for name, part in parts.items():
+            if options.only in (None, name):
+                attempt(name, part)
+                print(flush=True)
+    except KeyboardInterrupt:
+        troubles.append("it was stopped before it had come to its end")
     print("\n".join(f"It does not hold: {trouble}" for trouble in troubles) or "It holds.")
     return bool(troubles)
 

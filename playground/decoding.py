@@ -34,6 +34,7 @@ MIN_SIDE, MAX_SIDE = 8, 20_000
 
 MAX_READS = 250_000  # a large, finely divided but honest picture needs some 100,000
 MAX_SCANS, MAX_SCANNED_PIXELS = 100, 1_300_000_000  # every scan of a progressive JPEG visits all its pixels
+MAX_WEBP_PIXELS = 36_000_000  # its decoder keeps three copies beside Pillow's: one of 64 megapixels took a gigabyte
 MAX_RUN_LENGTH_PIXELS = 4_000_000  # Pillow decodes these in slow Python
 MAX_TAG_NUMBERS, MAX_TILE_PIXELS = 100_000, 4_000_000
 MAX_HEIF_HEADER = 2**17  # of AVIF and HEIC: libavif takes quadratic time in the number of items
@@ -254,6 +255,11 @@ def check_effort(picture: Image.Image) -> None:
         raise PlaygroundError(
             f"A run-length BMP may have at most {MAX_RUN_LENGTH_PIXELS // 10**6} megapixels, and this one has "
             f"{pixels / 1e6:,.1f}: save it as PNG."
+        )
+    if picture.format == "WEBP" and pixels > MAX_WEBP_PIXELS:
+        raise PlaygroundError(
+            f"A WebP picture may have at most {MAX_WEBP_PIXELS // 10**6} megapixels, and this one has "
+            f"{pixels / 1e6:,.1f}: save it smaller, or as JPEG."
         )
     if picture.format == "HEIF" and (tiles := picture.info.get("tiling")):
         decoded = math.prod(tiles[key] for key in ("num_columns", "num_rows", "tile_width", "tile_height"))

@@ -59,7 +59,7 @@ def report() -> dict[str, dict]:
         "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
     }
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", REPORT], env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error", "-c", REPORT], env=environment, capture_output=True, text=True, timeout=900
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"

@@ -113,6 +113,10 @@ class Learner:
     told: tuple[Told, ...]
 
     @property
+    def bytes(self) -> int:
+        return self.lapse.curve.nbytes + sum(len(moment.trace) for moment in self.lapse.moments)
+
+    @property
     def best(self) -> tuple[float, int, int]:
         """The largest share of attention on the twin, and the layer and the head that it is of."""
         mass = self.lapse.moments[-1].mass

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from weakref import WeakValueDictionary
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import settings
+from playground.ui import streamlit_private
 
 # Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
 POLICY = (
@@ -21,6 +25,9 @@ POLICY = (
 )
 NOBODYS_BUSINESS = "/_stcore/metrics"  # how much the server does
 LAST_SECONDS = 3  # from the signal to the end
+PIECE_SECONDS, UPLOAD_SECONDS = 15.0, 120.0  # until the next piece of an upload comes, and until all of it is there
+UPLOADS = 6  # on their way at the same time; each lies in /tmp meanwhile, with 33 MB at most
+GONE_EVERY = 60.0  # seconds
 
 
 def headers() -> dict[str, str]:
@@ -37,6 +44,8 @@ class Doors:
     def __init__(self, app: ASGIApp):
         self.app = app
         self.headers = headers()
+        self.uploads = asyncio.Semaphore(UPLOADS)
+        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,7 +58,25 @@ class Doors:
 
         closed = scope["path"].rstrip("/").endswith(NOBODYS_BUSINESS)
         app = PlainTextResponse("Not found", status_code=404) if closed else self.app
+        if scope["method"] == "PUT":
+            return await self._upload(scope, receive, with_headers)
         return await app(scope, receive, with_headers)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """In its turn, one of a session at a time, and in time: else whoever stalls fills /tmp, and nobody's upload
+        arrives any more."""
+        session = scope["path"].rpartition("/")[0]
+        async with self.turns.setdefault(session, asyncio.Lock()), self.uploads:
+            until = time.monotonic() + UPLOAD_SECONDS
+
+            async def in_time() -> Message:
+                return await asyncio.wait_for(receive(), min(PIECE_SECONDS, until - time.monotonic()))
+
+            try:
+                return await self.app(scope, in_time, send)
+            except TimeoutError:
+                answer = PlainTextResponse("The upload stalled.", status_code=408, headers={"Connection": "close"})
+        return await answer(scope, receive, send)
 
 
 @asynccontextmanager
@@ -59,7 +86,15 @@ async def ends_soon(_) -> AsyncIterator[None]:
     needs none of this process's threads."""
     for number in (signal.SIGTERM, signal.SIGINT):
         _then_alarm(number)
+    gone = asyncio.create_task(_forget_the_gone())
     yield
+    gone.cancel()
+
+
+async def _forget_the_gone() -> None:
+    while True:
+        await asyncio.sleep(GONE_EVERY)
+        streamlit_private.forget_the_gone()
 
 
 def _then_alarm(number: signal.Signals) -> None:

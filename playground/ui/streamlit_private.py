@@ -5,6 +5,7 @@ Each function says why it is needed. tests/ui/test_streamlit_private.py fails wh
 
 from __future__ import annotations
 
+import gc
 import logging
 
 import streamlit as st
@@ -15,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
-KEPT_BYTES = 200 * 2**20  # of all sessions; a file of a session that is gone stays until another one ends
+KEPT_BYTES = 200 * 2**20  # of all sessions
 
 PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
@@ -64,6 +65,22 @@ def keep_last(manager, most: int = KEPT_UPLOADS, most_bytes: int = KEPT_BYTES) -
                 remove(session, older)
 
     manager.add_file = add_file
+
+
+def forget_the_gone() -> None:
+    """Streamlit keeps what a person had for two minutes after they left, and then until some other one leaves: their
+    uploads, pictures and traces. Called now and then by the thread that the server runs in."""
+    if runtime.exists():
+        expire(runtime.get_instance()._session_mgr)
+
+
+def expire(manager) -> None:
+    kept = manager._session_storage._cache
+    with manager._storage_lock:
+        before = len(kept._data)
+        kept.expire()
+    if len(kept._data) < before:
+        gc.collect()  # a session holds what holds it
 
 
 def use_our_pages() -> bool:

@@ -10,6 +10,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,13 @@ class Proxy:
         tried = subprocess.run([*arguments, "-t"], capture_output=True, text=True)
         assert tried.returncode == 0, tried.stderr
         self.process = subprocess.Popen([*arguments, "-g", "daemon off;"], stderr=(self.folder / "errors").open("w"))
+        until(self.listens, "nginx does not listen")
         return self
+
+    def listens(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+            return True
+        return False
 
     def ask(self, path: str, seat: str | None = None, **options) -> tuple[int, dict[str, str]]:
         request = urllib.request.Request(self.url + path, **options)

@@ -204,8 +204,12 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     unit = read("deploy/playground@.service")
     pod = {said["name"]: said.get("value") for said in container()["env"]}
+    (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
+    assert app["tmpfs"] == "/tmp:size=256m"  # memory, and so in the sum
+    assert tmp == {"medium": "Memory", "sizeLimit": "256Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"
+    assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in told("ENV"))
     assert "PLAYGROUND_OPEN=no" in unit
     beside = sum(
         int(mb) for mb in re.findall(r"^\| .* \| ([\d,]+) MB \|", read("deploy/README.md").replace(",", ""), re.M)
@@ -216,7 +220,9 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
         (pod["PLAYGROUND_CACHE_MB"], 6144 if container()["resources"]["limits"]["memory"] == "6Gi" else 0),
         (re.search(r"PLAYGROUND_CACHE_MB=([\d ]+)", unit)[1], 6144 if "MemoryMax=6G" in unit else 0),
     ):
-        assert sum(map(int, caches.split())) + beside < limit, caches
+        total = sum(map(int, caches.split())) + beside
+        assert total < limit, caches
+        assert f"Together that is {total:,} MB, and the container has {limit:,}" in read("deploy/README.md")
 
 
 def test_proxies_let_through_what_the_app_takes():
@@ -232,6 +238,10 @@ def test_proxies_let_through_what_the_app_takes():
         assert said["proxy_request_buffering"] == "off"
         assert int(said["proxy_read_timeout"].removesuffix("s")) > 3 * pings
     assert ingress["affinity"] == "cookie"
+    rate, burst = int(ingress["limit_rps"]), int(ingress["limit_rps"]) * int(ingress["limit_burst_multiplier"])
+    assert nginx["limit_conn"] == f"sockets {ingress['limit_connections']}"
+    assert nginx["limit_req_zone"].endswith(f"rate={rate}r/s")
+    assert nginx["limit_req"] == f"zone=files burst={burst} nodelay"
 
 
 def test_kubernetes_knows_the_image():

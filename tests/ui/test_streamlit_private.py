@@ -4,16 +4,20 @@ import dataclasses
 import inspect
 import logging
 import re
+import weakref
 from pathlib import Path
 
 import pytest
 import streamlit
 from streamlit import delta_generator, logger, net_util
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 
 from playground.ui import streamlit_private
@@ -45,6 +49,25 @@ def test_of_all_uploads_the_last_are_kept_also_of_sessions_that_nobody_ends():
     manager.remove_session_files("session 8")
     manager.add_file("session 9", UploadedFileRec("9.jpg", "9.jpg", "image/jpeg", bytes(10)))
     assert "5.jpg" in manager.file_storage["session 5"]  # what has gone by itself makes room
+
+
+class Person:
+    """Somebody's session."""
+
+    id = "somebody"
+
+
+def test_who_left_is_forgotten_though_nobody_else_leaves():
+    storage = MemorySessionStorage(ttl_seconds=0)
+    manager = WebsocketSessionManager(storage, None, None, None)
+    person = Person()
+    person.holds = person  # a circle, as Streamlit's sessions are
+    gone = weakref.ref(person)
+    storage.save(SessionInfo(client=None, session=person, script_run_count=1))
+    del person
+    assert gone() is not None
+    streamlit_private.expire(manager)
+    assert gone() is None
 
 
 def test_nobody_is_asked_for_our_address():

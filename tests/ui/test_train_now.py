@@ -41,6 +41,28 @@ def test_both_are_trained_and_either_is_shown_with_what_it_was_told(short):
     assert not page.exception
 
 
+def test_finished_runs_have_a_bound_in_common_and_the_oldest_goes_in_a_sentence(short, monkeypatch):
+    def trained(page: AppTest) -> train_now.Trial:
+        page.query_params["run"] = "now"
+        page.switch_page("pages/training.py").run()
+        next(button for button in page.button if button.label == "Train now").click().run()
+        trial = page.session_state.trial
+        until(lambda: not trial.before and trial.over, "the two have not learned")
+        page.run()
+        return trial
+
+    first, second = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
+    older = trained(first)
+    monkeypatch.setattr(train_now, "MOST_FINISHED", older.bytes)
+    newer = trained(second)
+    assert older.bytes == 0 < newer.bytes
+    assert newer.learned
+    first.run()
+    assert any("there was no room for yours any more: train again" in words.value for words in first.markdown)
+    assert "Train again" in [button.label for button in first.button]
+    assert not first.exception
+
+
 def test_what_became_of_each_is_said_in_its_own_numbers(monkeypatch):
     recipes = {quick.ALONE: quick.recipes()[quick.ALONE]}
     one = quick.train_now(lambda said: None, lambda: True, recipes)[quick.ALONE]

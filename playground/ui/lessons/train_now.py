@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from threading import Lock
 from uuid import uuid4
+from weakref import WeakSet
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving import pictures
+from playground.serving.cache import MB
 from playground.serving.pictures import Picture
 from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
 from playground.training import quick
@@ -22,6 +26,7 @@ LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", lesso
 LEARNER = Setting.of(ALONE, NAMES)
 FINE = 96  # pixels of a field on the screen
 LARGE = 0.25  # a share of the attention that nobody takes for chance
+MOST_FINISHED = 100 * MB  # of all people's finished runs together; deploy/README.md counts on it
 
 state = st.session_state
 
@@ -39,11 +44,25 @@ class Trial:
         self.learned: dict[str, Learner] = {}
         self.films: dict[str, Film] = {}
         self.pointed: tuple | None = None  # which model and which of its heads was put on the screen by us
+        self.ended = 0.0  # when
+        self.let_go = False  # others have finished since, and there was no room for all
         self.ticket: Ticket = _queue().run(self._work)
 
     def _work(self, ticket: Ticket) -> None:
-        with pieces(ticket) as give_way:
-            quick.train_now(self._tell, give_way, quick.recipes(self.seed))
+        try:
+            with pieces(ticket) as give_way:
+                quick.train_now(self._tell, give_way, quick.recipes(self.seed))
+        finally:
+            _keep(self)
+
+    @property
+    def bytes(self) -> int:
+        """Of what it has come to, and of the last message about it."""
+        films = sum(len(film.built[1]) for film in list(self.films.values()))
+        return films + sum(one.bytes for one in list(self.learned.values()))
+
+    def forget(self) -> None:
+        self.learned, self.films, self.let_go = {}, {}, True
 
     def _tell(self, learned: dict[str, Learner]) -> None:
         for name in learned.keys() - self.films.keys():
@@ -68,7 +87,25 @@ class Trial:
 
     @property
     def step(self) -> int:
-        return self.learned[ALONE].lapse.moments[-1].step if self.learned else 0
+        learned = self.learned
+        return learned[ALONE].lapse.moments[-1].step if learned else 0
+
+
+_finished: WeakSet[Trial] = WeakSet()  # a run goes when its page does
+_finishing = Lock()
+
+
+def _keep(trial: Trial) -> None:
+    """Among the finished ones, of which those are let go that ended longest ago when all together take too much."""
+    with _finishing:
+        trial.ended = time.monotonic()
+        _finished.add(trial)
+        held = sum(one.bytes for one in _finished)
+        for one in sorted(_finished, key=lambda one: one.ended):
+            if held <= MOST_FINISHED or one is trial:
+                break
+            held -= one.bytes
+            one.forget()
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -89,9 +126,9 @@ def before() -> int:
 
 def show(before: int) -> None:
     trial: Trial | None = state.get("trial")
-    started = trial is not None and bool(trial.learned)
+    learned, films = (trial.learned, trial.films) if trial else ({}, {})  # they may be let go meanwhile
     _controls(trial, before)
-    if not started:
+    if not learned:
         st.image(board(trial.seed if trial else 0).jpeg, width=300)
         return
     state.setdefault("learner", LEARNER.default)
@@ -99,16 +136,16 @@ def show(before: int) -> None:
         "Which of the two", NAMES, key="learner", format_func=NAMES.get, required=True, on_change=write_address,
         label_visibility="collapsed",
     )  # fmt: skip
-    head = _point(trial, state.learner)
-    learner = trial.learned[state.learner]
-    reel.show(trial.films[state.learner], learner.lapse, not trial.over, beside=trial.id, place=f"{head}")
-    _both(trial)
+    learner = learned[state.learner]
+    head = _point(trial, state.learner, learner)
+    reel.show(films[state.learner], learner.lapse, not trial.over, beside=trial.id, place=f"{head}")
+    _both(trial, learned)
 
 
-def _point(trial: Trial, name: str) -> tuple[int, int]:
+def _point(trial: Trial, name: str, learner: Learner) -> tuple[int, int]:
     """Shows the head that looks at the twin most, until somebody chooses another one."""
     if trial.pointed is None or trial.pointed[0] != name or trial.pointed[1] == (state.layer, state.head):
-        mass, layer, head = trial.learned[name].best
+        mass, layer, head = learner.best
         state.layer, state.head = (layer, head) if mass > LARGE else quick.TOLD_HEAD
         trial.pointed = (name, (state.layer, state.head))
     return trial.pointed[1]
@@ -127,6 +164,8 @@ def _controls(trial: Trial | None, before: int) -> None:
 def _said(trial: Trial | None, before: int) -> str:
     if trial is None or (trial.over and not trial.learned):
         trouble = f"It could not be trained: {trial.ticket.trouble}. " if trial and trial.ticket.trouble else ""
+        if trial and trial.let_go:
+            trouble = "So many have trained since that there was no room for yours any more: train again. "
         c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
         return (
             f"{trouble}On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, "
@@ -161,8 +200,7 @@ def _begin() -> None:
 # Both beside each other -----------------------------------------------------------------------------------------------
 
 
-def _both(trial: Trial) -> None:
-    learned = trial.learned
+def _both(trial: Trial, learned: dict[str, Learner]) -> None:
     answers = {name: one.right for name, one in learned.items()}
     looks = {name: [float(moment.mass.max()) for moment in one.lapse.moments] for name, one in learned.items()}
     steps = [moment.step for moment in learned[ALONE].lapse.moments]

@@ -1,0 +1,118 @@
+"""Files that are no pictures: weights, packs, time-lapses and folders that claim what can't be.
+
+name -> a function that makes the file in a folder and gives the function that reads it.
+"""
+
+import dataclasses
+import json
+import struct
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+import playground
+from playground.assets import TIMELAPSE
+from playground.pack import pack, unpack
+from playground.tracing import FORMAT, Trace
+from playground.training import datasets, timelapse
+from playground.vit import Config, VisionTransformer
+
+SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
+Read = Callable[[], object]
+
+
+def sparse(file: Path, size: int) -> Path:
+    """It claims that many bytes, and takes none on the disk."""
+    with file.open("r+b" if file.exists() else "wb") as made:
+        made.truncate(size)
+    return file
+
+
+def described(folder: Path, value: float = 0.0, **said) -> Read:
+    """Weights of a small model, all of the same value, whose description says something else in places."""
+    state = {name: torch.full_like(tensor, value) for name, tensor in VisionTransformer(SMALL).state_dict().items()}
+    config = json.dumps(dataclasses.asdict(SMALL) | said)
+    save_file(state, folder / "a.safetensors", metadata={"config": config})
+    return partial(playground.load, folder / "a.safetensors", device="cpu")
+
+
+def claimed(folder: Path, numbers: int = 2**28, length: int | None = None) -> Read:
+    """A header that names one large tensor, which is not on the disk."""
+    entries: dict = {"a": {"dtype": "F32", "shape": [numbers], "data_offsets": [0, 4 * numbers]}}
+    entries["__metadata__"] = {"config": json.dumps(dataclasses.asdict(SMALL))}
+    text, file = json.dumps(entries).encode(), folder / "a.safetensors"
+    file.write_bytes(struct.pack("<Q", length or len(text)) + text)
+    sparse(file, 8 + len(text) + 4 * numbers)
+    return partial(playground.load, file, device="cpu")
+
+
+def packed(folder: Path, header: dict, body: bytes = b"") -> Read:
+    text = json.dumps(header).encode()
+    return partial(Trace.from_bytes, struct.pack("<I", len(text)) + text + body)
+
+
+def large_pack(folder: Path, number: float) -> Read:
+    """All that its header says is so: twelve layers of twelve heads over 1,024 patches."""
+    shape = (12, 12, 1024, 64)
+    header = {
+        "format": FORMAT, "model": "x", "layers": 12, "heads": 12, "head_dim": 64, "tokens": 1024,
+        "prefix": [], "size": [512, 512], "patch": 16, "held": list(range(12)), "scale": 0.125, "forward_scale": 0.125,
+        "predictions": None,
+    }  # fmt: skip
+    arrays = {name: np.full(shape, number, np.float16) for name in ("q", "k")}
+    return partial(Trace.from_bytes, pack(header, arrays | {"value_norms": np.ones(shape[:3], np.float16)}))
+
+
+def lapse(folder: Path, size: int, header: bytes = b"") -> Read:
+    (folder / "lapse.bin").write_bytes(header)
+    return partial(timelapse.read, sparse(folder / "lapse.bin", size))
+
+
+def lapse_of_rubbish(folder: Path) -> Read:
+    """A good one, but for its first moment: 90 MB of nothing."""
+    header, arrays = unpack(TIMELAPSE.read_bytes())
+    (folder / "lapse.bin").write_bytes(pack(header, arrays | {"trace0": np.zeros(75 * 10**6, np.uint8)}))
+    return partial(timelapse.read, folder / "lapse.bin")
+
+
+def batches(folder: Path, pictures: int, names: int = 0) -> Read:
+    for number in range(3):
+        sparse(folder / f"data_batch_{number}.bin", datasets.RECORD * pictures // 3)
+    if names:
+        sparse(folder / "batches.meta.txt", names)
+    return partial(datasets.read, folder)
+
+
+FILES: dict[str, Callable[[Path], Read]] = {
+    "weights that are a sparse gigabyte": claimed,
+    "weights whose header is a gigabyte": partial(claimed, length=2**30),
+    "weights of ten thousand layers": partial(described, depth=10_000),
+    "weights of a thousand million numbers a token": partial(described, width=10**9),
+    "weights for pictures of 10⁵ pixels a side": partial(described, image_size=[10**5, 10**5]),
+    "weights for a million registers": partial(described, registers=10**6),
+    "weights that are NaN": partial(described, value=float("nan")),
+    "weights that are infinite": partial(described, value=float("inf")),
+    "a pack of a thousand million million numbers": partial(
+        packed, header={"sections": {"a": {"dtype": "uint8", "shape": [2**50], "offset": 0}}}
+    ),
+    "a pack whose header is 4 GB": lambda folder: partial(Trace.from_bytes, b"\xff" * 4 + bytes(100)),
+    "a pack whose header is a million lists": lambda folder: partial(
+        Trace.from_bytes, struct.pack("<I", 4 * 10**6) + b"[" * 4 * 10**6
+    ),
+    "a pack of the same bytes four thousand times": partial(
+        packed,
+        header={"sections": {f"{i}": {"dtype": "uint8", "shape": [10**6], "offset": 0} for i in range(4000)}},
+        body=bytes(10**6),
+    ),
+    "a large pack of NaN": partial(large_pack, number=float("nan")),
+    "a large pack of infinite numbers": partial(large_pack, number=float("inf")),
+    "a time-lapse of a gigabyte": partial(lapse, size=10**9),
+    "a time-lapse of 90 MB of nothing": partial(lapse, size=90 * 10**6),
+    "a time-lapse whose moment is 75 MB of nothing": lapse_of_rubbish,
+    "CIFAR's files of three million pictures": partial(batches, pictures=3_000_000),
+    "a gigabyte of CIFAR's names": partial(batches, pictures=30, names=10**9),
+}

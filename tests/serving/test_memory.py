@@ -1,0 +1,66 @@
+"""What pictures take while they are decoded, and what is given back when it is free."""
+
+import json
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+MEASURE = """
+import io, json, sys, threading
+from PIL import Image
+from playground.serving import memory, pictures
+
+def megabytes(which):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(which)) / 1024
+
+kind, side, people = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+assert memory.give_back()
+out = io.BytesIO()
+Image.linear_gradient("L").resize((side, side)).convert("RGB").save(out, kind, quality=5)
+open("/proc/self/clear_refs", "w").write("5")
+before, shown = megabytes("VmRSS"), []
+drops = [threading.Thread(target=lambda: shown.append(pictures.upload(out.getvalue(), "x"))) for _ in range(people)]
+for drop in drops:
+    drop.start()
+for drop in drops:
+    drop.join()
+print(json.dumps({"grew": megabytes("VmHWM") - before, "held": pictures.held() / 2**20, "shown": len(shown)}))
+"""
+
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is another one")
+
+
+def dropped(kind: str, side: int, people: int) -> dict[str, float]:
+    """In a process of its own: how many MB it grew at most, and how many of them are kept."""
+    asked = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def told(what: str) -> int:
+    """The MB of this row in deploy/README.md."""
+    table = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8").replace(",", "")
+    return int(re.search(rf"^\| {what}.* \| (\d+) MB \|", table, re.MULTILINE)[1])
+
+
+def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
+    """While one is decoded all others wait, so that beside what is kept there is the memory of one decoding."""
+    seen = dropped("WEBP", 4096, people=10)
+    assert seen["shown"] == 10
+    assert seen["held"] > 100
+    assert seen["grew"] < seen["held"] + 350, seen
+
+
+@pytest.mark.parametrize(("kind", "side"), [("WEBP", 6000), ("PNG", 8000)])
+def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_most(kind, side):
+    seen = dropped(kind, side, people=1)
+    assert seen["shown"] == 1
+    assert seen["grew"] - seen["held"] < told("one picture being decoded"), seen

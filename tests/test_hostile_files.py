@@ -1,0 +1,58 @@
+"""No file of weights, no pack, no time-lapse and no folder of pictures takes much memory before it is refused.
+How long each takes is printed by benchmarks/hold.py."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hostile.files import FILES
+
+MOST = 300  # MB
+REPORT = """
+import json, sys, tempfile
+from pathlib import Path
+from hostile.files import FILES
+
+def megabytes(which):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(which)) / 1024
+
+for name, make in FILES.items():
+    with tempfile.TemporaryDirectory() as folder:
+        read = make(Path(folder))
+        open("/proc/self/clear_refs", "w").write("5")
+        before = megabytes("VmRSS")
+        try:
+            outcome, sentence = "read", repr(read())[:100]
+        except Exception as error:
+            outcome, sentence = type(error).__name__, str(error)
+        grew = megabytes("VmHWM") - before
+        print(json.dumps({"name": name, "outcome": outcome, "sentence": sentence, "MB": grew}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, dict]:
+    """Every file, read in one process of its own."""
+    here = Path(__file__).parent
+    environment = os.environ | {
+        "PYTHONPATH": f"{here.parent}{os.pathsep}{here}",
+        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
+    }
+    done = subprocess.run([sys.executable, "-c", REPORT], env=environment, capture_output=True, text=True, timeout=900)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"
+    return {line["name"]: line for line in lines}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+@pytest.mark.parametrize("name", FILES)
+def test_a_hostile_file_is_refused_in_a_sentence_and_takes_little_memory(name, report):
+    seen = report[name]
+    assert seen["outcome"] == "PlaygroundError", seen["sentence"]
+    assert re.fullmatch(r".{25,700}\.", seen["sentence"])
+    assert seen["MB"] < MOST, seen
