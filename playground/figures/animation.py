@@ -60,9 +60,8 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     kind, _, places = (spec.sweep or "").partition(":")
     if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
-    still = {"scale": WITHOUT_HEADS, "patches": WITHOUT_QUERY, "layers": ("rollout",)}.get(kind, ())
-    if spec.what in still or (kind == "patches" and spec.layout == "components"):
-        raise PlaygroundError(f"With --what {spec.what} nothing moves with {kind}.")
+    if not moves(spec, kind):
+        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
     if kind == "layers" and not places:
         return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
     if kind == "scale" and not places:
@@ -70,6 +69,15 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     if kind == "patches" and places:
         return _walking(spec, seen, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
+
+
+def moves(spec: Spec, kind: str) -> bool:
+    """Whether anything changes along such a sweep."""
+    what = "components" if spec.layout == "components" else spec.what
+    convolution = spec.layout == "convolution"  # whose patch moves
+    return not (
+        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and what in WITHOUT_QUERY and not convolution)
+    )
 
 
 def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:

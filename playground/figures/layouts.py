@@ -225,7 +225,7 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
     present = {habit for layer in kinds for habit in layer}
     legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
     caption = (
-        f"{naming.model(seen)}: what each head gives to the {side} × {side} places around a patch, "
+        f"{naming.model(seen)}: what each head gives to the {side}×{side} places around a patch, "
         "which is in the middle, on average over this picture; the frame names its habit."
     )
     taken = (habits.to_class + habits.to_registers) if seen.prefix else None

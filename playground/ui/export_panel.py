@@ -96,8 +96,13 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
         "footer": footer.toggle("where it comes from", key="footer"),
     }
     if kind == "webp":
+        from playground.figures.animation import moves
+
+        sweeps = [name for name in SWEEPS if moves(description(here, layout), name)]
+        if st.session_state.get("sweep") not in sweeps:
+            st.session_state.pop("sweep", None)
         look["sweep"] = st.segmented_control(
-            "Moving", SWEEPS, default="layers", format_func=SWEEPS.get, key="sweep", required=True
+            "Moving", sweeps, default="layers", format_func=SWEEPS.get, key="sweep", required=True
         )
     spec = description(here, layout, **look)
     with above:

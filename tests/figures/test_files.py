@@ -229,6 +229,8 @@ def test_the_scale_is_turned_off_and_back(seen):
         ({"sweep": "layers"}, ".mp4", "A sweep is written as"),
         ({"sweep": "layers", "transparent": True}, ".gif", "GIF's edges"),
         ({"sweep": "layers", "layout": "wall"}, ".gif", "nothing moves"),
+        ({"sweep": "scale", "what": "similarity"}, ".gif", "does not change with the scale"),
+        ({"sweep": "patches:0,0-1,1", "layout": "components"}, ".gif", "does not change with the patches"),
     ],
 )
 def test_a_sweep_that_cannot_be_is_a_sentence(seen, photo, tmp_path, change, suffix, sentence):

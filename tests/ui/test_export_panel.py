@@ -76,6 +76,18 @@ def test_an_interactive_figure_keeps_the_theme_and_may_be_packed_in_eight_bits()
     assert "With q and k in 8 bits: a weight is off by at most" in said
 
 
+def test_only_what_moves_is_offered_in_motion():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["sample"] = "flock"
+    app.query_params["what"] = "similarity"
+    app.session_state.exporting = True
+    app.session_state.kind = "webp"
+    app.session_state.sweep = "scale"
+    app.run()
+    assert not app.exception
+    assert {"--sweep", "layers"} <= set(app.code[0].value.split())
+
+
 def test_every_kind_of_file_is_what_it_says(here):
     spec = export_panel.description(here, "head", dpi=30)
     assert export_panel.picture(here, spec, "pdf").startswith(b"%PDF")
