@@ -35,7 +35,8 @@ class Batches(Dataset):
     def __getitem__(self, step: int) -> dict[str, Tensor]:
         """V views, then drawn scenes of which only names are asked; B pictures together."""
         r, rng = self.recipe, np.random.default_rng((self.recipe.seed, step))
-        polish, near = step >= r.steps, step < r.near_until * r.steps
+        at = step % r.round
+        polish, near = at >= r.steps, at < r.near_until * r.steps
         views, size, named = (
             (read(self.fine), r.fine_batch, r.fine_named) if polish else (read(self.coarse), r.batch, r.named)
         )

@@ -79,14 +79,17 @@ def beginnings(recipe: Recipe) -> tuple[Beginning, ...]:
 def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
     """Of a run in which no loss reads attention: other pictures begin, and nothing else."""
     r = recipe
-    return (
-        Beginning(round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"),
-        Beginning(
-            r.steps,
-            "finer grid",
-            f"the pictures are cut finer: {r.fine} × {r.fine} patches",
-        ),
-    )
+    found = []
+    for first in range(0, r.total, r.round):
+        if first:
+            found.append(Beginning(first, "once more", "the whole course begins once more, at the highest learning rate"))
+        found += [
+            Beginning(
+                first + round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"
+            ),
+            Beginning(first + r.steps, "finer grid", f"the pictures are cut finer: {r.fine} × {r.fine} patches"),
+        ]
+    return tuple(found)
 
 
 def begun(recipe: Recipe | Emergent, seen: Timelapse) -> tuple[Beginning, ...]:

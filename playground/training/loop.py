@@ -25,7 +25,7 @@ from playground import zoo
 from playground.errors import PlaygroundError
 from playground.training.losses import Scenes, Teachers
 from playground.training.precision import half
-from playground.training.recipe import Course, pace, snapshot_steps
+from playground.training.recipe import Course, moments, pace
 from playground.vit import VisionTransformer, attention_by_hand
 
 TELL_EVERY = 20  # steps
@@ -51,7 +51,7 @@ def train(
     called with the step, the losses and the averaged model every twenty steps."""
     run = Run(recipe, folder, teachers, device)
     loader = _loader(Scenes(recipe) if data is None else data, recipe, run.step, run.device)
-    moments, kept = {*snapshot_steps(recipe.steps), recipe.total}, time.monotonic()
+    steps_to_keep, kept = set(moments(recipe)), time.monotonic()
     try:
         for batch in loader:
             if stopped():
@@ -62,7 +62,7 @@ def train(
                 run.history.append([run.step, *(round(value, 4) for value in now.values())])
                 if tell:
                     tell(run.step, now, run.mean)
-            if run.step in moments:
+            if run.step in steps_to_keep:
                 run.snapshot()
             if time.monotonic() > kept + KEEP_EVERY:
                 run.keep()

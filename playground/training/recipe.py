@@ -31,15 +31,21 @@ class Course:
     seed: int = 0
     polish: float = 0.15  # extra steps at the end, as a share of `steps`
     polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
+    rounds: int = 1  # how often all of it is gone through, polish included, each time at the highest rate again
     apart: bool = False  # whether Muon turns queries, keys and values one by one
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
 
     @property
-    def total(self) -> int:
-        """Steps, the polish included."""
+    def round(self) -> int:
+        """Steps of a round, the polish included."""
         return self.steps + round(self.polish * self.steps)
+
+    @property
+    def total(self) -> int:
+        """Steps of all rounds."""
+        return self.rounds * self.round
 
     def untrained(self) -> VisionTransformer:
         """The model at step 0."""
@@ -79,6 +85,7 @@ class Emergent(Course):
     warm_up: int = 150
     average: float = 0.999
     polish: float = 0.08
+    rounds: int = 2
     near_until: float = 0.7  # share of the run with windows of the views and scenes from near; then, whole ones
     near: int = 10  # patches along the side of a window
     named: int = 8  # of a batch: drawn scenes, made for the step, of which only names are asked
@@ -119,10 +126,11 @@ def waves(rows: int, columns: int, width: int) -> Tensor:
 
 
 def pace(step: int, recipe: Course) -> float:
-    """The learning rate as a share of the highest: linear warm-up, cosine decay to 1 %, then a second, lower decay for
-    the polish."""
+    """The learning rate as a share of the highest, in each round: linear warm-up, cosine decay to 1 %, then a second,
+    lower decay for the polish."""
+    step %= recipe.round
     if step >= recipe.steps:
-        return recipe.polish_pace * _down((step - recipe.steps) / (recipe.total - recipe.steps))
+        return recipe.polish_pace * _down((step - recipe.steps) / (recipe.round - recipe.steps))
     warm_up = min(recipe.warm_up, recipe.steps // 10)
     if step < warm_up:
         return (step + 1) / warm_up
@@ -136,3 +144,11 @@ def _down(done: float) -> float:
 def snapshot_steps(steps: int, count: int = 12) -> list[int]:
     """0 and about a dozen steps, spaced logarithmically up to the last."""
     return [0, *sorted({round(10 * (steps / 10) ** (i / (count - 2))) for i in range(count - 1)})]
+
+
+def moments(recipe: Course) -> list[int]:
+    """The steps after which a run keeps its model: about a dozen in the first round; in each later one its middle and
+    its end; and after every polish."""
+    later = [recipe.round * r + step for r in range(1, recipe.rounds) for step in (recipe.steps // 2, recipe.steps)]
+    polished = [recipe.round * (r + 1) for r in range(recipe.rounds)]
+    return sorted({*snapshot_steps(recipe.steps), *later, *polished})

@@ -115,6 +115,8 @@ def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
     batches = Batches(EMERGENT, *folders)
     sides = [(len(batches[step]["image"]), batches[step]["image"].shape[2] // 8) for step in (0, 7, EMERGENT.steps)]
     assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
+    again = batches[EMERGENT.round]["image"]  # the second round begins with windows too
+    assert (len(again), again.shape[2] // 8) == sides[0]
 
 
 def test_queries_and_keys_begin_longer_and_positions_as_waves():

@@ -15,7 +15,7 @@ from playground.scenes import generate
 from playground.scenes.labels import LABELS
 from playground.training.loop import read_checkpoint, steps_done, train
 from playground.training.losses import LOSSES, Scenes
-from playground.training.recipe import BUNDLED, Recipe, pace, snapshot_steps
+from playground.training.recipe import BUNDLED, Recipe, moments, pace, snapshot_steps
 from playground.vit import VisionTransformer
 
 
@@ -104,11 +104,16 @@ def test_snapshots_lie_at_the_moments_and_load_by_themselves(tmp_path):
 
 
 def test_moments_are_about_a_dozen_spaced_by_their_logarithm():
-    moments = snapshot_steps(7500)
-    assert len(moments) == 12
-    assert (moments[0], moments[1], moments[-1]) == (0, 10, 7500)
-    ratios = [b / a for a, b in itertools.pairwise(moments[1:])]
+    found = snapshot_steps(7500)
+    assert len(found) == 12
+    assert (found[0], found[1], found[-1]) == (0, 10, 7500)
+    ratios = [b / a for a, b in itertools.pairwise(found[1:])]
     assert max(ratios) / min(ratios) < 1.1
+
+
+def test_a_second_round_is_kept_in_its_middle_at_its_end_and_after_its_polish():
+    once, twice = (Recipe(steps=100, polish=0.1, rounds=rounds) for rounds in (1, 2))
+    assert moments(twice) == [*moments(once), 160, 210, 220]
 
 
 def test_the_finished_model_loads_with_its_labels_and_small_enough(run):
@@ -125,6 +130,8 @@ def test_the_rate_rises_then_falls_to_a_hundredth():
     polish = [pace(step, recipe) for step in range(recipe.steps, recipe.total)]
     assert (polish[0], polish[-1]) == pytest.approx((0.3, 0.003), abs=1e-3)
     assert sorted(polish, reverse=True) == polish
+    twice = dataclasses.replace(recipe, rounds=2)
+    assert [pace(recipe.round + step, twice) for step in range(recipe.round)] == [*rates, *polish]
     assert pace(0, Recipe(steps=30)) == pytest.approx(1 / 3)  # a short run warms up for a tenth of it
 
 

@@ -9,7 +9,7 @@ import playground
 from playground.errors import PlaygroundError
 from playground.training import preview, timelapse
 from playground.training.loop import train
-from playground.training.recipe import snapshot_steps
+from playground.training.recipe import moments
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     file = tmp_path / "lapse.bin"
     assert timelapse.main([str(run[1]), "-o", str(file)]) == 0
     lapse = timelapse.read(file)
-    assert [moment.step for moment in lapse.moments] == sorted({*snapshot_steps(8), RECIPE.total})
+    assert [moment.step for moment in lapse.moments] == moments(RECIPE)
     last = lapse.moments[-1]
     assert last.mass.shape == last.habits.entropy.shape == (2, 2)
     seen = playground.Trace.from_bytes(last.trace)
