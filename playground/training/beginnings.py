@@ -82,7 +82,7 @@ def of_the_emergent(recipe: Emergent) -> tuple[Beginning, ...]:
     found = []
     for first in range(0, r.total, r.round):
         if first:
-            found.append(Beginning(first, "once more", "the whole course begins once more, at the highest learning rate"))
+            found.append(Beginning(first, "once more", "the course begins once more, at the highest learning rate"))
         found += [
             Beginning(
                 first + round(r.near_until * r.steps), "whole views", "parts of pictures end, whole pictures begin"

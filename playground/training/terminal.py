@@ -28,6 +28,7 @@ from playground.training.loop import TELL_EVERY, checked_device, steps_done, tra
 from playground.training.order import in_order
 from playground.training.photographs import Album, albums
 from playground.training.recipe import Course, Emergent, Recipe
+from playground.training.yes import at_one_half
 from playground.vit import VisionTransformer
 
 RUNS = Path("runs")
@@ -101,6 +102,7 @@ def on_photographs(folder: Path, choices: Choices) -> None:
         train(recipe, out, data=data, teachers=teachers, device=device, tell=terminal.tell, stopped=terminal.stopped)
     if not terminal.stopped():
         in_order(out)
+        at_one_half(out)
     terminal.goodbye()
 
 

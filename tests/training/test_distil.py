@@ -13,7 +13,7 @@ import playground
 from playground import zoo
 from playground.__main__ import main
 from playground.errors import PlaygroundError
-from playground.training import order, photographs, terminal, views
+from playground.training import order, photographs, terminal, views, yes
 from playground.training.batches import Batches, disturbed, recoloured, window
 from playground.training.distil import LOSSES, Distilled, Statistics, away, tokens
 from playground.training.loop import Run, read_checkpoint, steps_done, train
@@ -231,6 +231,7 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
     monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
     monkeypatch.setattr(views, "features", _made_up)
     monkeypatch.setattr(order, "SCENES", 3)
+    monkeypatch.setattr(yes, "SCENES", 3)
     command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
     assert main([*command, "--device", "cpu"]) == 0
     assert "done. Load it with" in capsys.readouterr().out
