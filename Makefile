@@ -15,7 +15,7 @@ BORROW ?= yes
 PORT ?= 8501
 BIN = $(VENV)/bin
 # One process a core, each with a server and a browser of its own; a file stays together, for its fixtures are costly.
-TOGETHER = -n auto --maxprocesses 4 --dist loadfile
+TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test quick lint borrow nginx clean
 

@@ -14,6 +14,13 @@ import witnesses  # noqa: E402
 import playground  # noqa: E402
 from playground.vit import Config, VisionTransformer  # noqa: E402
 
+LONG = ("test_wheel.py", "test_setup.py", "test_exercises.py", "test_guesses.py", "test_faults.py", "test_deploy.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Files with the longest tests come first, so that at the end no process waits for another one's last file."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+# One of them needs a browser, and the others wait for the same wheel: it is built once
+pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parent.parent
 ELSEWHERE = {"prepare", "download", "photographs", "train"}  # commands that need a network or what it brought, or hours
 
@@ -118,7 +120,6 @@ def test_the_command_and_the_package_are_of_one_version(scripts, empty, wheel):
     assert ROOT not in Path(file).parents
 
 
-@pytest.mark.browser
 def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, empty, tmp_path, arrive):
     from browser.server import Server
     from browser.visitor import LOST, Visitor
@@ -148,7 +149,7 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         assert backdrop == "rgb(19, 19, 24)"  # of theme.dark in .streamlit/config.toml
         links = visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
-        visitor.page.get_by_role("heading", name="Twice the same attention").wait_for()
+        visitor.page.get_by_text("attention_by_hand").first.wait_for()
         visitor.check()  # while its server still runs
         visitor.forgiven = LOST
     finally:

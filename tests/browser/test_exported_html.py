@@ -34,6 +34,7 @@ class Reader(Visitor):
     def read_file(self, path):
         self.page.goto(path.as_uri())
         self.until()
+        self.page.wait_for_load_state("load")
         return self
 
     def check(self):

@@ -143,8 +143,9 @@ class Visitor:
     # What there is to do
 
     def place(self, patch: tuple[int, int], on: str = "picture") -> tuple[float, float]:
-        """Where the middle of a patch lies on the page."""
+        """Where the middle of a patch lies on the page, once the page has come to rest."""
         rows, columns = self.read()["grid"]
+        self.part(on).element_handle().wait_for_element_state("stable")
         box = self.part(on).bounding_box()
         row, column = patch
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
