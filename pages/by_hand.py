@@ -19,15 +19,15 @@ match lesson.steps(by_hand.STEPS):
             by_hand.roles()
     case "values":
         st.markdown(
-            "Weights alone move nothing. Each token also has a **value**, here one number, and each token receives the "
-            "mean of all values, weighted by its row. Drag an arrow, and what is received changes with it."
+            "Weights alone move nothing. Each token also has a **value**, here one number. What a token receives is "
+            "the mean of all values, weighted by its row. Drag an arrow, and what is received changes with it."
         )
         if by_hand.guess_values():
             by_hand.nine_tokens()
             by_hand.values()
     case "colours":
         st.markdown(
-            "Now a patch of the picture is a token, and its query and its key are both its mean colour, as a vector of "
+            "Now a patch of the picture is a token. Its query and its key are both its mean colour, as a vector of "
             "length one. Point at a patch: patches of similar colour light up. The scores are divided by the "
             "**temperature** before the softmax; at 1 every patch gets almost the same weight."
         )

@@ -25,8 +25,8 @@ match lesson.steps(heads.STEPS):
     case "far":
         mean, spread = heads.measured(here, seen)
         st.markdown(
-            "A figure of the ViT paper: one dot for each head; across, its layer; upwards, its mean attention distance."
-            f" One 3 × 3 convolution stays on the blue line in every layer. {heads.near_or_far(mean)}"
+            "A figure of the ViT paper. Each mark is a head: across, its layer; upwards, its mean attention distance. "
+            f"One 3 × 3 convolution stays on the blue line in every layer. {heads.near_or_far(mean)}"
         )
         lesson.chart(heads.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
     case "off":

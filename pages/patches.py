@@ -7,7 +7,7 @@ from playground.ui.lessons import patches
 
 here = lesson.begin(
     "patches",
-    "Attention works on a set of vectors, not on pixels. So the picture is cut into **patches**, each patch is laid "
+    "Attention works on a set of vectors, not on pixels. So the picture is cut into **patches**. Each patch is laid "
     "out as one long row of numbers, and one learned matrix turns each row into a **token**. One idea at a time:",
     patches.SETTINGS,
 )

@@ -8,7 +8,7 @@ from playground.ui.lessons import shapes
 here = lesson.begin(
     "shapes",
     "Follow one layer from the tokens that enter it to those that leave it. Every number of a shape has a name and a "
-    "colour, and each is the result of the one line of code below the picture.",
+    "colour. Each is the result of the one line of code below the picture.",
     shapes.SETTINGS,
 )
 with st.container(key="wide"):

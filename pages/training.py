@@ -1,18 +1,14 @@
-"""Training: the same patch at a dozen moments of a run, and a run of one's own."""
+"""Training: the same patch at a dozen moments, a run that was told where to look, and a run of one's own."""
 
 from playground.ui import lesson
 from playground.ui.lessons import training
 
 here = lesson.begin(
     "training",
-    training.idea(),
+    "A model begins with random weights. Each step of its training changes them a little, so that its **losses** fall: "
+    "numbers that say how far its answers are from those that it should give. One idea at a time:",
     training.settings(),
 )
-training.guess_when()
-training.chooser()
+lesson.steps(training.steps())
 training.stage(here)
-
-sharp, first = training.answers()
-lesson.exercise("The loss falls most at the beginning. When does the attention become sharp?", sharp)
-lesson.exercise("Which heads are the first to have a habit? And who taught the heads that find whole objects?", first)
 lesson.end()

@@ -107,7 +107,7 @@ PARTS = {
     "attention": Part(
         "Attention",
         "The formula in three lines: compare, turn scores into shares, mix. The forward pass calls the fused kernel, "
-        "which computes the same without ever holding all weights; these three lines are its check, see below.",
+        "which computes the same without ever holding all weights; these three lines are its check, in step 2.",
         (vit.attention_by_hand, vit.attention, vit.Config.scale),
         (
             ("scores = q @ k.transpose", "QK^T"),

@@ -114,36 +114,6 @@ def _named(heads: tuple[Head, ...]) -> str:
     return f"{named} {'is' if len(heads) == 1 else 'are'}"
 
 
-# What became of it ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What the told heads do, beside the best of those that were not told: shares of an object patch's attention that
-    stay on its own object."""
-
-    before: int  # the last moment before the loss begins
-    told_before: float
-    told_after: float
-    others_best: float
-    others_head: Head
-
-
-def outcome(begins: tuple[Beginning, ...], seen: Timelapse) -> Outcome | None:
-    """None for a run in which no head was told to stay on objects after its first moment."""
-    first = next((one for one in begins if one.loss == "gathered"), None)
-    earlier = [moment for moment in seen.moments if first and moment.step < first.step]
-    if first is None or not earlier or first.step == 0:
-        return None
-    before, last, theirs = earlier[-1], seen.moments[-1], told(begins)
-    mean = [float(np.mean([moment.mass[head] for head in first.told])) for moment in (before, last)]
-    others = np.array(last.mass, np.float64)
-    for head in theirs:
-        others[head] = -1
-    best = tuple(int(i) for i in np.unravel_index(others.argmax(), others.shape))
-    return Outcome(before.step, *mean, float(others.max()), (best[0], best[1]))
-
-
 def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | None:
     """The first moment at which some head has a habit, and which heads have which; None if none ever has."""
     plain = ("everywhere", "no single habit", "idle")

@@ -39,28 +39,35 @@ def number(
     return _ask(id, question, ask, truth, context, lambda said: _number(said, low, high))
 
 
-def choice(id: str, question: str, choices: Mapping[str, str], truth: Callable[[], Truth], *, context: Hashable = ""):
+def choice(
+    id: str, question: str, choices: Mapping[str, str], truth: Callable[[], Truth], *,
+    context: Hashable = "", afresh: bool = False,
+) -> bool:  # fmt: skip
+    """`afresh`: the answer is all that there is to see, so every new context is asked about again."""
     ask = {"kind": "choice", "choices": [list(pair) for pair in choices.items()]}
-    return _ask(
-        id, question, ask, truth, context, lambda said: said if isinstance(said, str) and said in choices else None
-    )
+    return _ask(id, question, ask, truth, context, lambda said: _choice(said, choices), afresh)
 
 
 def row(
     id: str, question: str, image: str, grid: tuple[int, int], mark: int, truth: Callable[[], Truth], *,
     context: Hashable = "",
 ) -> bool:  # fmt: skip
-    """The guess are patches, painted on a picture; `image` is its data URL, `mark` the patch that is asked about."""
+    """The guess are patches, painted on a picture; `image` is its data URL, `mark` the patch that is asked about. Every
+    new context is asked about again."""
     ask = {"kind": "row", "image": image, "grid": list(grid), "mark": mark}
-    return _ask(id, question, ask, truth, context, lambda said: _patches(said, grid[0] * grid[1]))
+    return _ask(id, question, ask, truth, context, lambda said: _patches(said, grid[0] * grid[1]), True)
 
 
-def _ask(id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable) -> bool:
+def _ask(
+    id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable,
+    afresh: bool = False,
+) -> bool:  # fmt: skip
     if "tour" in state:  # its cards speak of the results
         return True
     kept, known, place = state.setdefault("guesses", {}), state.setdefault("guessed", set()), (id, context)
     found, again = kept.get(place, {"locked": None}), state.get("again") == place
-    passed = found["locked"] is None and id in known and not again
+    passed = found["locked"] is None and id in known and not (again or afresh)
+    again = again or (afresh and id in known)
     more = {"id": id, "question": question, "context": str(context), "passed": passed, "again": again}
     name = f"guess_{id}"
 

@@ -109,7 +109,8 @@ EXERCISES = (  # those that a page checks by its state: the overview counts them
     "by_hand_even", "by_hand_one_role", "by_hand_one_way", "by_hand_receive", "by_hand_hot", "by_hand_causal",
     "patches_halve", "patches_sines", "patches_told", "shapes_numbers", "block_largest", "block_push", "block_dear",
     "scale_one_key", "scale_lower", "heads_strongest", "heads_layer_off", "weight_differs", "weight_share",
-    "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "code_output",
+    "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "training_sharp",
+    "training_first", "training_told_head", "code_output",
 )  # fmt: skip
 
 

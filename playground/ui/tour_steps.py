@@ -47,43 +47,45 @@ STEPS = (
         ".lens .beside .picture", LOCKED | {"beside": "wall"}, ".lens [data-ref=pictureBox]",
     ),
     Step(
-        "switch", "microscope", "What dividing by √d_k is for",
-        "The switch is off: scores are not divided any more, they lie farther apart, and the largest takes more than "
-        "before.",
-        "Switch it on and off again, and watch the number on the picture.",
-        ".lens .scale", LOCKED | {"scale": "off"}, ".lens .title, .lens [data-ref=pictureBox]",
-    ),
-    Step(
         "patches", "patches", "First, the picture falls apart",
         "Before anybody can ask, the picture is cut into patches, and each becomes a vector: a token.",
         "Point at a patch, and follow its pixels into its numbers.",
         ".drawing .apart", {"patch": "32"},
     ),
     Step(
-        "shapes", "shapes", "One layer, step by step",
-        "From here on there are only tables of numbers. Here queries meet keys: every number of a shape says where it "
-        "comes from.",
-        "Step on to the next table.",
-        ".walk", {"step": "4"},
-    ),
-    Step(
-        "scale", "scale", "Why the square root",
-        "512 numbers in a query and no scale: the scores lie far apart, and softmax gives one key nearly everything.",
-        "Turn the scale back to 1/√d_k, and the row is soft again.",
-        ".softmax", {"dk": "512", "power": "0.0"},
-    ),
-    Step(
-        "by-hand", "by_hand", "By hand, without training",
-        "Nine tokens, with queries and keys that nobody trained: where a query points as a key does, the weight is "
-        "large.",
-        "Turn one key, and see how its whole column changes.",
+        "by-hand", "by_hand", "Queries look, keys offer",
+        "Nine tokens that nobody trained: a query says what a token looks for, a key what it offers. Where a query "
+        "points as a key does, the weight is large.",
+        "Turn one key, and watch its column of the table.",
         ".drawing .pair", slim=True,
     ),
     Step(
-        "habits", "heads", "What each head does",
-        "One cell is one head, coloured by how far away it listens on average.",
-        "Point at one to read its habit.",
-        ".atlas .headgrid", {"measure": "distance"}, ".atlas .card",
+        "values", "by_hand", "What is received: values",
+        "Each token also has a value, here one number. Each receives the mean of all values, weighted by its row: the "
+        "last line of the table.",
+        "Turn a query, and see what its token receives.",
+        ".drawing .pair", {"step": "values"}, slim=True,
+    ),
+    Step(
+        "positions", "patches", "Where a patch was",
+        "A token does not know the place of its patch. So each place has a vector of its own, which is added to the "
+        "token.",
+        "Point at a place: teal places have vectors much like its own.",
+        ".drawing .three", {"step": "positions"},
+    ),
+    Step(
+        "block", "block", "Attention adds",
+        "What a token receives does not replace it: it is added, like a push. Then a small network, the MLP, adds a "
+        "second push, and the next layer begins.",
+        "Choose another layer, and compare how long the pushes are.",
+        ".st-key-push", {"step": "stream"},
+    ),
+    Step(
+        "switch", "microscope", "What dividing by √d_k is for",
+        "Back in the model, and the switch is off: scores are not divided any more, they lie farther apart, and the "
+        "largest takes more than before.",
+        "Switch it on and off again, and watch the number on the picture.",
+        ".lens .scale", LOCKED | {"scale": "off"}, ".lens .title, .lens [data-ref=pictureBox]",
     ),
     Step(
         "cost", "cost", "What asking everybody costs",

@@ -11,8 +11,11 @@ from browser.visitor import Visitor, coarse
 from playground.analysis import scale
 from playground.analysis.heads import look
 from playground.lessons import block, by_hand
+from playground.training import timelapse
+from playground.training.beginnings import first_with_a_habit
 from playground.ui.lesson import EXERCISES
 from playground.ui.lessons.scale import _curve
+from playground.ui.lessons.training import SHARPER
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
@@ -67,6 +70,24 @@ def lower_gradient() -> str:
     return f"step=rows&dk={width}&power=0.0"
 
 
+def sharp_moment() -> str:
+    """The first at which a head is as much sharper as the exercise asks for."""
+    sharpest = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
+    return f"moment={next(step for step, bits in sharpest if bits <= sharpest[0][1] - SHARPER)}"
+
+
+def first_habit() -> str:
+    step, heads = first_with_a_habit(timelapse.read())
+    layer, head = next(iter(heads.values()))[0]
+    return f"moment={step}&layer={layer}&head={head}"
+
+
+def the_told_head(page) -> None:
+    """While both learn: the model of which one head is told opens at that head."""
+    page.get_by_role("button", name="Train now").click()
+    page.get_by_text("One head is told", exact=True).click()
+
+
 def dearest(page) -> None:
     thumb = page.get_by_role("slider", name="Class number")
     index, now = int(seen().logits.argmin()), int(seen().logits.argmax())
@@ -112,6 +133,9 @@ DONE = [
     ("two_ways", "step=shift&moved=3", None, ("two_ways_moved",)),
     ("two_ways", "step=cheaper", fewest_tokens, ("two_ways_linear",)),
     ("code", "part=heads", None, ("code_output",)),
+    ("training", sharp_moment, None, ("training_sharp",)),
+    ("training", first_habit, None, ("training_first",)),
+    ("training", "step=now", the_told_head, ("training_told_head",)),
 ]
 
 

@@ -20,8 +20,8 @@ PAGES = {
     ("weight", ""): ".carried canvas",
     ("cost", ""): ".st-key-square",
     ("two_ways", "step=shift"): "[data-testid^=stImage]",
-    ("training", ""): "",
-    ("training", "run=pair"): "",
+    ("training", ""): ".reel",
+    ("training", "step=pair"): "",
     ("code", "step=twice"): "[data-testid=stCode]",
 }
 

@@ -83,19 +83,19 @@ def test_the_tour_runs_from_the_stage_to_its_end_and_gives_everything_back(visit
 
 
 def test_a_link_resumes_it_back_goes_back_and_end_ends_it(visit):
-    visitor = visit(words(4, MEADOW))
+    visitor = visit(words(2, MEADOW))
     page = visitor.page
-    at(page, 4)
-    assert said(page) == words(4, MEADOW)
+    at(page, 2)
+    assert said(page) == words(2, MEADOW)
     press(page, "back")
-    at(page, 3)
-    assert visitor.until("r => r.scale !== 1")["query"] == words(3, MEADOW)["query"]
+    at(page, 1)
+    assert visitor.until("r => !r.locked")["query"] == words(1, MEADOW)["query"]
     page.locator('.tour-card [data-go="next"]').focus()
     page.keyboard.press("PageDown")  # a presenter's clicker
-    at(page, 4)
+    at(page, 2)
     visitor.layer(2)
     page.wait_for_url("**layer=2**")
-    assert said(page)["tour"] == "4"
+    assert said(page)["tour"] == "2"
     press(page, "end")
     page.locator(".tour-card").wait_for(state="detached")
     page.wait_for_function("() => !location.search.includes('tour')")
@@ -115,12 +115,12 @@ def test_escape_leaves_it_also_after_a_reload_and_gives_everything_back(visit):
 
 def test_a_link_to_a_step_of_another_page_leads_there(visit):
     visitor = visit()
-    visitor.page.goto(f"{visitor.url}/?tour=9")
-    at(visitor.page, 9)
-    assert STEPS[8].words.items() <= said(visitor.page).items()
+    visitor.page.goto(f"{visitor.url}/?tour={len(STEPS)}")
+    at(visitor.page, len(STEPS))
+    assert STEPS[-1].words.items() <= said(visitor.page).items()
 
 
-@pytest.mark.parametrize("n", [1, 9])
+@pytest.mark.parametrize("n", [1, 7])
 def test_on_a_phone_the_card_leaves_room_for_what_it_points_at(visit, n):
     visitor = visit(viewport={"width": 390, "height": 844})
     visitor.page.goto(f"{visitor.url}/?tour={n}")

@@ -108,7 +108,7 @@ def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
 
 
 def test_two_who_train_wait_for_each_other_and_who_leaves_gives_the_turn_back(watch):
-    first, second = watch("run=now"), watch("run=now&sample=flock")
+    first, second = watch("step=now"), watch("step=now&sample=flock")
     first.button("Train now").click()
     first.until("r => r.growing")
     second.button("Train now").click()

@@ -8,7 +8,7 @@ import tiny_runs
 
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
-from playground.training.beginnings import beginnings, begun, first_with_a_habit, outcome, told
+from playground.training.beginnings import beginnings, begun, first_with_a_habit, told
 from playground.training.distil import LOSSES
 from playground.training.recipe import Emergent, Recipe
 
@@ -26,7 +26,6 @@ def test_in_the_run_that_was_told_nothing_only_other_pictures_begin():
     again = recipe.round
     assert [one.step for one in begins] == [whole, recipe.steps, again, again + whole, again + recipe.steps]
     assert told(begins, patches=False) == set()
-    assert outcome(begins, seen) is None
     assert seen.losses == LOSSES
     assert [seen.moments[0].step, seen.moments[-1].step] == [0, recipe.total]
 
@@ -50,7 +49,6 @@ def test_a_loss_that_was_never_used_begins_nowhere(lapse):
     curve[:, 1 + lapse.losses.index("gathered")] = 0
     without = dataclasses.replace(lapse, curve=curve)
     assert "gathered" not in {one.loss for one in begun(Recipe(), without)}
-    assert outcome(begun(Recipe(), without), without) is None
 
 
 def test_the_heads_that_are_told_are_the_recipe_s():
@@ -59,17 +57,6 @@ def test_the_heads_that_are_told_are_the_recipe_s():
     r = Recipe()
     last = {(layer, head) for layer in (4, 5) for head in range(6)}
     assert told(beginnings(r), patches=False) == told(beginnings(r)) | last
-
-
-def test_what_became_of_it_is_counted_from_the_moments(lapse):
-    begins = begun(Recipe(), lapse)
-    if (found := outcome(begins, lapse)) is None:
-        pytest.skip("this run told no head to stay on objects")
-    before = [moment for moment in lapse.moments if moment.step < Recipe().gathering_from * Recipe().steps][-1]
-    shares = [float(before.mass[layer, head]) for layer, head in Recipe().gathering]
-    assert (found.before, found.told_before) == (before.step, pytest.approx(sum(shares) / len(shares)))
-    assert found.others_head not in told(begins)
-    assert found.others_best == pytest.approx(float(lapse.moments[-1].mass[found.others_head]))
 
 
 def test_the_first_habits_are_there_and_not_a_moment_before(lapse):

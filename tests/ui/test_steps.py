@@ -6,14 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.ui import guess
-from playground.ui.lessons import block, by_hand, code, cost, heads, patches, scale, two_ways, weight
+from playground.ui.lessons import block, by_hand, code, cost, heads, patches, scale, training, two_ways, weight
 from playground.ui.navigation import Setting, Steps
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
 PAGES = {
     "by_hand": by_hand, "patches": patches, "block": block, "scale": scale, "heads": heads, "weight": weight,
-    "cost": cost, "two_ways": two_ways, "code": code,
+    "cost": cost, "two_ways": two_ways, "training": training, "code": code,
 }  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
-    settings: dict[str, Setting] = PAGES[page].SETTINGS
+    settings: dict[str, Setting] = training.settings() if page == "training" else PAGES[page].SETTINGS
     if isinstance(steps := settings["step"], Steps):
         assert {word for words in steps.words.values() for word in words} < settings.keys()
         assert set(steps.words) <= set(PAGES[page].STEPS)

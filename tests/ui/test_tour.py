@@ -13,6 +13,7 @@ from playground.ui.tour_steps import STEPS
 
 ROOT = Path(__file__).parent.parent.parent
 NUMBERS = range(1, len(STEPS) + 1)
+OFF = 1 + [step.id for step in STEPS].index("switch")  # the step that shows rows without their scale
 
 
 @pytest.fixture
@@ -50,6 +51,12 @@ def test_the_tour_has_ten_steps_of_at_most_two_sentences_and_one_task():
         assert step.point
 
 
+def test_queries_and_keys_come_before_values_positions_and_the_block_and_the_scale_after_tokens():
+    ids = [step.id for step in STEPS]
+    order = ["patches", "by-hand", "values", "positions", "block", "switch"]
+    assert [id for id in ids if id in order] == order
+
+
 def test_the_microscope_accepts_the_views_of_its_steps():
     for step in STEPS:
         if step.page == "microscope":
@@ -67,18 +74,18 @@ def test_the_page_of_a_step_accepts_every_word_of_it(app, n):
 
 
 def test_a_step_alone_in_the_address_is_enough(app):
-    assert opened(app, {"tour": "4"}) == words(4)
-    assert STEPS[3].words.items() <= app.session_state.here.view.items()
-    assert said(app.run()) == words(4)  # and stays
+    assert opened(app, {"tour": str(OFF)}) == words(OFF)
+    assert STEPS[OFF - 1].words.items() <= app.session_state.here.view.items()
+    assert said(app.run()) == words(OFF)  # and stays
 
 
 def test_what_has_been_chosen_since_stays_in_a_step_s_link(app):
-    chosen = words(4) | {"layer": "2", "sample": "flock", "model": "bundled"}
+    chosen = words(OFF) | {"layer": "2", "sample": "flock", "model": "bundled"}
     assert opened(app, chosen) == chosen
 
 
 def test_another_step_shows_its_own_view_whatever_was_chosen_before(app):
-    opened(app, words(4))
+    opened(app, words(OFF))
     assert opened(app, words(3)) == words(3)
     assert STEPS[2].words.items() <= app.session_state.here.view.items()
     assert "scale" not in app.session_state.here.view
@@ -110,7 +117,7 @@ def test_it_runs_on_the_picture_and_the_model_of_whoever_begins_it(app):
 @pytest.mark.parametrize("way", ["ended", "left for another page", "back in the history"])
 def test_whoever_ends_or_leaves_it_gets_back_what_they_had(app, way):
     opened(app, BEFORE)
-    app.session_state.tour_to = 4
+    app.session_state.tour_to = OFF
     assert said(app.run())["scale"] == "off"
     if way == "ended":
         app.session_state.tour_to = 0
@@ -127,6 +134,6 @@ def test_whoever_ends_or_leaves_it_gets_back_what_they_had(app, way):
 
 
 def test_what_a_reload_made_the_server_forget_comes_from_the_browser(app):
-    opened(app, words(4, {"model": "bundled", "sample": "twins"}))
+    opened(app, words(OFF, {"model": "bundled", "sample": "twins"}))
     app.session_state.tour_to, app.session_state.tour_lost = 0, BEFORE | {"page": "microscope"}
     assert said(app.run()) == BEFORE

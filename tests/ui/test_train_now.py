@@ -23,7 +23,7 @@ def short(monkeypatch):
 
 def test_both_are_trained_and_either_is_shown_with_what_it_was_told(short):
     page = AppTest.from_file(str(APP), default_timeout=120).run()
-    page.query_params["run"] = "now"
+    page.query_params["step"] = "now"
     page.switch_page("pages/training.py").run()
     assert [button.label for button in page.button if "rain" in button.label] == ["Train now"]
     next(button for button in page.button if button.label == "Train now").click().run()

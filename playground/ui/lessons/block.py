@@ -32,6 +32,11 @@ SETTINGS = {
     "layer": Setting.of(-1, range(-1, MOST_LAYERS)),
     "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
 }  # fmt: skip
+READ = {
+    "token": "the class token",
+    "avg": "the mean of the patches",
+    "map": "what a query of its own collects",
+}  # by Config.pool
 HEARD, THOUGHT, TOKEN = "#B63679", "#7A51BE", "#5B5D66"  # what attention adds, what the MLP adds, the token itself
 
 
@@ -96,7 +101,8 @@ def whole(here: Session) -> None:
         f"Three, here with D = {c.width}. The norm of step 1 has 2D = {2 * c.width:,}. The matrix that makes Q, K and "
         f"V has 3D² + 3D = {3 * c.width * (c.width + 1):,}. W_O has D² + D = {c.width * (c.width + 1):,}. The "
         "split into heads, the scores, the softmax, × V, the concatenation and the sum only calculate: nothing in "
-        "them is learned.",
+        "them is learned."
+        + (f" (This model also learns a gain for what is added, LayerScale: D = {c.width}.)" if c.layer_scale else ""),
     )
 
 
@@ -242,10 +248,12 @@ def mlp(here: Session) -> None:
     )
     lesson.chart(figure, "gelu", height=340, name="gelu")
     out = block.gelu(inside)
+    negative, small = (float(which.float().mean()) for which in (inside < 0, out.abs() < 0.1))
+    least = block.gelu(x)
     st.markdown(
-        f"In layer {layer}, {float((inside < 0).float().mean()):.0%} of the numbers that reach the bend are negative, "
-        f"and {float((out.abs() < 0.1).float().mean()):.0%} of those that leave it are smaller than 0.1. The smallest "
-        f"value of GELU is {float(block.gelu(x).min()):.2f}, at x = {float(x[block.gelu(x).argmin()]):.2f}."
+        f"In layer {layer}, {negative:.0%} of the numbers that reach the bend are negative; {small:.0%} of those "
+        f"that leave it lie between −0.1 and 0.1. The smallest value of GELU is −{-float(least.min()):.2f}, at x = "
+        f"−{-float(x[least.argmin()]):.2f}."
     )
 
 
@@ -306,7 +314,7 @@ def answer(here: Session) -> None:
     logits = seen.logits
     labels = list(c.labels or (f"class {i}" for i in range(c.classes)))
     st.markdown(
-        "After the last layer one vector is read out, here of the class token, and a matrix turns it into one number a "
+        f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one number a "
         "class: the **logits**. For pre-training the paper put one more hidden layer with tanh before it, the "
         "*pre-training head*, and dropped it for fine-tuning."
     )
@@ -332,11 +340,12 @@ def answer(here: Session) -> None:
         f"If the picture showed *{labels[index]}*, the **loss** would be {loss:.2f}: {rule}. A sure and right answer "
         "costs nearly nothing, a sure and wrong one much."
     )
+    begins = ", ".join(f"{v:.3f}".replace("-", "−") for v in row[:4].tolist())
     st.markdown(
         f"The label itself is the number {index}. As a vector it is **one-hot**: 1 at place {index}, 0 elsewhere. "
         f"One-hot times a matrix is nothing but a *look-up* of one row: of the head's {head.shape[0]} × "
-        f"{head.shape[1]} matrix it gives row {index}, which begins with "
-        f"{', '.join(f'{v:.3f}' for v in row[:4].tolist())}. The positions are looked up in the same way."
+        f"{head.shape[1]} matrix it gives row {index}, which begins with {begins}. "
+        "A patch's position is such a row, too: the one of its place."
     )
 
     dear = int(logits.argmin())

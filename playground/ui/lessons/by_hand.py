@@ -139,7 +139,7 @@ def colours(here: Session) -> None:
     lesson.exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
         "Two vectors of length one have a dot product of at most 1. Divided by a temperature of 1, all scores lie "
-        "between −1 and 1, and no weight can be more than e² = 7.4 times another one. A small temperature spreads the "
+        "between −1 and 1. Then no weight is more than e² = 7.4 times another one. A small temperature spreads the "
         "scores: it does what a *longer* query does.",
         hint="To which end? The line below the pictures says to how many patches it listens.",
         done=state.temperature == 1,
@@ -185,9 +185,9 @@ def roles() -> None:
     )
     lesson.exercise(
         "Make A give B more than half of its weight, while B gives A less than a tenth. Is that possible?",
-        "Yes: A’s weight comes from A’s query and B’s key, B’s weight from B’s query and A’s key. Those are four "
-        f"different arrows. At the start, A gives B {given('A', 'B')}, and B gives A {given('B', 'A')}: the matrix is "
-        "not symmetric.",
+        "Yes. The score of A with B comes from A’s query and B’s key, that of B with A from B’s query and A’s key: "
+        f"four different arrows. At the start, A gives B {given('A', 'B')}, and B gives A {given('B', 'A')}: the "
+        "matrix is not symmetric.",
         hint="Choose A, and turn its query to where B’s key points. Make it longer, too.",
         done=one_way(),
         id="by_hand_one_way",

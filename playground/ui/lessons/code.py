@@ -138,12 +138,12 @@ def on_the_picture(here: Session) -> dict[str, float]:
 def analogy(here: Session) -> None:
     numbers = on_the_picture(here)
     st.markdown(
-        "A :blue[**query**] is what you ask at the desk, a :orange[**key**] the label on a spine, a :green[**value**] "
-        "what stands in the book.\n\n"
+        "A :blue[**query**] is what you ask at the desk. A :orange[**key**] is the label on a spine. A "
+        ":green[**value**] is what stands in the book.\n\n"
         "Where it breaks:\n"
         "- A library lends one book. Here everyone takes a little of each: on your picture a row spreads like "
-        f"an even one over **{numbers['breadth']:.0f} of {numbers['tokens']}** tokens (2 to the power of its entropy, "
-        "mean over rows).\n"
+        f"an even one over **{numbers['breadth']:.0f} of {numbers['tokens']}** tokens. That is 2 to the power of its "
+        "entropy, averaged over rows.\n"
         "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
         f"layer change by at most **{numbers['turned']:.0e}**: only their products count."

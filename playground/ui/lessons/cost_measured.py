@@ -104,9 +104,9 @@ def _points(figure: go.Figure, series: Series, value, text) -> None:
 
 def _remarks(series: Series) -> list[str]:
     remarks = [
-        "Time is the quickest of up to five passes; memory the highest point above what was there before. The chart of "
-        "bytes above counts what training keeps of a layer; this one is a forward pass alone, which keeps nothing, but "
-        f"by hand it holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
+        "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
+        "counts what training keeps of a layer. This is a forward pass alone, which keeps nothing; but by hand it "
+        f"holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
     ]
     for kind in GROWTH:
         if skipped := series.of(kind, skipped=True):

@@ -332,7 +332,7 @@ def scatter(seen, mean, spread=None) -> go.Figure:
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
     ends = [-0.5, seen.layers - 0.5]
-    for level, words, colour in ((even, "all patches alike", INK), (NEAR, "3 × 3 convolution", CONVOLUTION)):
+    for level, words, colour in ((even, "an even row", INK), (NEAR, "3 × 3 convolution", CONVOLUTION)):
         line = {"color": colour, "width": 2, "dash": "dot"}
         figure.add_scatter(x=ends, y=[level] * 2, name=words, mode="lines", line=line, hoverinfo="name")
     figure.update_layout(
@@ -417,7 +417,7 @@ def sum_of_heads(here: Session, seen) -> None:
         f"Switch the heads of layer {layer} off one by one, and add up what is lost. Then switch off all of them at "
         "once. Which loss is larger?",
         {"less": "the sum of the single losses", "more": "the loss of all at once"},
-        truth, context=(here.picture.id, here.wish, layer),
+        truth, context=(here.picture.id, here.wish, layer), afresh=True,
     )  # fmt: skip
 
 

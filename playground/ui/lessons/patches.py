@@ -70,8 +70,8 @@ def guess_tokens(here: Session) -> bool:
 
     return guess.number(
         "patches_tokens",
-        f"{plain_name(here.wish.model)} cuts your picture into patches of {c.patch_size} × {c.patch_size} pixels, "
-        "after making it about as large as the pictures that it was trained on. How many tokens does that make?",
+        f"In {plain_name(here.wish.model)} your picture is made about as large as the pictures of the training, and "
+        f"cut into patches of {c.patch_size} × {c.patch_size} pixels. How many tokens does that make?",
         10, 2000, " tokens", truth, context=(here.picture.id, here.wish),
     )  # fmt: skip
 
@@ -127,8 +127,8 @@ def _same_numbers(header: dict) -> None:
 
     rows, columns = (side // header["patch"] for side in header["size"])
     left, right = st.columns(2)
-    left.code(_body(patches.by_unfolding), language="python")
-    right.code(_body(patches.by_convolution), language="python")
+    left.code(_body(patches.by_unfolding), language="python", wrap_lines=True)
+    right.code(_body(patches.by_convolution), language="python", wrap_lines=True)
     st.markdown(
         f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
         f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
@@ -157,16 +157,25 @@ def extra_tokens(here: Session) -> None:
         st.markdown("This model has patches only: no class token, no registers.")
         return
     words = {
-        "cls": "a **class token**, from which the answer is read",
-        "dist": "a **distillation token**",
-        "reg": f"{c.registers} **registers**, which have no place in the picture and no meaning of their own",
+        "cls": "class token: what the last layer makes of it stands for the whole picture",
+        "dist": "distillation token, which another network taught",
+        "reg": "registers: room to keep what belongs to no place",
     }
-    there = [text for key, text in words.items() if any(name.startswith(key) for name in c.prefix)]
+    lines = [
+        f"| {sum(name.startswith(key) for name in c.prefix)} | {text} | learned, the same for every picture |"
+        for key, text in words.items()
+        if any(name.startswith(key) for name in c.prefix)
+    ]
+    name = plain_name(here.wish.model)
     st.markdown(
-        f"Not every token is a patch. {plain_name(here.wish.model)} puts {' and '.join(there)} before them: learned "
-        f"vectors, the same for every picture. At its own size it has {rows} × {columns} = {patches:,} patches, and so "
-        f"**{patches + front:,} tokens**. Other common models: 196 patches and a class token make 197; with 4 "
-        "registers more, 201."
+        f"Not every token is a patch. At the size that it was trained on, {name} has:\n\n"
+        "| tokens | what they are | where their first numbers come from |\n|---|---|---|\n"
+        + "\n".join(lines)
+        + f"\n| {rows} × {columns} = {patches:,} | patches | the picture, and their positions |"
+        + f"\n| **{patches + front:,}** | **all** | |\n\n"
+        f"Attention treats them alike: all {patches + front:,} have queries, keys and values, so the table of weights "
+        f"has {(patches + front) ** 2:,} cells instead of {patches**2:,}. (A ViT of 14 × 14 = 196 patches has "
+        "197 tokens with a class token, and 201 with 4 registers more.)"
     )
 
 
@@ -212,7 +221,9 @@ def _filters(here: Session, pictures: str) -> bytes:
 # Positions ------------------------------------------------------------------------------------------------------------
 
 KINDS = {
-    "learned": "This model **learned** a vector for every place, from nothing but pictures.",
+    "learned": "This model has a vector for every place. All were **learned**: training changed them, as it did all "
+    "other weights.",
+    "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
     "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and column. The "
     "table shows the sines and cosines of these angles.",
     "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted along the "
@@ -227,8 +238,15 @@ def positions(here: Session) -> None:
     st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
     write_address()
     blob = kept(here, ("places", state.table), lambda: _places(here, state.table))
-    kind = unpack(blob)[0]["kind"]
-    st.markdown(KINDS[kind])
+    header = unpack(blob)[0]
+    kind, start = header["kind"], header.get("start")
+    began = (
+        ""
+        if start is None
+        else f" They did not begin as noise, but as sines and cosines of row and column; the cosine between a vector "
+        f"of today and its beginning is {start:.2f} on average."
+    )
+    st.markdown(KINDS[kind] + began)
     if kind != "none":
         drawing("positions", "lessons/patches.css", _with(blob, place=state.place), ("place",))
     lesson.exercise(
@@ -250,8 +268,25 @@ def _places(here: Session, table: str) -> bytes:
     if found is None:
         return pack({"kind": "none"}, {})
     places, kind = found
-    header = {"id": f"{here.wish.model} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind}
+    if kind == "learned" and vit.random_weights:
+        kind = "random"
+    header = {
+        "id": f"{here.wish.model} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
+        "start": _like_the_start(places, grid) if kind == "learned" and here.wish.model == "bundled" else None,
+    }  # fmt: skip
     return pack(header, {"places": places.half().numpy()})
+
+
+def _like_the_start(places, grid: tuple[int, int]) -> float | None:
+    """How much the bundled model's positions, (patches, D), are still what its recipe began with; None if that was
+    noise."""
+    from torch.nn.functional import cosine_similarity
+
+    from playground.training.recipe import Emergent, waves
+
+    if not Emergent().waves:
+        return None
+    return float(cosine_similarity(places, waves(*grid, places.shape[1])).mean())
 
 
 # The shuffle ----------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ HAIR = "rgba(128,128,128,0.35)"
 
 IDEA = (
     "A score is q·k: a sum of d_k products, one for each number in the two vectors. The more numbers they have, the "
-    "further apart the scores lie, and the softmax, which turns scores into weights, gives *nearly everything to one "
+    "further apart the scores lie. The softmax, which turns scores into weights, then gives *nearly everything to one "
     "key*. Dividing by √d_k undoes this: if the numbers are independent, with mean 0 and variance 1, the scores have a "
     "standard deviation of 1, whatever d_k is."
 )
@@ -89,9 +89,8 @@ def one_row(here: Session) -> None:
     lesson.exercise(
         "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
         "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
-        "Without it, the same turn leads to one single key. At d_k = 64, the width of a head in most ViTs, the largest "
-        f"weight is {_curve('peak', 0.0).median[at]:.0%} in the median row, and {_curve('peak', 0.5).median[at]:.0%} "
-        "with the scale.",
+        "Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row's largest "
+        f"weight is {_curve('peak', 0.0).median[at]:.0%}; with the scale it is {_curve('peak', 0.5).median[at]:.0%}.",
     )
 
 
@@ -136,8 +135,8 @@ def many_rows(here: Session) -> None:
     )  # fmt: skip
     lesson.exercise(
         "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
-        f"It is so: {off.median[at]:.3f} without the scale, {on.median[at]:.3f} with it, because the scale itself "
-        f"multiplies the gradient by 1/8. But look at the lower edge of the band: one row in ten lets less than "
+        f"It is so: {off.median[at]:.3f} without the scale, {on.median[at]:.3f} with it, mostly because the scale "
+        f"itself multiplies the gradient by 1/8. But look at the lower edge of the band: one row in ten lets less than "
         f"{off.low[at]:.3f} through without the scale, and {on.low[at]:.3f} with it. Such a row, in which one key has "
         f"won by chance, learns slowly. With more numbers it gets worse: from d_k = {less} on the median is lower too, "
         f"and at 1024 it is {off.median[-1]:.4f} against {on.median[-1]:.4f}.",
@@ -275,7 +274,7 @@ def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
     if not trained:
         return (
             "Nothing is trained here. The first weights are so small that queries and keys are short: even scaled, the "
-            f"scores have standard deviations from {low} to {high}, so every row is nearly even, and leaving out "
+            f"scores have standard deviations from {low} to {high}, so every row is nearly even. Leaving out "
             f"1/√{d}, a factor of {d**0.5:.1f}, hardly changes that. Take a larger factor to see it."
         )
     return (
@@ -352,6 +351,9 @@ def predictions(here: Session) -> None:
             textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
         )  # fmt: skip
     figure.update_layout(barmode="group", bargap=0.25, legend=BELOW | {"traceorder": "reversed"})
-    figure.update_xaxes(range=[0, 1.08], tickformat=".0%")
+    figure.update_xaxes(range=[0, 1.08], tickformat=".0%", title="probability")
     figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
     lesson.chart(figure, "verdicts", height=120 + 44 * len(labels), name="predictions with and without the scale")
+    most = softmax.changed(on, off)[:3]
+    said = ", ".join(f"*{v.label}* from {v.on:.0%} to {v.off:.0%}" for v in most)
+    st.markdown(f"Most changed, of all classes: {said}.")

@@ -130,6 +130,7 @@ def show(before: int) -> None:
     _controls(trial, before)
     if not learned:
         st.image(board(trial.seed if trial else 0).jpeg, width=300)
+        _exercise({})
         return
     state.setdefault("learner", LEARNER.default)
     st.segmented_control(
@@ -140,6 +141,7 @@ def show(before: int) -> None:
     head = _point(trial, state.learner, learner)
     reel.show(films[state.learner], learner.lapse, not trial.over, beside=trial.id, place=f"{head}")
     _both(trial, learned)
+    _exercise(learned)
 
 
 def _point(trial: Trial, name: str, learner: Learner) -> tuple[int, int]:
@@ -229,14 +231,42 @@ def _chart(title: str, steps: list[int], values: dict, chance: float, chance_is:
     return figure.update_layout(title={"text": title, "x": 0}, legend={"x": 1, "xanchor": "right", "y": 0.5})
 
 
-def _sentence(name: str, one: Learner) -> str:
-    """What it has come to, in numbers."""
-    mass, layer, head = one.best
+def _since(one: Learner) -> tuple[int | None, int | None]:
+    """From which step on its best head looks at twins, and from which on most answers are right; None: not yet."""
     moments = one.lapse.moments
     looking, right = (
         next((moment.step for moment, much in zip(moments, values, strict=True) if much > level), None)
         for values, level in (([float(m.mass.max()) for m in moments], LARGE), (one.right, 0.5))
     )
+    return looking, right
+
+
+def _exercise(learned: dict[str, Learner]) -> None:
+    """`learned` is empty as long as there is nothing to show."""
+    lesson.exercise(
+        "Train the two. Show the model of which one head is told, and in it that head. Which model looks at twins "
+        "first?",
+        _compared(learned) if learned else "Train them: then this answer counts the steps.",
+        hint="One choice stands above the picture, layers and heads below it, and a line says which head is told.",
+        done=bool(learned) and (state.learner, state.layer, state.head) == (TOLD, *quick.TOLD_HEAD),
+        id="training_told_head",
+    )
+
+
+def _compared(learned: dict[str, Learner]) -> str:
+    now = learned[ALONE].lapse.moments[-1].step
+    looking = {name: _since(one)[0] for name, one in learned.items()}
+    said = [
+        f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {now}")
+        for name, step in looking.items()
+    ]
+    return f"More than {LARGE:.0%} of a patch's attention on its twin, in the best head: {'; '.join(said)}."
+
+
+def _sentence(name: str, one: Learner) -> str:
+    """What it has come to, in numbers."""
+    mass, layer, head = one.best
+    looking, right = _since(one)
     found = f"head {head} of layer {layer} gives the twin {mass:.0%} of its attention ({mass / quick.EVEN:.0f} × even)"
     when = (
         f"; above {LARGE:.0%} from step {looking} on, more than half of the answers right from step {right} on."

@@ -1,4 +1,5 @@
-"""The page of the training: a time-lapse that ships with the playground, and a small model trained on the spot."""
+"""The page of the training: a time-lapse that ships with the playground, beside a run that was told where to look, and
+two small models trained on the spot."""
 
 from __future__ import annotations
 
@@ -12,42 +13,41 @@ from playground.pack import unpack
 from playground.samples import named
 from playground.serving import pictures
 from playground.serving.session import Session
-from playground.ui import guess
+from playground.ui import guess, lesson
 from playground.ui.lessons import train_now, two_runs
 from playground.ui.lessons.reel import Film, show
 from playground.ui.messages import plain
-from playground.ui.navigation import Setting
+from playground.ui.navigation import Setting, Steps
 
-LAPSE, PAIR, NOW = "timelapse", "pair", "now"
-SHOWS = {LAPSE: "The bundled model", PAIR: "With masks, and without", NOW: "Train one now"}
+STEPS = {"timelapse": "1 · From fog to structure", "pair": "2 · Told or not?", "now": "3 · Train two now"}
 MOST = 20  # layers or heads in an address
 SHARPER = 2  # bits: by so much entropy has to fall until attention is called sharp
+LOSSES = {  # of the bundled model's run, see training/distil.py
+    "class": "what kinds of things a drawn scene shows",
+    "features": "DINOv2's feature of each patch",
+    "picture": "DINOv2's feature of the whole picture",
+    "rest": "what the rest of the thing that a patch belongs to looks like",
+}
 
 state = st.session_state
 
 
-def idea() -> str:
-    before = "every patch listens to nearly all patches"
-    if has_lapse():
-        first = lapse().moments[0]
-        tokens = unpack(first.trace)[0]["tokens"]
-        before = f"every patch listens to about {2 ** first.habits.entropy.mean():.0f} of the {tokens} tokens"
-    return (
-        f"At step 0 the weights are random: no score has a reason, and {before}. Each step changes the weights a "
-        "little, so that the losses fall. **Play**, and watch how the attention of one patch changes."
-    )
+def steps() -> dict[str, str]:
+    """Those whose files are there."""
+    there = {"timelapse": has_lapse(), "pair": has_lapse() and two_runs.is_there(), "now": True}
+    return {step: title for step, title in STEPS.items() if there[step]}
 
 
 def settings() -> dict[str, Setting]:
-    steps = [moment.step for moment in lapse().moments] if has_lapse() else [0]
+    moments = [moment.step for moment in lapse().moments] if has_lapse() else [0]
     layer, head = two_runs.best_of(lapse())[1] if has_lapse() else (0, 0)  # what its best head has learned
     return {
-        "run": Setting.of(LAPSE if has_lapse() else NOW, SHOWS),
-        "moment": Setting.of(steps[-1], steps),
+        "moment": Setting.of(moments[-1], moments),
         "layer": Setting.of(layer, range(MOST)),
         "head": Setting.of(head, range(MOST)),
         "learner": train_now.LEARNER,
         "patch": Setting.of("", ["", *(f"{row},{column}" for row in range(64) for column in range(64))]),
+        "step": Steps.by(steps(), now=("learner",)),
     }
 
 
@@ -66,151 +66,153 @@ def _read(file: Path, _: float):
     return timelapse.read(file)
 
 
-# The page -------------------------------------------------------------------------------------------------------------
-
-
-def chooser() -> None:
-    if has_lapse():
-        st.segmented_control(
-            "Whose training", SHOWS, key="run", format_func=SHOWS.get, required=True, label_visibility="collapsed"
-        )
-    else:
+def stage(here: Session) -> None:
+    """Drawn again every second as long as this person's models wait or learn, which also keeps their place."""
+    if not has_lapse():
         st.info(
             "The time-lapse of the bundled model is made of a run by `python -m playground.training.timelapse RUN`."
         )
-
-
-def stage(here: Session) -> None:
-    """Drawn again every second as long as this person's model waits or learns, which also keeps their place."""
     ticking = train_now.learning()
     st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
 
-def lapse_begins() -> tuple:
+def _stage(here: Session, ticking: bool) -> None:
+    before = train_now.before()
+    match state.step:
+        case "timelapse":
+            _timelapse(here)
+        case "pair":
+            two_runs.show()
+        case "now":
+            train_now.show(before)
+    if train_now.learning() != ticking:
+        st.rerun()  # the whole page: only that can begin or end the looking every second
+
+
+# The time-lapse -------------------------------------------------------------------------------------------------------
+
+
+def _timelapse(here: Session) -> None:
+    from playground.training.beginnings import first_with_a_habit
+
+    seen = lapse()
+    first = first_with_a_habit(seen)
+    st.markdown(idea(seen))
+    if first is not None and not _guess_when(first[0], seen):
+        return
+    if here.picture.name != seen.sample:
+        st.info(f"The moments of this run are kept for *{_title(seen.sample)}* alone.", icon=":material/info:")
+    show(_film(), seen)
+    st.caption(f"Always on *{_title(seen.sample)}*. Between two moments the picture is blended.")
+    st.markdown(_what_it_was_asked(seen))
+    _exercises(seen, first)
+
+
+def idea(seen) -> str:
+    begun = seen.moments[0]
+    tokens = unpack(begun.trace)[0]["tokens"]
+    return (
+        "One run of the bundled model, from its first step to its last. At step 0 chance decides whom a patch listens "
+        f"to: a row spreads over about {2 ** begun.habits.entropy.mean():.0f} of the {tokens} tokens (2 to the power "
+        "of its entropy). **Play**, and watch how the attention of one patch changes."
+    )
+
+
+def _guess_when(step: int, seen) -> bool:
+    """At which step does the first head have a habit?"""
+    return guess.choice(
+        "training_when",
+        "A head has a habit if it does something that can be named on average: it stays near, say, or listens to "
+        "patches of the same colour. After how many steps does the first head have one?",
+        {str(moment.step): f"{moment.step:,}" for moment in seen.moments},
+        lambda: guess.Truth(str(step), f" Of {seen.moments[-1].step:,} steps, and no loss asked it to."),
+    )  # fmt: skip
+
+
+def _film() -> Film:
+    found = lapse()
+    if "lapse_film" not in state:
+        picture = pictures.sample(found.sample)
+        state.lapse_film = Film("bundled", picture, len(found.moments), whole=False, begins=_begins())
+    return state.lapse_film
+
+
+def _begins() -> tuple:
     from playground.training.beginnings import begun
     from playground.training.recipe import Emergent
 
     return begun(Emergent(), lapse())
 
 
-def _what_was_told(begins: tuple, where: str) -> None:
+def _what_it_was_asked(seen) -> str:
     """What was taught and what was not: nobody should take a taught map for something that emerged."""
-    lines = [f"- step {one.step:,}: {one.says};" for one in begins]
-    told = any(one.told for one in begins)
-    opening = (
-        "**This model was told where to look.** "
-        if told
-        else "**Nobody told this model where to look:** no loss reads its attention weights, and none knows the "
-        "objects' masks. What its heads do follows from what it has to predict: DINOv2's features of each patch, and "
-        "what the rest of the patch's thing looks like. "
-    )
-    rest = (
-        " No loss looked at the weights of any other head, but the losses on the patches, which know the objects, ask "
-        "for features that need them."
-        if told
-        else ""
-    )
-    st.markdown(f"{opening}What begins in this run ({where}):\n\n" + "\n".join(lines)[:-1] + f".\n\n{rest.strip()}")
+    from playground.training.recipe import Emergent
 
-
-def guess_when() -> None:
-    """At which step does the first head have a habit?"""
-    if not has_lapse() or state.run != LAPSE:
-        return
-    from playground.training.beginnings import first_with_a_habit
-
-    first = first_with_a_habit(lapse())
-    if first is None:
-        return
-    steps = [moment.step for moment in lapse().moments]
-    guess.choice(
-        "training_when", "After how many steps does the first head do something that can be named?",
-        {str(step): f"{step:,}" for step in steps},
-        lambda: guess.Truth(str(first[0]), f" Of {steps[-1]:,} steps, and no loss asked it to."),
-    )  # fmt: skip
-
-
-def answers() -> tuple[str, str]:
-    """What the two exercises of the page find in the run that ships with the app."""
-    if not has_lapse():
-        return "", ""
-    from playground.training import beginnings
-
-    seen, begins = lapse(), lapse_begins()
-    return _when_sharp(seen), _first_words(
-        beginnings.first_with_a_habit(seen), begins, beginnings.outcome(begins, seen)
+    lines = [f"- step {one.step:,}: {one.says}" for one in _begins()]
+    asked = [f"- *{name}*: {LOSSES[name]}" for name in seen.losses if name in LOSSES]
+    return "\n".join(
+        [
+            "**Nobody told this model where to look:** no loss reads its attention weights, and none knows the "
+            "objects' masks. Its losses ask it to predict:\n",
+            *asked,
+            "\nWhat changes on the way, drawn as dotted lines in the charts:\n",
+            *lines,
+            "\nNot all of its first weights are small random numbers: the positions begin as sines and cosines, and "
+            f"queries and keys are {Emergent().longer:g} times as long as usual. Otherwise all rows would be nearly "
+            "even at first, and it would take longer to learn from them.",
+        ]
     )
 
 
-def _when_sharp(seen) -> str:
-    begun = float(seen.moments[0].habits.entropy.min())
+def _exercises(seen, first: tuple | None) -> None:
+    if sharp := _sharp(seen):
+        lesson.exercise(
+            f"Stop the clock at the first moment at which a head has {_bits(seen):.1f} bits of entropy or less: "
+            f"{SHARPER} fewer than the sharpest head had at step 0. Is that before or after most of the losses' fall?",
+            _when_sharp(seen, sharp),
+            hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
+            done=state.moment == sharp.step, id="training_sharp",
+        )  # fmt: skip
+    if first is not None:
+        lesson.exercise(
+            "Go to the first moment at which a head has a habit, and choose such a head.",
+            _first_words(*first),
+            hint="In the chart *Habits* each row is a head. Grey is no habit; click a field in another colour.",
+            done=state.moment == first[0] and any((state.layer, state.head) in found for found in first[1].values()),
+            id="training_first",
+        )  # fmt: skip
+
+
+def _bits(seen) -> float:
+    return float(seen.moments[0].habits.entropy.min()) - SHARPER
+
+
+def _sharp(seen):
+    """The first moment with a head that is so much sharper than any was at the beginning; None if there is none."""
+    return next((moment for moment in seen.moments if moment.habits.entropy.min() <= _bits(seen)), None)
+
+
+def _when_sharp(seen, sharp) -> str:
     losses = seen.curve[:, 1:].sum(1)
-    sharp = next((m for m in seen.moments if m.habits.entropy.min() < begun - SHARPER), None)
-    if sharp is None:
-        return f"It does not in this run: no head is ever {SHARPER} bits below where it began."
     at = min(int(np.searchsorted(seen.curve[:, 0], sharp.step)), len(losses) - 1)
     share = (losses[0] - losses[at]) / (losses[0] - losses[-1])
-    when = "Later" if share > 0.5 else "Early"
-    return (
-        f"{when}. The sharpest head begins at {begun:.1f} bits. The first moment at which a head is {SHARPER} bits "
-        f"below that is step {sharp.step:,}; by then the losses have done {share:.0%} of all their falling."
-    )
+    when = "After" if share > 0.5 else "Before"
+    return f"{when}: at step {sharp.step:,} the sum of the losses has done {share:.0%} of all its falling."
 
 
-def _first_words(first, begins: tuple, found) -> str:
-    if first is None:
-        return "No head has taken up a habit in this run."
-    step, habits = first
-    named = "; ".join(
-        f"*{kind}*: " + ", ".join(f"layer {layer}, head {head}" for layer, head in heads)
-        for kind, heads in habits.items()
-    )
-    asked = any(one.told and one.step <= step for one in begins)
-    words = f"The first ones are there at step {step:,} ({named})" + ("; " if asked else "; no loss asked for it. ")
-    if asked:
-        words += "some heads had been told where to look by then. "
-    if found is None:
-        return words
-    gathered = next(one for one in begins if one.loss == "gathered")
-    scenes = any(one.step == gathered.step and not one.loss for one in begins)
-    layer, head = found.others_head
-    return (
-        words + f"Of the heads that stay on *whole objects*, {len(gathered.told)} were taught to: from step "
-        f"{gathered.step:,} on, a loss with the objects' masks asks just these for it. Their mean share on the patch's "
-        f"own object is {found.told_before:.0%} at step {found.before:,}, before that, and {found.told_after:.0%} at "
-        "the end. "
-        + ("At the same step close-ups give way to whole scenes, so the jump has two causes. " if scenes else "")
-        + f"The best of all other heads, head {head} of layer {layer}, reaches {found.others_best:.0%} without having "
-        "been asked, but the losses on the patches, which know the objects too, ask for features that need it."
-    )
+def _first_words(step: int, habits: dict) -> str:
+    return f"At step {step:,}: " + "; ".join(f"*{kind}*: {_named(heads)}" for kind, heads in habits.items()) + "."
 
 
-def _stage(here: Session, ticking: bool) -> None:
-    before = train_now.before()
-    if state.run == LAPSE:
-        if here.picture.name != lapse().sample:
-            st.info(f"The moments of this run are kept for *{_title(lapse().sample)}* alone.", icon=":material/info:")
-        show(_lapse_film(), lapse())
-        st.caption(
-            f"One run of the bundled model, from its first random weights to the end; always on "
-            f"*{_title(lapse().sample)}*. Between two moments the picture is blended."
-        )
-        _what_was_told(lapse_begins(), "dotted lines in the charts")
-    elif state.run == PAIR and two_runs.is_there():
-        two_runs.show()
-    else:
-        train_now.show(before)
-    if train_now.learning() != ticking:
-        st.rerun()  # the whole page: only that can begin or end the looking every second
-
-
-def _lapse_film() -> Film:
-    found = lapse()
-    if "lapse_film" not in state:
-        state.lapse_film = Film(
-            "bundled", pictures.sample(found.sample), len(found.moments), whole=False, begins=lapse_begins()
-        )
-    return state.lapse_film
+def _named(heads: list[tuple[int, int]]) -> str:
+    """ "head 0 of layer 2, heads 1 and 4 of layer 3" """
+    layers: dict[int, list[str]] = {}
+    for layer, head in heads:
+        layers.setdefault(layer, []).append(str(head))
+    said = []
+    for layer, (*most, last) in layers.items():
+        said.append(f"head{'s' if most else ''} {', '.join(most)}{' and ' if most else ''}{last} of layer {layer}")
+    return ", ".join(said)
 
 
 def _title(name: str) -> str:

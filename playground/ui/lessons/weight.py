@@ -39,8 +39,8 @@ def carried(here: Session) -> None:
     )
     numbers = on_the_picture(here)
     st.markdown(
-        f"On your picture, over {numbers['rows']:,} rows of all layers and heads, the most-weighted patch is not the "
-        f"one that contributes most in **{100 * numbers['differs']:.0f} %**."
+        f"On your picture, in **{100 * numbers['differs']:.0f} %** of {numbers['rows']:,} rows the patch with the "
+        "largest weight is not the one that adds the longest vector. Counted are rows of all layers and heads."
     )
     lesson.exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
@@ -163,16 +163,19 @@ def locked_on(here: Session) -> None:
     most = np.dstack(np.unravel_index(np.argsort(-special, axis=None)[:5], special.shape))[0]
     lines = [
         f"| layer {layer}, head {head} | {special[layer, head]:.0%} | {mean.entropy[layer, head]:.1f} bits | "
-        f"{mean.effect[layer, head]:.2f} × |"
+        f"{mean.effect[layer, head]:.2f} |"
         for layer, head in most.tolist()
     ]
-    head = "| the five that give it most | to class token and registers | entropy | adds, of its layer's average |"
+    head = (
+        "| the five heads that give most | to class token and registers | entropy of its rows "
+        "| adds, × its layer's average |"
+    )
     st.markdown("\n".join([head, "|---|---|---|---|", *lines]))
     many, even = int((special > 0.5).sum()), len(seen.prefix) / seen.tokens
+    which = f"{many} of {special.size} heads give" if many > 1 else f"{many or 'none'} of {special.size} heads gives"
     st.markdown(
-        f"On this picture {many or 'none'} of {special.size} heads give{'s' * (many < 2)} more than half of their "
-        f"weight there. An even row would give {even:.2%}; the first of the table gives {special.max() / even:.0f} "
-        "times as much. " + heads.least(mean)
+        f"On this picture {which} more than half of {'their' if many > 1 else 'its'} weight there. An even row would "
+        f"give {even:.2%}; the first of the table gives {special.max() / even:.0f} times as much. {heads.least(mean)}"
     )
 
 

@@ -1,0 +1,32 @@
+"""The page of the training: its exercises and what it says, against the run that ships."""
+
+import numpy as np
+
+from playground.training import beginnings, timelapse
+from playground.training.distil import LOSSES
+from playground.ui.lessons import training
+
+
+def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
+    seen = timelapse.read()
+    sharp, bits = training._sharp(seen), training._bits(seen)
+    assert bits == seen.moments[0].habits.entropy.min() - training.SHARPER
+    for moment in seen.moments:
+        assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp.step)
+    total = seen.curve[:, 1:].sum(1)
+    done = (total[0] - total[np.searchsorted(seen.curve[:, 0], sharp.step)]) / (total[0] - total[-1])
+    assert f"step {sharp.step:,}" in training._when_sharp(seen, sharp)
+    assert f"{done:.0%}" in training._when_sharp(seen, sharp)
+
+
+def test_the_first_habits_are_named_with_their_heads():
+    step, habits = beginnings.first_with_a_habit(timelapse.read())
+    words = training._first_words(step, habits)
+    assert f"step {step:,}" in words
+    assert all(f"*{kind}*" in words for kind in habits)
+    assert training._named([(1, 0), (1, 2), (1, 5), (3, 4)]) == "heads 0, 2 and 5 of layer 1, head 4 of layer 3"
+
+
+def test_every_loss_of_the_run_is_explained():
+    assert timelapse.read().losses == LOSSES
+    assert tuple(training.LOSSES) == LOSSES
