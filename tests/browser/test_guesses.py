@@ -70,7 +70,7 @@ def guess(page, box) -> None:
         page.mouse.up()
 
 
-def test_a_painted_row_is_still_there_after_a_reload_and_another_picture_may_be_guessed_as_well(visitor):
+def test_a_painted_row_is_still_there_after_a_reload_and_asked_again_about_another_picture(visitor):
     page = visitor.page
     page.goto(f"{visitor.url}/heads?{coarse('')}")
     box = page.locator(".guess")
@@ -84,7 +84,21 @@ def test_a_painted_row_is_still_there_after_a_reload_and_another_picture_may_be_
     box.locator(".told b").wait_for()
     assert box.locator(".told").inner_text() == said
     visitor.pick("flock")
+    box.get_by_role("button", name="Lock my guess").wait_for()  # there is nothing else to see: it is asked again
+    assert box.locator(".told").is_hidden()
+
+
+def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visitor):
+    page = visitor.page
+    page.goto(f"{visitor.url}/block?{coarse('step=stream')}")
+    box = page.locator(".guess")
+    box.locator("input").wait_for()
+    guess(page, box)
+    box.get_by_role("button", name="Lock my guess").click()
+    box.locator(".told b").wait_for()
+    visitor.pick("flock")
     box.get_by_text("You guessed this about something else").wait_for()
+    page.locator(".js-plotly-plot").first.wait_for()
     box.get_by_role("button", name="Guess once more").click()
     box.get_by_role("button", name="Lock my guess").wait_for()
     assert box.locator(".told").is_hidden()

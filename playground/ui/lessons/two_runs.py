@@ -78,6 +78,7 @@ def said(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginnin
     best, (layer, head) = best_of(untold)
     return (
         f"Run **{WITH}** was told: its {len(heads)} coloured heads rise when the loss begins, and end at {told:.0%}. "
+        "Other heads of it rise too: its losses on the patches know the objects. "
         f"Nothing told run **{WITHOUT}** where to look. Its best head, head {head} of layer {layer}, reaches "
         f"{best:.0%}, {best / untold.chance:.0f} times an even row: it has to predict what the rest of a patch's thing "
         "looks like, and looking there helps. A map does not show which of the two ways it came about. "

@@ -1,4 +1,4 @@
-"""Patches: tokens that are no patches, counted."""
+"""Patches: tokens that are no patches, counted, and where positions come from."""
 
 from pathlib import Path
 
@@ -7,6 +7,8 @@ from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
 from playground.serving import models
+from playground.training.recipe import waves
+from playground.ui.lessons import patches
 from playground.vit import VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -21,7 +23,26 @@ def test_class_token_and_registers_are_counted(monkeypatch):
     app.switch_page("pages/patches.py").run()
     assert not app.exception
     said = " ".join(element.value for element in app.markdown)
-    assert "a **class token**, from which the answer is read and 2 **registers**" in said
-    assert "8 × 8 = 64 patches, and so **67 tokens**" in said
+    assert "| 1 | class token" in said
+    assert "| 2 | registers" in said
+    assert "| 8 × 8 = 64 | patches" in said
+    assert "| **67** | **all** |" in said
+    assert f"{67**2:,} cells instead of {64**2:,}" in said
     assert 14 * 14 + 1 == 197
-    assert "make 197; with 4 registers more, 201" in said
+    assert "197 tokens with a class token, and 201 with 4 registers more" in said
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [("bundled", "They did not begin as noise"), ("untrained", "Nothing was learned yet")]
+)
+def test_where_the_positions_come_from_is_said_of_each_model(model, says):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["step"], app.query_params["model"], app.query_params["sample"] = "positions", model, "meadow"
+    app.switch_page("pages/patches.py").run()
+    assert not app.exception
+    assert says in " ".join(element.value for element in app.markdown)
+
+
+def test_positions_that_have_not_moved_are_like_their_beginning():
+    grid = (4, 6)
+    assert patches._like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
