@@ -120,8 +120,8 @@ def shift(here: Session) -> None:
     lesson.exercise(
         "Move the picture by 3 patches. Guess again: do more weights go elsewhere than with 1?",
         "The two numbers say it for your picture. Each step takes one more column away and brings a new one, and every "
-        "patch gets the position of a place farther away. For the convolution nothing changes: the same kernel is used "
-        "at every place.",
+        "patch gets the position of a place farther away. For the convolution nothing changes away from the edges: the "
+        "same kernel is used at every place.",
         hint="The choice above the question.",
         done=state.moved == 3, id="two_ways_moved",
     )  # fmt: skip
@@ -196,15 +196,17 @@ def cheaper() -> None:
     from playground.lessons import two_ways
 
     st.markdown(
-        "Attention costs N² because each token may look at each. Three ways around that, each with its price:\n\n- "
-        "**Windows** (Swin): softmax over the w² tokens of a window instead of all N: N · w² scores instead of N². Far "
-        "tokens meet only after several layers, in which the windows are shifted; locality is back.\n- **Linear "
-        "attention**: replace exp(q·k) by φ(q)·φ(k). Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right side needs no "
-        "N × N table: N · d² instead of N² · d. But φ(q)·φ(k) can't single out one key as sharply as exp can.\n- "
-        "**State spaces** (S4, Mamba): read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N "
-        "steps. What is far back has to fit into the state, and a picture needs an order in which it is read.\n\nNone "
-        "of them is simply better: a fused kernel makes full attention cheap in *memory*, and up to a few thousand "
-        "tokens it is often the quickest in practice. The page *Cost* measures it on this machine."
+        "Attention costs N² because each token may look at each. Three ways around that, each with its price:\n\n"
+        "- **Windows** (Swin): softmax over the w² tokens of a window instead of all N: N · w² scores instead of N². "
+        "Far tokens meet only after several layers, in which the windows are shifted; locality is back.\n"
+        "- **Linear attention**: replace exp(q·k) by φ(q)·φ(k). Then (φ(Q) φ(K)ᵀ) V = φ(Q) (φ(K)ᵀ V), and the right "
+        "side needs no N × N table: N · d² instead of N² · d. (Each row is still divided by its sum.) But φ(q)·φ(k) "
+        "can't single out one key as sharply as exp can.\n"
+        "- **State spaces** (S4, Mamba): read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N "
+        "steps. What is far back has to fit into the state, and a picture needs an order in which it is read.\n\n"
+        "None of them is simply better: a fused kernel makes full attention cheap in *memory*, and up to a few "
+        "thousand tokens it is often the quickest in practice. *Cost*, step 4, measures it by hand and fused on this "
+        "machine."
     )
     tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, 16384), 1024, key="cheap_tokens", width=420)
     window, d = 49, 64
@@ -216,6 +218,6 @@ def cheaper() -> None:
         "With how many tokens does linear attention cost as much as all pairs?",
         "With as many as a head has numbers: N = d, for 2N²d = 2Nd² there. Below that it costs *more*. All pairs grow "
         "with the square of the tokens, linear attention with the tokens alone.",
-        hint="In which line of the table does 1 × appear twice?",
+        hint="When do two lines of the table say 1 ×?",
         done=tokens == d, id="two_ways_linear",
     )  # fmt: skip
