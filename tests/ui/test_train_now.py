@@ -43,7 +43,7 @@ def test_both_are_trained_and_either_is_shown_with_what_it_was_told(short):
 
 def test_finished_runs_have_a_bound_in_common_and_the_oldest_goes_in_a_sentence(short, monkeypatch):
     def trained(page: AppTest) -> train_now.Trial:
-        page.query_params["run"] = "now"
+        page.query_params["step"] = "now"
         page.switch_page("pages/training.py").run()
         next(button for button in page.button if button.label == "Train now").click().run()
         trial = page.session_state.trial
