@@ -128,12 +128,11 @@ def labelled_chooser(here: Session, attempt: Callable) -> None:
         return
 
     def choose() -> None:
-        if (number := st.session_state.labelled) is not None:
-            attempt(lambda: here.show(pictures.labelled(number)))
+        attempt(lambda: here.show(pictures.labelled(st.session_state.labelled)))
 
-    st.number_input(
-        f"or one of CIFAR-10, 0 to {last:,}", 0, last, None, 1, key="labelled", on_change=choose,
-        placeholder="its number",
+    st.slider(
+        "or one of CIFAR-10, by its number", 0, max(1, last), key="labelled", on_change=choose,
+        help="Dragged it goes far; with the keys ← and → it goes from one picture to the next.",
     )  # fmt: skip
     if not here.picture.sample and " no. " in here.picture.name:
         st.caption(messages.plain(here.picture.name))

@@ -49,14 +49,14 @@ def test_the_chooser_offers_all_numbers_and_shows_the_one_chosen(folder):
     cifar(folder)
     shown = []
     page = AppTest.from_function(choosing, args=(shown,)).run()
-    assert page.number_input[0].max == 24
-    page.number_input[0].set_value(3).run()
+    assert page.slider[0].max == 24
+    page.slider[0].set_value(3).run()
     assert shown[0].name.startswith("CIFAR-10 no. 3: ")
 
 
 def test_a_wrong_folder_says_what_it_should_hold(folder):
     page = AppTest.from_function(choosing, args=([],)).run()
-    assert not page.number_input
+    assert not page.slider
     assert "data_batch_1.bin" in page.caption[0].value
     with pytest.raises(PlaygroundError, match="batches"):
         pictures.labelled(0)
@@ -65,5 +65,5 @@ def test_a_wrong_folder_says_what_it_should_hold(folder):
 def test_where_no_folder_is_named_there_is_nothing_to_choose(monkeypatch):
     monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
     page = AppTest.from_function(choosing, args=([],)).run()
-    assert not page.number_input
+    assert not page.slider
     assert not page.caption
