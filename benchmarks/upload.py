@@ -35,6 +35,7 @@ SIDES = (4032, 2688)
 NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
 WAYS = (  # what is measured, the model, what is changed in the server, how many pictures come one after the other
     ("ours, 14 × 14", "bundled", "", 1),
+    ("ours, 28 × 28", "bundled", f"from playground.serving import opening\nopening.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
      f"models.CUT[models.REAL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
