@@ -43,10 +43,12 @@ WAYS = (  # what is measured, the model, what is changed in the server, how many
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
 
-# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Each drop has
-# a list of its own, so that a watch left over from the drop before writes nowhere.
+# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. To make a file
+# out of what this script sends takes the page 150 ms before it. Each drop has a list of its own, so that a watch left
+# over from the drop before writes nowhere.
 WATCH = """(pictures) => {
-  const began = performance.now();
+  let began = performance.now();
+  addEventListener("drop", () => (began = performance.now()), { capture: true, once: true });
   const grid = () => (theLens().read().painted ? theLens().read().grid.join("×") : "");
   let last = grid();
   const seen = (window.seen = []);
