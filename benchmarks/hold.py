@@ -31,11 +31,13 @@ from browser.test_proxy import NGINX, Proxy  # noqa: E402
 from crowd import crowd, drawn_photos, real_photos  # noqa: E402
 
 from playground import borrowed  # noqa: E402
+from playground.samples import samples  # noqa: E402
 
 MOST_P95 = 1.0  # seconds
 MOST_MEGABYTES = 6000  # of one process: the container's limit
 MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to its last
 PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
+OURS = f"model=bundled&sample={samples()[0].name}"  # who has ours before a photograph has chosen it, and keeps it
 
 troubles: list[str] = []
 
@@ -102,7 +104,7 @@ def load(seconds: float, share: float = 1) -> None:
     people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))
     rows = [
         (f"{people} people on the samples", people, "", None, 1),
-        (f"{uploaders} people on photos of their own", uploaders, "model=bundled", photos, 1),
+        (f"{uploaders} people on photos of their own, in ours", uploaders, OURS, photos, 1),
     ]
     if real:
         title = f"{in_dino} people on photos of their own, in DINOv2"
@@ -135,7 +137,7 @@ def soak(minutes: float, share: float = 1) -> None:
     """Photographs without end, each of them a new one to the server's caches."""
     people = max(1, round(share * UPLOADERS))
     photos = real_photos(round(share * 400)) or drawn_photos(round(share * 400))
-    words = "model=dinov2-small" if real_photos(1) else "model=bundled"
+    words = "model=dinov2-small" if real_photos(1) else OURS
     with serving() as (url, servers):
         memory = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))["memory"]
     third = len(memory) // 3

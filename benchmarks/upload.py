@@ -35,7 +35,8 @@ SIDES = (4032, 2688)
 NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
 WAYS = (  # what is measured, the model, what is changed in the server, how many pictures come one after the other
     ("ours, 14 × 14", "bundled", "", 1),
-    ("ours, 28 × 28", "bundled", f"from playground.serving import opening\nopening.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
+    ("ours, 28 × 28", "bundled",
+     f"from playground.serving import opening\nopening.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
      f"models.CUT[models.REAL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
@@ -43,8 +44,8 @@ WAYS = (  # what is measured, the model, what is changed in the server, how many
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
 
-# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. To make a file
-# out of what this script sends takes the page 150 ms before it. Each drop has a list of its own, so that a watch left
+# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Before it the
+# page takes 150 ms to make a file out of what this script sends. Each drop has a list of its own, so that a watch left
 # over from the drop before writes nowhere.
 WATCH = """(pictures) => {
   let began = performance.now();
