@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -14,6 +13,7 @@ from playground.pack import pack
 from playground.samples import named
 from playground.serving import traces
 from playground.serving.cache import MB, Cache
+from playground.serving.everybody import Everybody
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 
@@ -159,7 +159,7 @@ class Browser:
         return pack(header, arrays)
 
 
-_all: weakref.WeakSet[Browser] = weakref.WeakSet()
+_all: Everybody[Browser] = Everybody()
 
 
 def _forget_old_messages() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import time
-import weakref
 from dataclasses import dataclass, replace
 from functools import cache
 
 from playground.serving import asker, effort, models, queue, settings
 from playground.serving.cache import MB, Cache, trim
+from playground.serving.everybody import Everybody
 from playground.serving.pictures import Picture
 from playground.serving.prepared import photograph_layers, prepared_pack
 
@@ -23,7 +23,7 @@ FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the
 OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
 
 log = logging.getLogger("playground")
-_own: weakref.WeakSet[Cache] = weakref.WeakSet()  # of all sessions
+_own: Everybody[Cache] = Everybody()  # of all sessions
 
 
 @dataclass(frozen=True)
