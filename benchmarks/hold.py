@@ -1,6 +1,6 @@
 """Does it hold? A class at once, what hostile people try, and a soak, against real servers on this machine.
 
-    python benchmarks/hold.py                  # everything, in about seven minutes
+    python benchmarks/hold.py                  # everything, in seven minutes
     python benchmarks/hold.py --soak 30        # the soak for half an hour instead of one minute
     python benchmarks/hold.py --only attacks   # or load, or soak
     python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?

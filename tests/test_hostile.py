@@ -2,7 +2,6 @@
 
 import gc
 import io
-import json
 import os
 import re
 import subprocess
@@ -53,17 +52,7 @@ for name, make in hostile.KINDS.items():
 @pytest.fixture(scope="module")
 def report() -> dict[str, dict]:
     """Every hostile file, opened in one process of its own, where every warning is an error."""
-    here = Path(__file__).parent
-    environment = os.environ | {
-        "PYTHONPATH": f"{here.parent}{os.pathsep}{here}",
-        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
-    }
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", REPORT], env=environment, capture_output=True, text=True, timeout=900
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"
-    return {line["name"]: line for line in lines}
+    return hostile.read_apart(REPORT, "-W", "error")
 
 
 def test_there_are_far_more_than_forty_kinds_of_hostile_files():

@@ -1,14 +1,11 @@
 """No file of weights, no pack, no time-lapse and no folder of pictures takes much memory before it is refused.
 How long each takes is printed by benchmarks/hold.py."""
 
-import json
-import os
 import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from hostile import read_apart
 from hostile.files import FILES
 
 MOST = 300  # MB
@@ -38,15 +35,7 @@ for name, make in FILES.items():
 @pytest.fixture(scope="module")
 def report() -> dict[str, dict]:
     """Every file, read in one process of its own."""
-    here = Path(__file__).parent
-    environment = os.environ | {
-        "PYTHONPATH": f"{here.parent}{os.pathsep}{here}",
-        "MALLOC_MMAP_THRESHOLD_": "65536",  # what is freed goes back at once, and is measured again next time
-    }
-    done = subprocess.run([sys.executable, "-c", REPORT], env=environment, capture_output=True, text=True, timeout=900)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, f"after {lines[-1:]}: {done.stderr[-2000:]}"
-    return {line["name"]: line for line in lines}
+    return read_apart(REPORT)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")

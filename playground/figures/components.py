@@ -39,7 +39,8 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
 
 
 def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
-    """Of these traces after these layers. Whatever is after one layer of one model has its colours in common."""
+    """One map for each trace and layer that is asked for. Those of the same layer of the same model share their
+    components, so that equal colours mean the same in all of them."""
     together: dict[tuple, list[int]] = {}
     for place, (seen, layer) in enumerate(asked):
         together.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)

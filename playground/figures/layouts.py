@@ -68,7 +68,7 @@ def _head(spec: Spec, asks: list[Asked]) -> Content:
 
 
 def _has_room(spec: Spec, panels: int, aspect: float) -> bool:
-    """For the picture by itself beside so many panels of it, which stay large enough."""
+    """Whether the picture alone fits beside these panels, and they stay large enough."""
     if not spec.made_for.roomy:
         return spec.purpose == "half" and panels == 1 and aspect > 2.5  # it stands above it
     return panels == 1 or not spec.made_for.height or aspect < 1.25

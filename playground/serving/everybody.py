@@ -1,4 +1,4 @@
-"""What all sessions have of one kind, each as long as its session lasts."""
+"""A set with one thing of every session. A session that ends takes its own out of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Everybody(Generic[T]):
-    """Somebody may come in another thread while one looks through all: a WeakSet alone would break off there."""
+    """As a WeakSet; but while one thread goes through it, another may add to it. A WeakSet would raise then."""
 
     def __init__(self) -> None:
         self._all: WeakSet[T] = WeakSet()
