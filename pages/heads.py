@@ -4,7 +4,7 @@ import streamlit as st
 
 from playground.serving import traces
 from playground.ui import lesson
-from playground.ui.lessons import heads
+from playground.ui.lessons import heads, heads_atlas, heads_far, heads_numbers, heads_off, heads_row, heads_sum
 
 here = lesson.begin(
     "heads",
@@ -15,34 +15,34 @@ here = lesson.begin(
 seen = traces.trace(here.picture, here.wish, here.own)
 match lesson.steps(heads.STEPS):
     case "row":
-        heads.paint_a_row(here, seen)
+        heads_row.paint_a_row(here, seen)
     case "atlas":
         st.markdown(
             "One cell is one head, averaged over all patches. Point at a cell to read what the head mostly does; click "
             "it to see it in the microscope."
         )
-        heads.atlas(here, seen, *heads.measured(here, seen))
+        heads_atlas.atlas(here, seen, *heads_numbers.measured(here, seen))
     case "far":
-        mean, spread = heads.measured(here, seen)
+        mean, spread = heads_numbers.measured(here, seen)
         st.markdown(
             "A figure of the ViT paper. Each mark is a head: across, its layer; upwards, its mean attention distance. "
-            f"One 3 × 3 convolution stays on the blue line in every layer. {heads.near_or_far(mean)}"
+            f"One 3 × 3 convolution stays on the blue line in every layer. {heads_far.near_or_far(mean)}"
         )
-        lesson.chart(heads.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
+        lesson.chart(heads_far.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
     case "off":
         st.markdown(
             "The result of a head is replaced by zeros, for all tokens, in a second pass. How do the tokens after "
             "every layer differ from those of the first pass?"
         )
-        mean = heads.habits_here(here)
-        heads.board(here, seen, mean)
-        heads.switches(seen, mean)
+        mean = heads_numbers.habits_here(here)
+        heads_off.board(here, seen, mean)
+        heads_off.switches(seen, mean)
         lesson.exercise(
             "Can a head with sharp weights still change almost nothing?",
             "Yes. Its weights say how values are mixed; but the values may be short, or W_O may make them short, so "
-            f"that hardly anything arrives. {heads.least(mean)} That is why the card says what a head *adds* beside "
-            "whom it *listens* to.",
+            f"that hardly anything arrives. {heads_numbers.least(mean)} That is why the card says what a head *adds* "
+            "beside whom it *listens* to.",
         )
     case "sum":
-        heads.sum_of_heads(here, seen)
+        heads_sum.sum_of_heads(here, seen)
 lesson.end()

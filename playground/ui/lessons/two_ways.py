@@ -35,7 +35,7 @@ SETTINGS = {
 
 def far(here: Session) -> None:
     from playground.lessons import two_ways
-    from playground.ui.lessons import heads
+    from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
     side = max(seen.grid)
@@ -45,7 +45,7 @@ def far(here: Session) -> None:
         "layer. Whether it does is another question: the dots say how far the heads of this model really look."
     )
     st.segmented_control("Kernel", (3, 5, 7), key="kernel", format_func=lambda k: f"{k} × {k}", required=True)
-    mean = heads.habits_here(here)
+    mean = heads_numbers.habits_here(here)
     layers = np.arange(seen.layers)
     half = [min(side, two_ways.field(state.kernel, int(n) + 1) // 2) for n in layers]
     figure = go.Figure()

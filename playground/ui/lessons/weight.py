@@ -147,10 +147,10 @@ def _number(x: float) -> str:
 
 
 def locked_on(here: Session) -> None:
-    from playground.ui.lessons import heads
+    from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
-    mean = heads.habits_here(here)
+    mean = heads_numbers.habits_here(here)
     special = mean.to_class + mean.to_registers
     if not seen.prefix:
         st.info("This model has only patches: no class token and no registers to lock on to.")
@@ -175,7 +175,8 @@ def locked_on(here: Session) -> None:
     which = f"{many} of {special.size} heads give" if many > 1 else f"{many or 'none'} of {special.size} heads gives"
     st.markdown(
         f"On this picture {which} more than half of {'their' if many > 1 else 'its'} weight there. An even row would "
-        f"give {even:.2%}; the first of the table gives {special.max() / even:.0f} times as much. {heads.least(mean)}"
+        f"give {even:.2%}; the first of the table gives {special.max() / even:.0f} times as much. "
+        f"{heads_numbers.least(mean)}"
     )
 
 

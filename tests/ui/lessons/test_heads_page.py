@@ -10,7 +10,7 @@ from playground.analysis.heads import look
 from playground.serving import models, traces
 from playground.serving.cache import MB, Cache
 from playground.ui import guess
-from playground.ui.lessons import heads
+from playground.ui.lessons import heads, heads_far, heads_numbers
 from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -27,7 +27,7 @@ def open_page(monkeypatch):
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "prepared_pack", lambda *which: None)
         traces.of_samples.cache_clear()
-        monkeypatch.setattr(heads, "_habits", Cache(24 * MB, heads._habits.size))
+        monkeypatch.setattr(heads_numbers, "_habits", Cache(24 * MB, heads_numbers._habits.size))
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(guess.IDS)
         for key, value in words.items():
@@ -82,8 +82,8 @@ def test_an_endless_list_of_heads_is_cut_short():
 def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
     mean = look(seen)
     by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
-    words = heads.near_or_far(mean)
+    words = heads_far.near_or_far(mean)
     assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
     assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
     layer, head = divmod(int(mean.effect.argmin()), seen.heads)
-    assert f"head {head} of layer {layer} adds: {mean.effect.min():.2f} ×" in heads.least(mean)
+    assert f"head {head} of layer {layer} adds: {mean.effect.min():.2f} ×" in heads_numbers.least(mean)
