@@ -17,6 +17,9 @@ if __name__ == "__main__":  # Streamlit runs this file for each visitor, again a
 else:  # its server imports it once, and takes `app` out of it
     from starlette.middleware import Middleware
 
+    from playground.ui import sockets, streamlit_private
     from playground.ui.doors import Doors, ends_soon
 
+    sockets.use()
+    streamlit_private.hear_only()
     app = st.App(__file__, middleware=[Middleware(Doors)], lifespan=ends_soon)

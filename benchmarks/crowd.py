@@ -1,13 +1,13 @@
 """People for benchmarks/hold.py: real sessions over WebSockets against a server of the app.
 
-Everybody clicks every five seconds, at a time of their own. An answer is complete when the page's run is: the last byte
-of the picture's queries and keys has arrived by then. The clients run on the same cores as the server.
+Everybody clicks every five seconds, at a time of their own. An answer is there when its picture is, with its queries
+and keys; for a photograph in a large model that is the coarse first look. It is whole when the page's last run for it
+has ended. The clients run on the same cores as the server.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import json
 import os
@@ -15,11 +15,13 @@ import random
 import sys
 import time
 from pathlib import Path
+from uuid import uuid4
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.server import Server  # noqa: E402
+from browser.stranger import ask, form  # noqa: E402
 from PIL import Image  # noqa: E402
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
@@ -32,6 +34,7 @@ from playground.scenes import generate  # noqa: E402
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
 MOST = 2**28  # bytes of a message
+FOR_ANOTHER_RUN = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 class Person:
@@ -40,13 +43,19 @@ class Person:
 
     def __init__(self, url: str, words: str = "", cookie: str = ""):
         self.url, self.words, self.page, self.lens, self.fragment = url, words, "", "", ""
-        self.headers = {"Cookie": cookie} if cookie else {}
+        self.cookie = cookie
         self.said: list[str] = []
+        self.whole: list[float] = []  # seconds until each answer was whole
 
     async def open(self) -> None:
+        if not self.cookie:
+            _, headers = await asyncio.to_thread(ask, f"{self.url}/_stcore/health")
+            self.cookie = headers["set-cookie"].partition(";")[0]
+        self.cookies = {"Cookie": self.cookie, "X_Xsrftoken": self.cookie.partition("=")[2]}
         self.socket = await connect(
             self.url.replace("http", "ws") + "/_stcore/stream",
-            subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, additional_headers=self.headers,
+            subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE,
+            additional_headers={"Cookie": self.cookie},
         )  # fmt: skip
         await self._run(BackMsg())
 
@@ -54,8 +63,17 @@ class Person:
         return await self._trigger("pick", sample)
 
     async def drop(self, jpeg: bytes, name: str) -> float:
-        photo = {"name": name, "data": base64.b64encode(jpeg).decode(), "stamp": time.time()}
-        return await self._trigger("photo", photo)
+        """As the page does it: the file goes first, then the message that names it."""
+        began, file = time.perf_counter(), uuid4().hex
+        body, kind = form(jpeg, name)
+        url = f"{self.url}/_stcore/upload_file/{self.session}/{file}"
+        status, _ = await asyncio.to_thread(ask, url, "PUT", body, Content_Type=kind, **self.cookies)
+        if status != 204:
+            raise RuntimeError(f"the upload was answered {status}")
+        brought = time.perf_counter() - began
+        waited = await self._trigger("photo", {"name": name, "file": file, "stamp": time.time()})
+        self.whole[-1] += brought
+        return brought + waited
 
     async def _trigger(self, event: str, value: object) -> float:
         message = BackMsg()
@@ -67,26 +85,29 @@ class Person:
         return await self._run(message)
 
     async def _run(self, message: BackMsg) -> float:
-        """Seconds until the run that this message asked for has finished."""
+        """Seconds until the answer to this message was there. It is heard to its end: the next one begins after it."""
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.words
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
-        answered = False
+        answered, there = False, None
         async with asyncio.timeout(PATIENCE):
             while True:
                 said = ForwardMsg.FromString(await self.socket.recv())
                 kind = said.WhichOneof("type")
                 if kind == "new_session":
                     self.page, answered = said.new_session.page_script_hash, True
+                    self.session = said.new_session.initialize.session_id
                 elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "toast":
                     self.said.append(said.delta.new_element.toast.body)
                 elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "exception":
                     raise RuntimeError(said.delta.new_element.exception.message)
                 elif kind == "delta" and said.delta.new_element.bidi_component.component_name == "attention_lens":
                     self.lens, self.fragment = said.delta.new_element.bidi_component.id, said.delta.fragment_id
-                elif kind == "script_finished" and answered:
-                    return time.perf_counter() - began
+                    there = there or time.perf_counter() - began
+                elif kind == "script_finished" and answered and said.script_finished != FOR_ANOTHER_RUN:
+                    self.whole.append(time.perf_counter() - began)
+                    return there or self.whole[-1]
 
     async def close(self) -> None:
         await self.socket.close()
@@ -120,7 +141,7 @@ async def crowd(
             except Exception as error:
                 errors.append(f"{type(error).__name__}: {error}")
                 return
-            await asyncio.sleep(max(0.0, EVERY - waits[-1]))
+            await asyncio.sleep(max(0.0, EVERY - person.whole[-1]))
 
     async def watch() -> None:
         while time.perf_counter() < until:
@@ -129,7 +150,8 @@ async def crowd(
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(everybody)))
     await asyncio.gather(*(person.close() for person in everybody), return_exceptions=True)
-    return {"waits": waits, "errors": errors, "memory": memory}
+    whole = [seconds for person in everybody for seconds in person.whole[1:]]  # the first is the opening of the page
+    return {"waits": waits, "whole": whole, "errors": errors, "memory": memory}
 
 
 def drawn_photos(count: int) -> list[bytes]:

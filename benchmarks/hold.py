@@ -74,12 +74,12 @@ def judge(holds: bool, sentence: str) -> None:
 
 
 def row(title: str, seen: dict, processes: int = 1) -> None:
-    waits, memory = sorted(seen["waits"]) or [float("nan")], seen["memory"]
-    p95 = waits[int(0.95 * len(waits))]
+    waits, whole, memory = sorted(seen["waits"]), sorted(seen["whole"]), seen["memory"]
+    p95, all_of_it = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, whole))
     print(
-        f"| {title} | {len(waits):,} | {statistics.median(waits) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
-        f"{waits[-1] * 1e3:.0f} ms | {len(seen['errors'])} | {memory[0]:.0f} → {memory[len(memory) // 2]:.0f} → "
-        f"{memory[-1]:.0f} MB, at most {max(memory):.0f} |",
+        f"| {title} | {len(waits):,} | {statistics.median(waits or [p95]) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
+        f"{max(waits, default=p95) * 1e3:.0f} ms | {all_of_it * 1e3:.0f} ms | {len(seen['errors'])} | "
+        f"{memory[0]:.0f} → {memory[len(memory) // 2]:.0f} → {memory[-1]:.0f} MB, at most {max(memory):.0f} |",
         flush=True,
     )
     judge(p95 <= MOST_P95, f"{title}: p95 is {p95:.2f} s")
@@ -98,7 +98,8 @@ def attempt(title: str, work: Callable[[], None]) -> None:
 
 def load(seconds: float, share: float = 1) -> None:
     print(
-        "| who | answers | p50 | p95 | slowest | errors | memory: start → half → end |\n|---|---|---|---|---|---|---|"
+        "| who | answers | p50 | p95 | slowest | whole: p95 | errors | memory: start → half → end |\n"
+        "|---|---|---|---|---|---|---|---|"
     )
     photos, real = drawn_photos(100), real_photos(60)
     people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))

@@ -6,6 +6,8 @@ import base64
 import io
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import sha256
@@ -25,6 +27,8 @@ ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, 
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
 TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
 MOST_OWN = 400 * MB  # of all people's own pictures together; deploy/README.md counts on it
+MOST_WAITING = 200 * MB  # of pictures as they came, until it is their turn
+LONGEST_NAME = 60  # letters of a file's name
 LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 
 
@@ -80,17 +84,32 @@ def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
     from playground.images import open_image
 
-    with queue.decoding():
+    with _waits(len(data)), queue.decoding():
         image = open_image(data, kept=ENOUGH)
         image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    return _keep(Picture(name, False, as_jpeg(shown), image))
+    return _keep(Picture(name[:LONGEST_NAME], False, as_jpeg(shown), image))
+
+
+@contextmanager
+def _waits(count: int) -> Iterator[None]:
+    """For its turn to be decoded, as it came."""
+    global _waiting
+    with _lock:
+        if _waiting + count > MOST_WAITING and _waiting:
+            raise PlaygroundError("So many pictures are being opened that there is no room for one more: try again.")
+        _waiting += count
+    try:
+        yield
+    finally:
+        with _lock:
+            _waiting -= count
 
 
 # All people's own pictures together. A picture goes when the last session goes that shows it.
 _own: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
-_numbers, _lock = count(), threading.Lock()
+_numbers, _lock, _waiting = count(), threading.Lock(), 0
 
 
 def _keep(picture: Picture) -> Picture:
@@ -109,15 +128,6 @@ def _keep(picture: Picture) -> Picture:
 def held() -> int:
     """Bytes of all people's own pictures."""
     return sum(picture.bytes for picture in list(_own.values()))
-
-
-def from_message(photo: dict) -> Picture:
-    """A picture that was dropped or pasted into the page; it came inside a message."""
-    try:
-        data = base64.b64decode(photo["data"], validate=True)
-    except (KeyError, TypeError, ValueError):
-        raise PlaygroundError("The picture did not arrive in one piece: try again, or save it and upload it.") from None
-    return upload(data, str(photo.get("name", "picture"))[:60])
 
 
 def as_jpeg(image: Image.Image, **options) -> bytes:

@@ -1,7 +1,8 @@
 """A queue for heavy computations, of which at most `at_once` run at the same time.
 
 It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
-answers of one person come in the order of their questions.
+answers of one person come in the order of their questions. What makes an answer finer that somebody has already comes
+after all who still wait for one.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
 returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.
@@ -32,16 +33,21 @@ class Ticket:
     """A place in the queue. With `patience`, it is dropped if it isn't polled for so many seconds. Nobody's tickets
     are each of a person of their own."""
 
-    def __init__(self, patience: float | None = None, who: asker.Who = asker.NOBODY):
+    def __init__(self, patience: float | None = None, who: asker.Who = asker.NOBODY, finer: bool = False):
         self.state = WAITING
+        self.finer = finer
         self.who = who
         self.person = who.person or object()
         self.address = who.address
-        self.round = 0  # tickets of a lower round are served first
+        self.round = 0  # of those that are not `finer`, tickets of a lower round are served first
         self.trouble: Exception | None = None  # the exception that ended the work
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
+
+    @property
+    def place(self) -> tuple[bool, int]:
+        return self.finer, self.round
 
     def stop(self) -> None:
         """Gives up the place. Work that has begun ends when it next calls `stopped`."""
@@ -65,10 +71,12 @@ class Queue:
         self._moved = threading.Condition()
 
     @contextmanager
-    def take(self, tell: Callable[[int], None] | None = None, who: asker.Who | None = None) -> Iterator[None]:
+    def take(
+        self, tell: Callable[[int], None] | None = None, who: asker.Who | None = None, finer: bool = False
+    ) -> Iterator[None]:
         """Waits for a turn. `tell` is called with the number of those who have to finish first, and with 0 when the
         wait is over; an exception of it gives up the place."""
-        ticket, told = Ticket(who=asker.current().who() if who is None else who), False
+        ticket, told = Ticket(who=asker.current().who() if who is None else who, finer=finer), False
         self._join(ticket)
         try:
             while before := self._wait(ticket):
@@ -116,7 +124,7 @@ class Queue:
             self._refuse_crowds(ticket)
             mine = [other.round for other in self._line if other.person == ticket.person]
             ticket.round = max(mine, default=self._round - 1) + 1
-            later = (i for i, other in enumerate(self._line) if other.state == WAITING and other.round > ticket.round)
+            later = (i for i, other in enumerate(self._line) if other.state == WAITING and other.place > ticket.place)
             self._line.insert(next(later, len(self._line)), ticket)
 
     def _refuse_crowds(self, ticket: Ticket) -> None:
@@ -158,9 +166,9 @@ def passes() -> Queue:
     return Queue(settings.now().at_once)
 
 
-def turn() -> AbstractContextManager[None]:
+def turn(finer: bool = False) -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
-    return passes().take(asker.current().waits)
+    return passes().take(asker.current().waits, finer=finer)
 
 
 class Left(Exception):

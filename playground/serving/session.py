@@ -78,7 +78,7 @@ class Session:
         """The real look after a coarse first one. Says whether there is something new to show."""
         if self.choice.first is None:
             return False
-        traces.trace(self.picture, self.wish, self.own)
+        traces.trace(self.picture, self.wish, self.own, finer=True)
         self.choice = replace(self.choice, first=None)
         return True
 

@@ -76,11 +76,12 @@ def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
     return height // patch, width // patch
 
 
-def trace(picture: Picture, wish: Wish, own: Cache):
-    """The trace: kept for everybody if the picture is a sample, in the session's `own` cache if it is an upload."""
+def trace(picture: Picture, wish: Wish, own: Cache, finer: bool = False):
+    """The trace: kept for everybody if the picture is a sample, in the session's `own` cache if it is an upload.
+    `finer`: the person sees a first look of it already."""
     if picture.sample:
         return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
-    seen = own.get((picture.id, wish), lambda: _run(picture, wish))
+    seen = own.get((picture.id, wish), lambda: _run(picture, wish, finer))
     trim(_own, settings.now().upload_mb * MB)
     return seen
 
@@ -96,7 +97,7 @@ def first_look(picture: Picture, wish: Wish, own: Cache) -> Wish | None:
     return coarse if costly else None
 
 
-def _run(picture: Picture, wish: Wish):
+def _run(picture: Picture, wish: Wish, finer: bool = False):
     import torch
 
     from playground.tracing import trace
@@ -104,7 +105,7 @@ def _run(picture: Picture, wish: Wish):
     vit = models.load(wish.model)
     pixels = size(picture, wish)
     effort.check(vit, grid(picture, wish))
-    with queue.turn():
+    with queue.turn(finer):
         began = time.perf_counter()
         try:
             seen = trace(vit, picture.image, size=pixels, scale=wish.scale)

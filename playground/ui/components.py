@@ -10,6 +10,7 @@ from PIL import Image
 from playground.figures.bundle import LENS_STYLES, bundle, stylesheet
 from playground.samples import Sample, samples
 from playground.serving.pictures import THUMB, thumbnail
+from playground.ui import streamlit_private
 
 
 @cache
@@ -30,7 +31,7 @@ def lens(key: str, data: bytes, **listeners) -> None:
 
 
 def strip(key: str, shown: dict, on_pick, on_photo) -> None:
-    data = {"samples": _thumbs(samples()), **shown}
+    data = {"samples": _thumbs(samples()), "uploads": streamlit_private.uploads(), **shown}
     box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
     component("strip", "shell/strip.js", "shell/strip.css", box=box)(
         key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo

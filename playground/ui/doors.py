@@ -6,7 +6,8 @@ import asyncio
 import signal
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from weakref import WeakValueDictionary
 
 from starlette.datastructures import MutableHeaders
@@ -14,6 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import settings
+from playground.serving.arriving import Arriving, Delivery
+from playground.serving.cache import MB
 from playground.ui import streamlit_private
 
 # Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
@@ -26,7 +29,11 @@ POLICY = (
 NOBODYS_BUSINESS = "/_stcore/metrics"  # how much the server does
 LAST_SECONDS = 3  # from the signal to the end
 PIECE_SECONDS, UPLOAD_SECONDS = 15.0, 120.0  # until the next piece of an upload comes, and until all of it is there
-UPLOADS = 6  # on their way at the same time; each lies in /tmp meanwhile, with 33 MB at most
+UPLOADS = 200 * MB  # on their way at the same time; they lie in /tmp meanwhile
+SLOW_SECONDS = 4.0  # for a quarter of a megabyte: whoever takes longer goes first when there is no room
+LOOK_AGAIN = 0.1  # seconds, where there was no room
+MESSAGES, MESSAGES_A_SECOND = 30, 3.0  # of one socket: so many at once, and so many for good
+UNREAD_SECONDS = 10.0  # a slow line still has what was sent before: so long waits the next message
 GONE_EVERY = 60.0  # seconds
 
 
@@ -44,10 +51,13 @@ class Doors:
     def __init__(self, app: ASGIApp):
         self.app = app
         self.headers = headers()
-        self.uploads = asyncio.Semaphore(UPLOADS)
+        self.uploads = Arriving(UPLOADS)
+        self.one, self.goes_on = asyncio.Lock(), None  # the upload that may go on where there is no room
         self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            return await Talk(receive, send).to(self.app, scope)
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
@@ -63,20 +73,71 @@ class Doors:
         return await app(scope, receive, with_headers)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """In its turn, one of a session at a time, and in time: else whoever stalls fills /tmp, and nobody's upload
-        arrives any more."""
+        """One of a session at a time, in time, and as long as there is room: else whoever stalls fills /tmp, and
+        nobody's upload arrives any more."""
         session = scope["path"].rpartition("/")[0]
-        async with self.turns.setdefault(session, asyncio.Lock()), self.uploads:
-            until = time.monotonic() + UPLOAD_SECONDS
-
-            async def in_time() -> Message:
-                return await asyncio.wait_for(receive(), min(PIECE_SECONDS, until - time.monotonic()))
-
+        async with self.turns.setdefault(session, asyncio.Lock()):
             try:
-                return await self.app(scope, in_time, send)
+                async with asyncio.timeout(UPLOAD_SECONDS) as limit, AsyncExitStack() as last:
+                    delivery = self.uploads.begin(lambda: limit.reschedule(0))
+                    last.callback(self.uploads.over, delivery)
+                    return await self.app(scope, partial(self._piece, receive, delivery, last), send)
             except TimeoutError:
                 answer = PlainTextResponse("The upload stalled.", status_code=408, headers={"Connection": "close"})
         return await answer(scope, receive, send)
+
+    async def _piece(self, receive: Receive, delivery: Delivery, last: AsyncExitStack) -> Message:
+        """Where there is no room, one upload after the other goes on beyond the bound to its end, for all of them may
+        be waiting half-way."""
+        message = await asyncio.wait_for(receive(), PIECE_SECONDS)
+        count = len(message.get("body", b""))
+        while not (self.uploads.has_room(count) or delivery is self.goes_on):
+            delivery.waits = True
+            if not self.one.locked():
+                await last.enter_async_context(self.one)
+                self.goes_on = delivery
+                break
+            slowest = self.uploads.slowest()  # at least the one that goes on
+            if time.monotonic() - slowest.brisk > SLOW_SECONDS:
+                slowest.end()
+            await asyncio.sleep(LOOK_AGAIN)
+        if delivery.waits:
+            delivery.waits, delivery.brisk = False, time.monotonic()
+        delivery.came(count)
+        return message
+
+
+class Talk:
+    """The messages of one socket. A browser sends few, and reads what it is sent; who sends them without a pause, or
+    reads nothing, is heard more slowly, or not at all until they have read."""
+
+    def __init__(self, receive: Receive, send: Send):
+        self._receive, self._send = receive, send
+        self._left, self._at = float(MESSAGES), time.monotonic()
+        self._read = asyncio.Event()  # what was sent to them
+        self._read.set()
+
+    async def to(self, app: ASGIApp, scope: Scope) -> None:
+        await app(scope, self.receive, self.send)
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "websocket.receive":
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._read.wait(), UNREAD_SECONDS)
+            now = time.monotonic()
+            self._left = min(MESSAGES, self._left + (now - self._at) * MESSAGES_A_SECOND) - 1
+            self._at = now
+            if self._left < 0:
+                await asyncio.sleep(-self._left / MESSAGES_A_SECOND)
+        return message
+
+    async def send(self, message: Message) -> None:
+        self._read.clear()
+        try:
+            await self._send(message)  # which waits until there is room for it on the line
+        finally:
+            self._read.set()
 
 
 @asynccontextmanager

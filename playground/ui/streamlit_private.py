@@ -11,10 +11,20 @@ import logging
 import streamlit as st
 from streamlit import net_util, runtime
 from streamlit.errors import StreamlitInvalidLayoutContextError
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
+HEARD = (
+    "rerun_script",
+    "stop_script",
+    "app_heartbeat",
+    "file_urls_request",
+    "backend_operation_request",
+)  # messages that our pages need
+MOST = 20  # addresses for uploads, at a time
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
 KEPT_BYTES = 200 * 2**20  # of all sessions
 
@@ -44,6 +54,34 @@ def bound_uploads() -> None:
     """Streamlit keeps all files that a session uploads, also those that no page ever shows."""
     if runtime.exists():
         keep_last(runtime.get_instance().uploaded_file_mgr)
+
+
+def uploads() -> str:
+    """The path under which the server takes this session's files."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return f"{runtime.get_instance().uploaded_file_mgr.endpoint}/{context.session_id}" if runtime.exists() else ""
+
+
+def uploaded(file_id: str) -> bytes | None:
+    """A file that the browser has brought there under this name."""
+    if not runtime.exists():
+        return None
+    context = get_script_run_ctx(suppress_warning=True)
+    files = runtime.get_instance().uploaded_file_mgr.get_files(context.session_id, [file_id])
+    return files[0].data if files else None
+
+
+def hear_only(ours: tuple[str, ...] = HEARD) -> None:
+    """Streamlit's server does more for whoever asks than any page of ours needs: it empties the caches of everybody, or
+    makes a million addresses for uploads."""
+    hear, addresses = AppSession.handle_backmsg, MemoryUploadedFileManager.get_upload_urls
+
+    def heard(session, message) -> None:
+        if message.WhichOneof("type") in ours:
+            hear(session, message)
+
+    AppSession.handle_backmsg = heard
+    MemoryUploadedFileManager.get_upload_urls = lambda files, session, names: addresses(files, session, names[:MOST])
 
 
 def keep_last(manager, most: int = KEPT_UPLOADS, most_bytes: int = KEPT_BYTES) -> None:

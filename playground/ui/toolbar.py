@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from playground.errors import PlaygroundError
 from playground.serving import address, pictures
 from playground.serving.browser import FORGET, MINE
-from playground.ui import choosers, fetching, tour
+from playground.ui import choosers, fetching, streamlit_private, tour
 from playground.ui.components import strip
 from playground.ui.navigation import attempt
 from playground.ui.pages import LESSONS, MICROSCOPE, PAGES, TEACH
@@ -81,9 +82,17 @@ def show_sample(name: object) -> None:
         attempt(state.here.show, pictures.sample(known))
 
 
-def show_photo(photo: dict | None) -> None:
-    """One that was dropped or pasted."""
-    attempt(lambda: state.here.show(pictures.from_message(photo or {})))
+def show_photo(photo: object) -> None:
+    """One that was dropped or pasted: the page has uploaded it, and says under which name."""
+    said = photo if isinstance(photo, dict) else {}
+    attempt(lambda: state.here.show(_dropped(str(said.get("file")), str(said.get("name", "picture")))))
+
+
+def _dropped(file: str, name: str) -> pictures.Picture:
+    data = streamlit_private.uploaded(file)
+    if data is None:
+        raise PlaygroundError("The picture did not arrive in one piece: drop it again.")
+    return pictures.upload(data, name)
 
 
 def _on_file(key: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import urllib.error
 import urllib.request
@@ -35,7 +34,8 @@ def form(data: bytes, name: str = "picture.jpg") -> tuple[bytes, str]:
 
 
 class Stranger:
-    """A session of one page. `said` is every sentence that came as a toast; `elements` what the page holds last."""
+    """A session of one page. `said` is every sentence that came as a toast; `elements` what the page holds last;
+    `brought` the status of the last upload."""
 
     def __init__(self, url: str, address: str = ""):
         self.url, self.address, self.page = url, address, ""
@@ -72,7 +72,18 @@ class Stranger:
         return self.run(message)
 
     def drop(self, data: bytes, name: str = "picture.jpg") -> Stranger:
-        return self.trigger("photo", {"name": name, "data": base64.b64encode(data).decode(), "stamp": 1})
+        """As the page does it: the file goes first, then the message that names it."""
+        return self.trigger("photo", {"name": name, "file": self.bring(data), "stamp": 1})
+
+    def bring(self, data: bytes) -> str:
+        """An upload; gives its name on the server."""
+        _, headers = ask(f"{self.url}/_stcore/health")
+        token = headers["set-cookie"].partition("=")[2].partition(";")[0]
+        where, (body, kind) = self.upload_url(), form(data)
+        self.brought, _ = ask(
+            where, "PUT", body, Content_Type=kind, Cookie=f"_streamlit_xsrf={token}", X_Xsrftoken=token
+        )
+        return where.rpartition("/")[2]
 
     def run(self, message: BackMsg) -> Stranger:
         """Until the run that this message asked for has finished."""

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import streamlit
 from streamlit import delta_generator, logger, net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
@@ -139,3 +141,15 @@ def test_streamlit_s_private_parts_are_named_in_one_file_alone():
     private = re.compile(r"streamlit\.runtime|streamlit import .*(net_util|runtime)|data-testid|data-stale")
     files = [*(ROOT / "playground").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
     assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == ["streamlit_private.py"]
+
+
+def test_nobody_empties_the_caches_of_everybody(monkeypatch):
+    """A message of two bytes does that where Streamlit hears all that a browser may say."""
+    heard = []
+    monkeypatch.setattr(AppSession, "handle_backmsg", lambda session, message: heard.append(message.WhichOneof("type")))
+    monkeypatch.setattr(MemoryUploadedFileManager, "get_upload_urls", MemoryUploadedFileManager.get_upload_urls)
+    streamlit_private.hear_only()
+    for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)):
+        AppSession.handle_backmsg(None, message)
+    AppSession.handle_backmsg(None, BackMsg(stop_script=True))
+    assert heard == ["stop_script"]

@@ -2,19 +2,19 @@
 // anywhere on the page.
 //
 // data: {samples: [{name, title, hint, src}], chosen: a sample's name, or "mine:" and the id of one's own,
-//        own: [{id, title, src}] that the server has}
-// Out go the triggers "pick" (a sample's name, "mine:" and an id, or "forget:") and "photo" ({name, data: base64,
-// stamp}). If there is a microscope on the page, it sends them instead and answers without a rerun of the page; what to
-// show as chosen then comes from it.
+//        own: [{id, title, src}] that the server has, uploads: the path under which it takes files of this session}
+// Out go the triggers "pick" (a sample's name, "mine:" and an id, or "forget:") and "photo" ({name, file, stamp}: the
+// file itself went before, as an upload, for messages are short). If there is a microscope on the page, it sends them
+// instead and answers without a rerun of the page; what to show as chosen then comes from it.
 //
 // Own photographs stay in the browser (album.js). The server keeps the last few; one that it has not is sent again when
 // it is chosen.
 
 import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
 import { createSender } from "./resend.js";
-import { UPLOADER } from "./streamlitparts.js";
+import { UPLOADER, uploadFile } from "./streamlitparts.js";
 
-const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, because it travels inside a message
+const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, which takes less time than to send it
 const MOST_SENT = 32e6; // as large as an upload may be
 const LONGEST_SIDE = 2048;
 const LONGEST_NAME = 60; // letters of a file's name; the server cuts there too
@@ -30,7 +30,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       data: null, //        what came last, from Streamlit
       shown: null, //       what is shown: that, or what the microscope has said since
       album: [], //         the person's photographs, see album.js
-      sent: null, //        the file that was sent last, until the server has named it
+      sent: null, //        {blob, title} of what was sent last, until the server has named it; its `file` there
       say: null, //         Streamlit's setTriggerValue
       sender: createSender(() => kept.say),
       tell: null, //        gives a choice to the microscope or to the sender
@@ -50,7 +50,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (!taken) kept.sender.send(what, value);
   };
   if (root.dataset.built !== String(data.samples.length)) build(root, data, kept);
-  if (data !== kept.data) show(kept, (kept.data = data)); // old data would undo what the microscope has said since
+  if (data !== kept.data) {
+    const lost = kept.data && kept.data.uploads !== data.uploads; // the server that had it, perhaps
+    show(kept, (kept.data = data)); // old data would undo what the microscope has said since
+    if (lost && kept.sent?.file) bring(kept, kept.sent);
+  }
   return () => {
     kept.stop.abort();
     kept.sender.stop();
@@ -173,7 +177,7 @@ function listen(kept) {
   document.addEventListener("attention-shown", ({ detail }) => show(kept, detail), { signal });
   const remember = (files) => {
     if (!files?.length) return;
-    kept.sent = { blob: files[0], title: files[0].name }; // Streamlit's uploader sends it itself
+    kept.sent = { blob: files[0], title: files[0].name.slice(0, LONGEST_NAME) }; // Streamlit's uploader sends it itself
     if (files[0].size <= MOST_SENT) document.dispatchEvent(new CustomEvent("attention-coming")); // else it refuses
   };
   document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
@@ -199,14 +203,16 @@ function listen(kept) {
 }
 
 async function send(kept, file) {
+  document.dispatchEvent(new CustomEvent("attention-coming"));
   const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
-  const reader = new FileReader();
-  const name = (file.name || "pasted picture").slice(0, LONGEST_NAME);
-  reader.onload = () => {
-    kept.sent = { blob, title: name };
-    kept.tell("photo", { name, data: reader.result.split(",")[1], stamp: Date.now() });
-  };
-  reader.readAsDataURL(blob);
+  const title = (file.name || "pasted picture").slice(0, LONGEST_NAME);
+  kept.sent = { blob, title, file: "coming" };
+  await bring(kept, kept.sent);
+}
+
+async function bring(kept, sent) {
+  sent.file = await uploadFile(kept.data.uploads, sent.blob, sent.title);
+  if (kept.sent === sent) kept.tell("photo", { name: sent.title, file: sent.file, stamp: Date.now() });
 }
 
 async function shrunk(file) {
