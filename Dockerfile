@@ -6,7 +6,8 @@
 #   docker build -t playground --build-arg BORROW=no .          without DINOv2 and the photographs: 165 MB less
 #   docker run -p 8501:8501 -v weights:/cache playground        weights that are fetched stay in a volume
 
-FROM python:3.11-slim
+# Python 3.11.16 on Debian 13, for amd64 and arm64: every build begins with the same bytes (deploy/README.md renews it)
+FROM python:3.11-slim@sha256:e41613d42d4891e4930f79523f93f81bbc7632584ec65e36ab055f41a800b41e
 
 WORKDIR /app
 COPY requirements.txt requirements*.lock ./

@@ -22,7 +22,7 @@ FORGET = "forget:"  # what the strip says when the person's own pictures are to 
 LENS_HEIGHT = -82  # pixels; negative: the window's height minus what stands above the microscope
 ADVICE_HEIGHT = 32  # of the line that may stand between
 HALF = 65504  # the largest number of sixteen bits
-MESSAGES = 200 * MB  # of all people's last messages together; deploy/README.md counts on it
+MESSAGES = 100 * MB  # of all people's last messages together; deploy/README.md counts on it
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ SHOWN_SIDE = 1024  # pixels of the picture in the browser
 ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
 TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
-MOST_OWN = 400 * MB  # of all people's own pictures together; deploy/README.md counts on it
-MOST_WAITING = 200 * MB  # of pictures as they came, until it is their turn
+MOST_OWN = 256 * MB  # of all people's own pictures together; deploy/README.md counts on it
+MOST_WAITING = 150 * MB  # of pictures as they came, until it is their turn
 LONGEST_NAME = 60  # letters of a file's name
 LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 

@@ -1,7 +1,9 @@
 """A queue for heavy computations, of which at most `at_once` run at the same time.
 
 It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
-answers of one person come in the order of their questions. What makes an answer finer that somebody has already comes
+answers of one person come in the order of their questions. Networks take turns in the same way, for whoever keeps no
+cookie is as many people as they like, at one address: a class behind one shares with them, and a stranger is the next.
+What makes an answer finer that somebody has already comes
 after all who still wait for one.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
@@ -14,7 +16,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
 
@@ -39,15 +42,12 @@ class Ticket:
         self.who = who
         self.person = who.person or object()
         self.address = who.address
-        self.round = 0  # of those that are not `finer`, tickets of a lower round are served first
+        self.home = who.address or self.person
+        self.round = 0  # of one address, tickets of a lower round are served first
         self.trouble: Exception | None = None  # the exception that ended the work
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
-
-    @property
-    def place(self) -> tuple[bool, int]:
-        return self.finer, self.round
 
     def stop(self) -> None:
         """Gives up the place. Work that has begun ends when it next calls `stopped`."""
@@ -68,6 +68,7 @@ class Queue:
         self.patience = patience
         self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
         self._round = 0  # of the ticket that was served last
+        self._served: dict[Hashable, int] = {}  # how many had been served when an address last was
         self._moved = threading.Condition()
 
     @contextmanager
@@ -124,8 +125,20 @@ class Queue:
             self._refuse_crowds(ticket)
             mine = [other.round for other in self._line if other.person == ticket.person]
             ticket.round = max(mine, default=self._round - 1) + 1
-            later = (i for i, other in enumerate(self._line) if other.state == WAITING and other.place > ticket.place)
-            self._line.insert(next(later, len(self._line)), ticket)
+            self._line.append(ticket)
+            self._order()
+
+    def _order(self) -> None:
+        """Addresses take turns: the first of each, then the second of each, and so on; whose turn was longest ago
+        begins. What makes an answer finer comes behind."""
+        at_work = [ticket for ticket in self._line if ticket.state == SERVED]
+        waiting = [ticket for ticket in self._line if ticket.state == WAITING]
+        before = Counter(ticket.home for ticket in at_work)
+        places = {}
+        for ticket in sorted(waiting, key=lambda ticket: (ticket.finer, ticket.round)):
+            places[ticket] = ticket.finer, before[ticket.home], self._served.get(ticket.home, 0)
+            before[ticket.home] += 1
+        self._line = at_work + sorted(places, key=places.__getitem__)
 
     def _refuse_crowds(self, ticket: Ticket) -> None:
         waiting = [other for other in self._line if other.state == WAITING and not other.stopped()]
@@ -142,12 +155,17 @@ class Queue:
             if before == 0 and not ticket.stopped():
                 ticket.state = SERVED
                 self._round = max(self._round, ticket.round)
+                self._served[ticket.home] = max(self._served.values(), default=0) + 1
             return before
 
     def _leave(self, ticket: Ticket) -> None:
         with self._moved:
             ticket.state = OVER
             self._line.remove(ticket)
+            if self._line:
+                self._order()
+            else:
+                self._served.clear()
             self._moved.notify_all()
 
     def _before(self, ticket: Ticket) -> int:

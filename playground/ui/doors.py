@@ -26,15 +26,18 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-NOBODYS_BUSINESS = "/_stcore/metrics"  # how much the server does
+# How much the server does, and parts of Streamlit that no page of ours uses
+NOBODYS_BUSINESS = ("/_stcore/metrics", "/_stcore/agent", "/auth/", "/oauth2callback")
 LAST_SECONDS = 3  # from the signal to the end
 PIECE_SECONDS, UPLOAD_SECONDS = 15.0, 120.0  # until the next piece of an upload comes, and until all of it is there
-UPLOADS = 200 * MB  # on their way at the same time; they lie in /tmp meanwhile
+UPLOADS = 150 * MB  # on their way at the same time; they lie in /tmp meanwhile
 SLOW_SECONDS = 4.0  # for a quarter of a megabyte: whoever takes longer goes first when there is no room
 LOOK_AGAIN = 0.1  # seconds, where there was no room
+SOCKETS = 400  # open at the same time; each is a session, and holds about a megabyte
 MESSAGES, MESSAGES_A_SECOND = 30, 3.0  # of one socket: so many at once, and so many for good
 UNREAD_SECONDS = 10.0  # a slow line still has what was sent before: so long waits the next message
 GONE_EVERY = 60.0  # seconds
+FILES = 65536  # that the process may have open
 
 
 def headers() -> dict[str, str]:
@@ -52,12 +55,13 @@ class Doors:
         self.app = app
         self.headers = headers()
         self.uploads = Arriving(UPLOADS)
+        self.sockets = 0
         self.one, self.goes_on = asyncio.Lock(), None  # the upload that may go on where there is no room
         self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each session
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            return await Talk(receive, send).to(self.app, scope)
+            return await self._socket(scope, receive, send)
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
@@ -66,11 +70,20 @@ class Doors:
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        closed = scope["path"].rstrip("/").endswith(NOBODYS_BUSINESS)
+        closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
         app = PlainTextResponse("Not found", status_code=404) if closed else self.app
         if scope["method"] == "PUT":
             return await self._upload(scope, receive, with_headers)
         return await app(scope, receive, with_headers)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.sockets >= SOCKETS:  # the page tries again by itself
+            return await send({"type": "websocket.close", "code": 1013})
+        self.sockets += 1
+        try:
+            return await Talk(receive, send).to(self.app, scope)
+        finally:
+            self.sockets -= 1
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One of a session at a time, in time, and as long as there is room: else whoever stalls fills /tmp, and
@@ -147,9 +160,20 @@ async def ends_soon(_) -> AsyncIterator[None]:
     needs none of this process's threads."""
     for number in (signal.SIGTERM, signal.SIGINT):
         _then_alarm(number)
+    _open_more_files()
     gone = asyncio.create_task(_forget_the_gone())
     yield
     gone.cancel()
+
+
+def _open_more_files() -> None:
+    """Each session takes four: of the 1,024 that a process is given to begin with, a class of 300 needs more."""
+    with suppress(ImportError, ValueError, OSError):  # not on Windows; not everywhere allowed
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _forget_the_gone() -> None:

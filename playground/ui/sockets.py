@@ -1,4 +1,4 @@
-"""A socket that can't take memory or time from the others: uvicorn's bounds are those of one message, and wide.
+"""Connections that can't take memory, time or places from others: uvicorn's bounds are few, and wide.
 
 It stands on parts that uvicorn does not promise to keep; tried with uvicorn 0.54. tests/ui/test_sockets.py drives it.
 """
@@ -9,21 +9,43 @@ import logging
 import time
 from weakref import WeakSet
 
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from playground.serving.cache import MB
 
+HEAD_SECONDS = 15.0  # until a request is complete, but for its body
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
 SHARE, AT_ONCE = 0.05, 2.0  # of the server's time to take apart what one socket sends, and seconds of it at once
-UNREAD = 250 * MB  # of what was sent to all browsers, and they have not fetched yet
+UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet
 
 log = logging.getLogger("playground")
 unread: WeakSet[Socket] = WeakSet()  # those whose browsers fetch more slowly than they are sent
 
 
 def use() -> None:
-    """uvicorn has chosen its class before it imports the app: what it makes of it is ours from now on."""
+    """uvicorn has chosen its classes before it imports the app: what it makes of them is ours from now on."""
+    H11Protocol.__new__ = staticmethod(lambda *args, **kwargs: object.__new__(Request))
     WebSocketsSansIOProtocol.__new__ = staticmethod(lambda *args, **kwargs: object.__new__(Socket))
+
+
+class Request(H11Protocol):
+    """A connection over which requests come, one after the other; an idle one is closed by uvicorn."""
+
+    def connection_made(self, transport) -> None:
+        super().connection_made(transport)
+        self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self.late.cancel()
+        self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
+
+    def _end_if_unasked(self) -> None:
+        waits = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
+        if waits and self.transport.get_protocol() is self:  # not a socket by now
+            self.transport.close()
 
 
 class Socket(WebSocketsSansIOProtocol):

@@ -17,16 +17,11 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
-HEARD = (
-    "rerun_script",
-    "stop_script",
-    "app_heartbeat",
-    "file_urls_request",
-    "backend_operation_request",
-)  # messages that our pages need
+# Messages that our pages need; the last one asks for a file that is made when it is downloaded
+HEARD = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 MOST = 20  # addresses for uploads, at a time
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
-KEPT_BYTES = 200 * 2**20  # of all sessions
+KEPT_BYTES = 100 * 2**20  # of all sessions
 
 PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py
     "HEADER": '[data-testid="stHeader"]',  # the bar on top

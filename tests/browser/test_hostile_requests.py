@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import resource
 import socket
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from hostile.making import saved as plain
 from PIL import Image
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from waiting import PATIENCE
 from websockets.exceptions import ConnectionClosed
 
 import playground
@@ -332,3 +334,26 @@ def test_of_a_million_addresses_for_uploads_a_few_are_made(stranger):
     said = stranger.hear(lambda said: said.WhichOneof("type") == "file_urls_response")
     assert len(said.file_urls_response.file_urls) == streamlit_private.MOST
     assert_lives(stranger)
+
+
+def test_a_request_that_is_never_completed_loses_its_connection(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        assert line.recv(100) == b""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:  # nor a second one
+        line.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: x\r\n\r\nGET / ")
+        assert b"200" in line.recv(100)
+        while line.recv(1000):
+            pass
+
+
+def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
+    """Each of their sessions takes four."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # which the server's process inherits
+    with serving() as small:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        people = [Stranger(small.url) for _ in range(270)]
+        assert_lives(people[-1])
+        for one in people:
+            one.close()

@@ -286,3 +286,59 @@ def test_long_work_that_is_stopped_while_it_waits_gives_up(one_queue):
         ticket.stop()
         assert over.wait(PATIENCE)
     assert one_queue._line == []
+
+
+def asks(queue, who: list[asker.Who], finer: bool = False) -> tuple[list[threading.Thread], list[asker.Who]]:
+    """Each of them in a thread, in this order; and the order in which they are served."""
+    threads, served = [], []
+
+    def ask(one):
+        with queue.take(who=one, finer=finer):
+            served.append(one)
+
+    for one in who:
+        threads.append(threading.Thread(target=ask, args=(one,)))
+        before = len(queue._line)
+        threads[-1].start()
+        until(lambda before=before: len(queue._line) > before, "nobody joined the queue")
+    return threads, served
+
+
+def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
+    queue, go = busy
+    script = [asker.Who(f"nobody {i}", "10.0.0.1") for i in range(30)]
+    stranger = asker.Who("ann", "10.0.0.2")
+    threads, served = asks(queue, [*script, stranger])
+    go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert served.index(stranger) <= 1
+    assert [one for one in served if one != stranger] == script
+
+
+def test_two_networks_take_turns(busy):
+    queue, go = busy
+    first, second = ([asker.Who(f"{i}", address) for i in range(5)] for address in ("a", "b"))
+    threads, served = asks(queue, [*first, *second])
+    go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert "".join(one.address for one in served) in ("ab" * 5, "ba" * 5)
+
+
+def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
+    queue, go = busy
+    finer, served = [], []
+
+    def refine():
+        with queue.take(who=asker.Who("ann", "a"), finer=True):
+            finer.append(len(served))
+
+    thread = threading.Thread(target=refine)
+    thread.start()
+    until(lambda: len(queue._line) == 2, "nobody joined the queue")
+    threads, served = asks(queue, [asker.Who(f"{i}", "a") for i in range(3)])
+    go.set()
+    for one in (thread, *threads):
+        one.join(PATIENCE)
+    assert finer == [3]
