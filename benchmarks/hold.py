@@ -150,8 +150,8 @@ def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> No
     middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     title = f"Soak of {minutes:g} minutes, {people} people on photos of their own, {words}"
     print(
-        f"{title}: {len(seen['waits']):,} answers, {len(seen['errors'])} errors; {memory[0]:.0f} MB at the start, at most "
-        f"{middle:.0f} in the middle third, {last:.0f} in the last.",
+        f"{title}: {len(seen['waits']):,} answers, {len(seen['errors'])} errors; {memory[0]:.0f} MB at the start, "
+        f"at most {middle:.0f} in the middle third, {last:.0f} in the last.",
         flush=True,
     )
     judge(not seen["errors"], f"{title}: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
