@@ -146,6 +146,15 @@ def test_only_ui_and_pages_know_streamlit(name):
     assert not any(other.split(".")[0] == "streamlit" for other in imported(MODULES[name]))
 
 
+def test_what_is_kept_is_kept_in_serving_where_it_is_counted():
+    wrong = [
+        name
+        for name, file in MODULES.items()
+        if room(name) in ("ui", "pages") and re.search(r"\bCache\(", file.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, wrong
+
+
 def test_pages_hold_no_mathematics():
     for file in (ROOT / "pages").glob("*.py"):
         assert not imported(file) & {"torch", "numpy", "math"}

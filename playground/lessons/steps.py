@@ -15,8 +15,8 @@ MOST_COLUMNS, MOST_HEADS = 768, 12  # columns of all heads together
 ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
 
 
-def steps_to_bytes(steps: list[Step], names: list[str], view: dict) -> bytes:
-    """`names` are the tokens'; `view` is passed on unchanged. Only the first item of a batch is sent."""
+def steps_to_bytes(steps: list[Step], names: list[str]) -> bytes:
+    """`names` are the tokens'. Only the first item of a batch is sent."""
     arrays, told = {}, []
     heads = steps[2].shape[1]
     numbers = {axis: n for step in steps for axis, n in zip(step.axes, step.shape, strict=True)}
@@ -40,7 +40,7 @@ def steps_to_bytes(steps: list[Step], names: list[str], view: dict) -> bytes:
             }
         )
     rows = visible(len(names))
-    return pack({"numbers": numbers, "steps": told, "tokens": names[:rows], "view": view}, arrays)
+    return pack({"numbers": numbers, "steps": told, "tokens": names[:rows]}, arrays)
 
 
 def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:

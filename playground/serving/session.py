@@ -5,14 +5,16 @@ A session knows no widgets: the pages change it through the functions below and 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from itertools import count
+from typing import Any
 from urllib.parse import urlencode
 
 from playground.errors import PlaygroundError
 from playground.names import plain_name
 from playground.samples import named
-from playground.serving import address, habits, models, opening, pictures, queue, traces
+from playground.serving import address, habits, kept, models, opening, pictures, queue, traces
 from playground.serving.browser import Browser, Choice, Overlay, pack_id
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
@@ -31,6 +33,7 @@ class Session:
         self.advised = False  # a line stands above the microscope and takes some of its height
         self.own = traces.own_cache()  # traces of this person's uploads
         self.names = habits.kept_names()  # of heads, for them
+        self.worked = kept.own_cache()  # what lessons work out for this person alone
         self._browser = Browser()
         self.tell_view(view or {})
 
@@ -89,7 +92,7 @@ class Session:
         if not self.picture.sample:
             self.show(pictures.sample(opening.first_sample()))
         self.choice = replace(self.choice, mine=(), other=self.other if self.other and self.other[0].sample else None)
-        self.own = traces.own_cache()
+        self.own, self.worked = traces.own_cache(), kept.own_cache()
 
     def use(self, model: str) -> None:
         before = (self.picture, self.wish)
@@ -211,13 +214,19 @@ class Session:
         """What a person had loaded stays theirs when they go back in the browser's history. The address of an upload
         names a model and no sample."""
         mine = former.choice.mine
-        self.own, self.choice = former.own, replace(self.choice, mine=mine)
+        self.own, self.worked, self.choice = former.own, former.worked, replace(self.choice, mine=mine)
         if mine and "model" in words and "sample" not in words:
             try:
                 self.show(mine[-1])
             except PlaygroundError as error:
                 return str(error)
         return None
+
+    # What lessons work out
+
+    def kept(self, what: Hashable, make: Callable[[], Any]) -> Any:
+        """`what` was worked out about the picture and its trace; made again if it had to be dropped."""
+        return kept.about(self.picture, self.wish, self.worked, what, make)
 
     # What the microscope asks
 

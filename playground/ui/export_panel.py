@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import models, queue, traces
+from playground.serving import kept, models, queue, traces
 from playground.serving.session import Session
 from playground.serving.traces import Wish
 from playground.ui.messages import plain
@@ -113,20 +113,16 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
 def _preview(here: Session, spec) -> None:
     """The figure itself with few dots; of what moves, how it begins."""
     small = replace(spec, sweep=None, footer=False, dpi=max(10, round(PREVIEW / spec.made_for.width)))
-    st.image(_kept("preview", (*_of(here), small), lambda: picture(here, small, "png")), width=SHOWN)
+    st.image(_kept(here, ("preview", small), lambda: picture(here, small, "png")), width=SHOWN)
 
 
-def _kept(name: str, of: tuple, make: Callable):
-    """What was made of the same before: only a change makes it anew, for a page runs again whenever it is clicked."""
-    kept = st.session_state.get(name)
-    if kept is None or kept[0] != of:
-        kept = st.session_state[name] = (of, make())
-    return kept[1]
-
-
-def _of(here: Session) -> tuple:
-    other = here.other and (here.other[0].id, here.other[1])
-    return here.picture.id, here.wish, other
+def _kept(here: Session, what: tuple, make: Callable):
+    """What was made of the same before: a page runs again whenever it is clicked. Where one of two pictures is the
+    person's own, so is what was made of both."""
+    both = [(here.picture, here.wish)] if here.other is None else [(here.picture, here.wish), here.other]
+    of = tuple((picture.id, wish) for picture, wish in both)
+    picture, wish = min(both, key=lambda pair: pair[0].sample)
+    return kept.about(picture, wish, here.worked, (*what, of), make)
 
 
 def _numbers(here: Session, kind: str, layout: str | None) -> tuple:
@@ -165,7 +161,7 @@ def _html(here: Session) -> tuple:
         with queue.turn():
             return html.size(spec, seen, here.picture.image), html.lost_by(spec, seen)
 
-    size, lost = _kept("alive", (*_of(here), spec), measured)
+    size, lost = _kept(here, ("alive", spec), measured)
     said = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
     st.caption(f"{said} With {lost}." if lost else said)
     return spec, made

@@ -14,6 +14,7 @@ import streamlit as st
 from playground.ui.components import component
 
 state = st.session_state
+MOST = 60  # guesses that a session keeps; of older ones only their browser knows
 IDS = (  # of all questions: the overview counts them
     "by_hand_query", "by_hand_values", "patches_tokens", "patches_shuffle", "shapes_scores", "block_weights",
     "block_push", "scale_spread", "heads_row", "heads_sum", "weight_differs", "cost_ratio", "two_ways_shift",
@@ -53,14 +54,14 @@ def row(
     context: Hashable = "",
 ) -> bool:  # fmt: skip
     """The guess are patches, painted on a picture; `image` is its data URL, `mark` the patch that is asked about. Every
-    new context is asked about again."""
+    new context is asked about again. The truth is long, and asked for at each run instead of being kept."""
     ask = {"kind": "row", "image": image, "grid": list(grid), "mark": mark}
-    return _ask(id, question, ask, truth, context, lambda said: _patches(said, grid[0] * grid[1]), True)
+    return _ask(id, question, ask, truth, context, lambda said: _patches(said, grid[0] * grid[1]), True, False)
 
 
 def _ask(
     id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable,
-    afresh: bool = False,
+    afresh: bool = False, short: bool = True,
 ) -> bool:  # fmt: skip
     if "tour" in state:  # its cards speak of the results
         return True
@@ -77,16 +78,23 @@ def _ask(
         if said.get("again"):
             state.again = place
         elif guess is not None:
-            answer = truth()
-            kept[place] = {"locked": guess, "truth": answer.value, "says": answer.says}
+            kept[place] = {"locked": guess} | (_told(truth()) if short else {})
             known.add(id)
+            for oldest in list(kept)[:-MOST]:
+                del kept[oldest]
         elif said.get("known") or said.get("kept"):
             known.add(id)
 
+    if found["locked"] is not None and not short:
+        found = found | _told(truth())
     component("guess", "lessons/guess.js", "lessons/guess.css")(
         key=name, data=more | ask | found, on_lock_change=on_lock
     )
     return passed or found["locked"] is not None
+
+
+def _told(answer: Truth) -> dict:
+    return {"truth": answer.value, "says": answer.says}
 
 
 def _number(said: object, low: float, high: float) -> float | None:

@@ -164,7 +164,7 @@ def test_a_large_picture_is_walked_on_a_grid_that_can_be_held(picture):
 
 def test_the_browser_gets_the_tensors_and_is_told_what_was_cut():
     steps = walk(EXAMPLES["vit-b"])
-    header, arrays = unpack(steps_to_bytes(steps, [f"token {i}" for i in range(197)], {"id": 1, "step": 1}))
+    header, arrays = unpack(steps_to_bytes(steps, [f"token {i}" for i in range(197)]))
     assert header["numbers"] == {"batch": 1, "tokens": 197, "width": 768, "heads": 12, "d_k": 64}
     weights = steps[4].tensors["weights"][0]
     assert abs(arrays["4-weights"] - weights[:, :64, :64].numpy()).max() < 1e-3

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground import zoo
 from playground.pack import unpack
+from playground.serving import kept
 from playground.serving.pictures import Picture
 from playground.told import told
 from playground.tracing import Trace
@@ -146,19 +147,24 @@ def sent(blob):
 
 def test_a_growing_run_sends_only_what_is_new(watched):
     told, end = ([one[ALONE].lapse for one in watched[0]], watched[1][ALONE].lapse)
-    one = film()
-    assert sent(one.blob(told[0], True, VIEW, "v")) == ([0], True)
-    assert sent(one.blob(told[1], True, VIEW, "v")) == ([10], False)
-    again = one.blob(told[1], True, VIEW, "v")
-    assert again is one.blob(told[1], True, VIEW, "v")  # equal bytes are not sent twice
-    assert sent(one.blob(end, False, VIEW, "v")) == ([20], False)
+    one, own = film(), kept.own_cache()
+    assert sent(one.blob(told[0], True, VIEW, "v", own)) == ([0], True)
+    assert sent(one.blob(told[1], True, VIEW, "v", own)) == ([10], False)
+    again = one.blob(told[1], True, VIEW, "v", own)
+    assert again is one.blob(told[1], True, VIEW, "v", own)  # equal bytes are not sent twice
+    assert sent(one.blob(end, False, VIEW, "v", own)) == ([20], False)
     one.forget()
-    assert sent(one.blob(end, False, VIEW, "v")) == ([0, 10, 20], True)
+    full = one.blob(end, False, VIEW, "v", own)
+    assert sent(full) == ([0, 10, 20], True)
+    assert own.bytes < len(full) + 2 * kept.ENTRY  # of its messages the last alone is kept
+    assert one.blob(end, False, VIEW, "v", own) is full
+    assert own.drop_oldest()
+    assert sent(one.blob(end, False, VIEW, "v", own)) == ([], False)  # the browser has them
 
 
 def test_of_a_large_run_one_layer_goes_at_a_time_and_says_the_same(watched):
     end = watched[1][ALONE].lapse
-    _, arrays = unpack(film(whole=False).blob(end, False, VIEW, "v"))
+    _, arrays = unpack(film(whole=False).blob(end, False, VIEW, "v", kept.own_cache()))
     header, _ = unpack(arrays["pack2"].tobytes())
     assert header["held"] == [1]
     alone, full = (Trace.from_bytes(data) for data in (arrays["pack2"].tobytes(), end.moments[2].trace))
@@ -167,7 +173,7 @@ def test_of_a_large_run_one_layer_goes_at_a_time_and_says_the_same(watched):
 
 def test_habits_masses_and_what_was_told_go_along(watched):
     end = watched[1][TOLD]
-    header, arrays = unpack(film(kinds=quick.kinds, told=end.told).blob(end.lapse, False, VIEW, "v"))
+    header, arrays = unpack(film(kinds=quick.kinds, told=end.told).blob(end.lapse, False, VIEW, "v", kept.own_cache()))
     assert header["kinds"] == [quick.kinds(moment) for moment in end.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TO]]
     assert header["chance"] == quick.EVEN

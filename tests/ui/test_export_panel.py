@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.__main__ import main
 from playground.figures import command
-from playground.serving import pictures, session
+from playground.serving import kept, pictures, session
 from playground.ui import export_panel
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,19 +48,36 @@ def test_two_pictures_side_by_side_equal_the_commands(here, tmp_path):
 
 
 def test_the_preview_is_the_figure_and_is_drawn_again_only_when_it_changes(monkeypatch):
-    drawn, draw = [], export_panel.picture
-    monkeypatch.setattr(export_panel, "picture", lambda *asked: drawn.append(asked[1]) or draw(*asked))
+    drawn, picture = [], export_panel.picture
+
+    def draw(here, spec, kind: str) -> bytes:
+        drawn.append((spec.caption, picture(here, spec, kind)))
+        return drawn[-1][1]
+
+    monkeypatch.setattr(export_panel, "picture", draw)
+    kept.of_all.cache_clear()
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params["sample"] = "flock"
     app.session_state.exporting = True
     app.run().run()
     assert not app.exception
-    assert len(drawn) == 1, drawn
-    (_, data) = app.session_state.preview
-    assert abs(Image.open(io.BytesIO(data)).width - export_panel.PREVIEW) < 10
+    assert len(drawn) == 1
+    assert abs(Image.open(io.BytesIO(drawn[0][1])).width - export_panel.PREVIEW) < 10
     app.session_state.caption = False
     app.run()
-    assert [spec.caption for spec in drawn] == [True, False]
+    assert [caption for caption, _ in drawn] == [True, False]
+
+
+def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_them_is():
+    here = session.start({"sample": "flock"}, {})[0]
+    own = pictures.upload((ROOT / "assets/samples/portrait.jpg").read_bytes(), "mine.jpg")
+    kept.of_all.cache_clear()
+    here.compare(own, "bundled")
+    export_panel._kept(here, ("preview", "spec"), lambda: b"of both")
+    assert kept.of_all().bytes == 0 < here.worked.bytes
+    here.alone()
+    assert export_panel._kept(here, ("preview", "spec"), lambda: b"of the sample") == b"of the sample"
+    assert kept.of_all().bytes > 0
 
 
 def test_an_interactive_figure_keeps_the_theme_and_may_be_packed_in_eight_bits():

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -78,3 +79,50 @@ def test_every_lesson_lights_a_part_of_the_model():
     for page in LESSONS:
         assert any(page.name in lit for _, lit in PARTS.values()), page.name
     assert {about for about, _ in PARTS.values()} <= {page.name for page in LESSONS}
+
+
+class State(dict):
+    """As Streamlit's."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    """Session state and what stands on the page, without Streamlit: `lock` is what a person does."""
+    state, shown = State(), {}
+
+    def lock(name: str, said: object) -> None:
+        state[f"guess_{name}"] = State(lock={"guess": said})
+        shown["on_lock_change"]()
+
+    monkeypatch.setattr(guess, "state", state)
+    monkeypatch.setattr(guess, "component", lambda *files: lambda **more: shown.update(more))
+    return SimpleNamespace(state=state, shown=shown, lock=lock)
+
+
+def test_of_a_painted_row_the_guess_alone_is_kept_and_the_row_is_found_anew(browser):
+    def asked() -> bool:
+        return guess.row("x", "Where?", "data:", (2, 2), 0, lambda: guess.Truth([0.25] * 4, " Even."), context="here")
+
+    assert not asked()
+    browser.lock("x", [1, 2])
+    assert browser.state.guesses == {("x", "here"): {"locked": [1, 2]}}
+    assert asked()
+    assert browser.shown["data"].items() >= {"locked": [1, 2], "truth": [0.25] * 4, "says": " Even."}.items()
+    assert browser.state.guesses == {("x", "here"): {"locked": [1, 2]}}
+
+
+def test_an_answer_is_worked_out_once_and_of_very_many_the_oldest_go(browser):
+    answers = []
+
+    def asked(n: int) -> bool:
+        return guess.number("x", "How many?", 0, 9, "", lambda: guess.Truth(answers.append(n), " So."), context=n)
+
+    for n in range(guess.MOST + 5):
+        asked(n)
+        browser.lock("x", 3)
+        assert asked(n)
+    assert answers == list(range(guess.MOST + 5))
+    assert [n for _, n in browser.state.guesses] == list(range(5, guess.MOST + 5))

@@ -127,11 +127,12 @@ def stream(here: Session) -> None:
     from playground.lessons import block
 
     seen = _seen(here)
-    key = (here.picture.id, here.wish)
-    if state.get("streamed", (None,))[0] != key:
+
+    def work() -> block.Stream:
         with queue.turn():
-            state.streamed = (key, block.stream(seen))
-    found = state.streamed[1]
+            return block.stream(seen)
+
+    found = here.kept("stream", work)
     st.markdown(
         "Attention does not replace a token: what it returns is *added*. Read it as a **push**: the token before, the "
         "push, the token after. The MLP then adds a second push. All layers write into the same vector, the **residual "

@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.lessons import by_hand, teaching
-from playground.pack import pack, unpack
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
 from playground.ui import guess, lesson
-from playground.ui.lessons.drawings import Written, drawing, kept
+from playground.ui.lessons.drawings import Written, drawing, with_header
 from playground.ui.navigation import Setting, Steps, write_address
 
 state = st.session_state
@@ -131,11 +130,14 @@ def nine_tokens(still: bool = False) -> None:
 def colours(here: Session) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
-    seen = kept(here, ("colours", state.patch), lambda: _picture(here, state.patch))
-    header, arrays = unpack(seen)
-    header |= {name: state[name] for name in ("temperature", "hidden", "at")}
-    header |= {"id": f"{here.picture.id}-{state.patch}", "temperatures": TEMPERATURES}
-    drawing("friends", "lessons/by_hand.css", pack(header, arrays), ("temperature", "hidden", "at"))
+    seen = here.kept(("colours", state.patch), lambda: _picture(here, state.patch))
+    settings = ("temperature", "hidden", "at")
+    more = {
+        "id": f"{here.picture.id}-{state.patch}",
+        "temperatures": TEMPERATURES,
+        **{name: state[name] for name in settings},
+    }
+    drawing("friends", "lessons/by_hand.css", with_header(seen, **more), settings)
     lesson.exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
         "Two vectors of length one have a dot product of at most 1. Divided by a temperature of 1, all scores lie "

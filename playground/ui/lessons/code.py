@@ -110,29 +110,27 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
 
 
 def on_the_picture(here: Session) -> dict[str, float]:
-    """What is measured on the picture as a whole; kept until another picture or model is chosen."""
-    key = (here.picture.id, here.wish)
-    if state.get("counted", (None,))[0] != key:
-        from playground.analysis.contribution import differing
-        from playground.lessons.fused import apart, turned
-        from playground.vit import QKV
+    """What is measured on the picture as a whole."""
+    return here.kept("measured", lambda: _measured_on(here))
 
-        seen = traces.trace(here.picture, here.wish, here.own)
-        with queue.turn():
-            found = differing(seen)
-            some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
-            state.counted = (
-                key,
-                {
-                    "apart": max(apart(layer, seen.scale) for layer in some),
-                    "turned": turned(some[len(some) // 2], seen.scale),
-                    "differs": found.overall,
-                    "rows": found.rows,
-                    "breadth": found.breadth,
-                    "tokens": seen.tokens,
-                },
-            )
-    return state.counted[1]
+
+def _measured_on(here: Session) -> dict[str, float]:
+    from playground.analysis.contribution import differing
+    from playground.lessons.fused import apart, turned
+    from playground.vit import QKV
+
+    seen = traces.trace(here.picture, here.wish, here.own)
+    with queue.turn():
+        found = differing(seen)
+        some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+        return {
+            "apart": max(apart(layer, seen.scale) for layer in some),
+            "turned": turned(some[len(some) // 2], seen.scale),
+            "differs": found.overall,
+            "rows": found.rows,
+            "breadth": found.breadth,
+            "tokens": seen.tokens,
+        }
 
 
 def analogy(here: Session) -> None:

@@ -1,20 +1,18 @@
-"""Mounts the drawings of the lessons: where their bytes are kept, and how a choice in one reaches the address."""
+"""Mounts the drawings of the lessons: what they begin with, and how a choice in one reaches the address."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import streamlit as st
 
-from playground.serving.cache import MB, Cache
-from playground.serving.session import Session
+from playground.pack import pack, unpack
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
-_samples = Cache(64 * MB)
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,16 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
     )
 
 
-def kept(here: Session, key: Hashable, make: Callable[[], bytes]) -> bytes:
-    """Bytes about the picture and the model. Those about a sample are shared; those about an upload go when its session
-    does."""
-    cache = _samples if here.picture.sample else state.setdefault("drawn", Cache(32 * MB))
-    return cache.get((here.picture.id, here.wish.model, key), make)
+def with_header(blob: bytes, **more) -> bytes:
+    """The same bytes, with more in their header."""
+    header, arrays = unpack(blob)
+    return pack(header | more, arrays)
+
+
+def begun(name: str, about: Hashable, now: dict) -> dict:
+    """What a drawing begins with: `now`, and the same as long as it is `about` the same. What it shows since, it knows
+    for itself; if it were told, all its bytes would be sent again."""
+    first = state.setdefault("begun", {})
+    if name not in first or first[name][0] != about:
+        first[name] = (about, now)
+    return first[name][1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from itertools import count
 
@@ -12,23 +11,20 @@ import numpy as np
 import streamlit as st
 
 from playground.samples import SAMPLES
-from playground.serving import pictures, queue, traces
-from playground.serving.cache import MB, Cache
+from playground.serving import kept, pictures, queue, traces
 from playground.serving.pictures import Picture
 from playground.serving.session import Session
 from playground.serving.traces import Wish
 from playground.ui.lessons.heads import CLASS, ENTROPY, MEASURES, OVER, PICTURE, REGISTERS, SAYS
 from playground.ui.messages import plain
 
-_habits = Cache(24 * MB, size=lambda habits: sum(getattr(habits, f.name).nbytes for f in fields(habits)))
 SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
 Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
 
 
 def habits(here: Session, picture: Picture, wish: Wish, report: Report):
-    """One picture's numbers; those of an upload stay in its session."""
-    own = st.session_state.setdefault("own_habits", Cache(4 * MB, _habits.size))
-    return (_habits if picture.sample else own).get((picture.id, wish), lambda: _look(here, picture, wish, report))
+    """One picture's numbers."""
+    return kept.about(picture, wish, here.worked, "habits", lambda: _look(here, picture, wish, report))
 
 
 def _look(here: Session, picture: Picture, wish: Wish, report: Report):

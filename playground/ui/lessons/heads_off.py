@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from playground.serving import queue
-from playground.serving.cache import MB, Cache
 from playground.serving.session import Session
 from playground.ui import lesson
 from playground.ui.components import component
@@ -71,8 +70,7 @@ def lost(here: Session, seen, off: list[Spot]):
         with queue.turn():
             return without(seen, off)
 
-    kept = st.session_state.setdefault("losses", Cache(4 * MB, lambda loss: loss.change.numel() * 4))
-    return kept.get((here.picture.id, here.wish, tuple(off)), work)
+    return here.kept(("lost", tuple(off)), work)
 
 
 def switched_off(seen) -> list[Spot]:

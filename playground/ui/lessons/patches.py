@@ -13,7 +13,7 @@ from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
 from playground.ui import guess, lesson
-from playground.ui.lessons.drawings import Written, drawing, kept
+from playground.ui.lessons.drawings import Written, drawing, with_header
 from playground.ui.navigation import Setting, Steps, write_address
 
 state = st.session_state
@@ -46,11 +46,6 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def _with(blob: bytes, **more) -> bytes:
-    header, arrays = unpack(blob)
-    return pack(header | more, arrays)
-
-
 # Falling apart --------------------------------------------------------------------------------------------------------
 
 
@@ -80,8 +75,8 @@ def guess_tokens(here: Session) -> bool:
 def apart(here: Session) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
-    blob = kept(here, ("cut", state.patch), lambda: _cut(here, state.patch))
-    drawing("patches", "lessons/patches.css", _with(blob, at=state.at, number=state.number), ("at", "number"))
+    blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
+    drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])
     lesson.exercise(
         "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
@@ -187,8 +182,8 @@ def filters(here: Session) -> None:
     titles = {"filters": "Filters", "components": "Principal components"}
     st.segmented_control("Show", list(titles), format_func=titles.get, key="pictures", required=True)
     write_address()
-    blob = kept(here, ("filters", state.pictures), lambda: _filters(here, state.pictures))
-    drawing("filters", "lessons/patches.css", _with(blob, chosen=state.filter), ("filter",))
+    blob = here.kept(("filters", state.pictures), lambda: _filters(here, state.pictures))
+    drawing("filters", "lessons/patches.css", with_header(blob, chosen=state.filter), ("filter",))
 
 
 def _filters(here: Session, pictures: str) -> bytes:
@@ -237,7 +232,7 @@ def positions(here: Session) -> None:
     titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal"}
     st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
     write_address()
-    blob = kept(here, ("places", state.table), lambda: _places(here, state.table))
+    blob = here.kept(("places", state.table), lambda: _places(here, state.table))
     header = unpack(blob)[0]
     kind, start = header["kind"], header.get("start")
     began = (
@@ -248,7 +243,7 @@ def positions(here: Session) -> None:
     )
     st.markdown(KINDS[kind] + began)
     if kind != "none":
-        drawing("positions", "lessons/patches.css", _with(blob, place=state.place), ("place",))
+        drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
     lesson.exercise(
         "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it or the one "
         "below?",
@@ -316,8 +311,8 @@ def shuffle(here: Session) -> None:
         state.order = state.order % 99 + 1
     write_address()
     key = ("shuffle", state.after, state.order, state.positions)
-    blob = kept(here, key, lambda: _shuffle(here, *key[1:]))
-    drawing("shuffle", "lessons/patches.css", _with(blob, at=state.asker), ("asker",))
+    blob = here.kept(key, lambda: _shuffle(here, *key[1:]))
+    drawing("shuffle", "lessons/patches.css", with_header(blob, at=state.asker), ("asker",))
     header = unpack(blob)[0]
     same = "Attention did **not notice**." if state.positions == "off" else "Attention **did** notice."
     st.markdown(

@@ -12,6 +12,8 @@ import streamlit as st
 
 from playground.analysis.heads import HABITS, Habit
 from playground.pack import pack, unpack
+from playground.serving import kept
+from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.ui.components import component
 from playground.ui.navigation import write_address
@@ -37,20 +39,22 @@ class Film:
     kinds: Callable[[Moment], list[list[str]]] = lambda moment: moment.habits.kinds(moment.mass)
     told: tuple[Told, ...] = ()
     sent: set[tuple[int, int]] = field(default_factory=set)  # (step, layer); of a whole one -1 stands for all
-    built: tuple = (None, b"")
+    last: tuple = ()  # what the last message is about
 
     def forget(self) -> None:
         """The browser has nothing: it was on another page, or what was sent has been lost."""
         self.sent.clear()
-        self.built = (None, b"")
+        self.last = ()
 
-    def blob(self, seen, growing: bool, view: dict, view_id: str) -> bytes:
-        """Unchanged as long as nothing has changed. `seen` is a Timelapse."""
+    def blob(self, seen, growing: bool, view: dict, view_id: str, own: Cache) -> bytes:
+        """Unchanged as long as nothing has changed. `seen` is a Timelapse. After the last message was dropped out
+        of the session's `own` cache, the next one lacks what the browser has, and is a small one."""
         layer = -1 if self.whole else view["layer"]
-        key = (len(seen.moments), growing, view_id, layer)
-        if self.built[0] != key:
-            self.built = (key, self._build(seen, growing, view, view_id, layer))
-        return self.built[1]
+        message = (self.run, len(seen.moments), growing, view_id, layer)
+        if self.last != message:
+            self.last = message
+            own.drop_where(lambda key: key[0] == "film")  # a message is given out once
+        return kept.mine(own, ("film", *message), lambda: self._build(seen, growing, view, view_id, layer))
 
     def _build(self, seen, growing: bool, view: dict, view_id: str, layer: int) -> bytes:
         moments, packs = seen.moments, []
@@ -107,7 +111,7 @@ def show(film: Film, seen, growing: bool = False, beside: str = "", place: str =
     if not beside or state.get("reel_beside") != beside:
         view["moment"] = seen.moments[-1].step if film.whole else state.moment
     state.reel_arrived, state.reel_beside, state.reel_whole = arrived, beside, film.whole
-    data = film.blob(seen, growing, view, f"{arrived}-{place}")
+    data = film.blob(seen, growing, view, f"{arrived}-{place}", state.here.worked)
     component("reel", "shell/training.js", "lessons/reel.css", box="<div data-reel></div>")(
         key="reel", data=data, default={"view": ""}, on_view_change=_on_view, on_ask_change=_on_ask
     )

@@ -12,8 +12,7 @@ import streamlit as st
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
 from playground.names import plain_name
-from playground.serving import queue, traces
-from playground.serving.cache import MB, Cache
+from playground.serving import kept, queue, traces
 from playground.serving.session import Session
 from playground.serving.traces import Wish
 from playground.ui import guess, lesson
@@ -214,8 +213,6 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
 
 # The real model -------------------------------------------------------------------------------------------------------
 
-_numbers = Cache(8 * MB, size=lambda numbers: sum(array.nbytes for pair in numbers for array in pair) + 1000)
-
 
 def _passes(here: Session):
     """The pass with the model's own scale, and the one that has another scale in every layer."""
@@ -290,7 +287,7 @@ def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarra
         with queue.turn():
             return softmax.sharpness(seen, scale)
 
-    return _numbers.get((here.picture.id, wish, scale), count)
+    return kept.about(here.picture, wish, here.worked, ("sharpness", scale), count)
 
 
 def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str, d: int, log: bool) -> go.Figure:

@@ -6,10 +6,11 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.names import plain_name
-from playground.serving import models, queue
+from playground.serving import kept, models, queue
 from playground.serving.session import Session
 from playground.ui import guess
 from playground.ui.components import component
+from playground.ui.lessons.drawings import begun, with_header
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
@@ -130,25 +131,29 @@ def _on_step() -> None:
 
 
 def _bytes(here: Session) -> bytes:
-    """Kept until something else is chosen, so that the very same bytes are not sent again at every step."""
-    numbers = tuple(state[name] for name in NUMBERS)
-    chosen = (here.picture.id, here.wish.model, state["at"]) if state.example == "picture" else numbers
-    key = (chosen, here.view_id)
-    if state.get("walked", (None,))[0] != key:
-        state.walked = (key, _make(here, numbers))
-    return state.walked[1]
+    if state.example == "picture":
+        which, at = (here.picture.id, here.wish.model, state["at"]), state["at"]
+        made = here.kept(("walk", at), lambda: _of_the_picture(here, at))
+    else:
+        which = tuple(state[name] for name in NUMBERS)
+        made = kept.of_all().get(("walk", which), lambda: _of_numbers(*which))
+    view = begun("walk", (which, here.view_id), {"id": here.view_id, "step": state.step})
+    return with_header(made, view=view)
 
 
-def _make(here: Session, numbers: tuple[int, ...]) -> bytes:
+def _of_the_picture(here: Session, layer: int) -> bytes:
     from playground.lessons import shapes as walks
     from playground.lessons.steps import steps_to_bytes
 
-    if state.example == "picture":
-        vit = models.load(here.wish.model)
-        with queue.turn():
-            steps, names = walks.walk_picture(vit, here.picture.image, state["at"])
-    else:
-        sizes = walks.Sizes(*numbers)
-        with queue.turn():
-            steps, names = walks.walk(sizes), [f"token {i}" for i in range(sizes.tokens)]
-    return steps_to_bytes(steps, names, {"id": here.view_id, "step": state.step})
+    vit = models.load(here.wish.model)
+    with queue.turn():
+        return steps_to_bytes(*walks.walk_picture(vit, here.picture.image, layer))
+
+
+def _of_numbers(*numbers: int) -> bytes:
+    from playground.lessons import shapes as walks
+    from playground.lessons.steps import steps_to_bytes
+
+    sizes = walks.Sizes(*numbers)
+    with queue.turn():
+        return steps_to_bytes(walks.walk(sizes), [f"token {i}" for i in range(sizes.tokens)])

@@ -57,9 +57,8 @@ class Trial:
 
     @property
     def bytes(self) -> int:
-        """Of what it has come to, and of the last message about it."""
-        films = sum(len(film.built[1]) for film in list(self.films.values()))
-        return films + sum(one.bytes for one in list(self.learned.values()))
+        """Of what it has come to."""
+        return sum(one.bytes for one in list(self.learned.values()))
 
     def forget(self) -> None:
         self.learned, self.films, self.let_go = {}, {}, True

@@ -86,11 +86,12 @@ def shift(here: Session) -> None:
         "the same patch at another place is another token."
     )
     st.segmented_control("Moved by so many patches", (1, 2, 3), key="moved", required=True)
-    key = (here.picture.id, here.wish.model, state.moved, layer, head)
-    if state.get("shifted", (None,))[0] != key:
+
+    def work() -> two_ways.Shifted:
         with queue.turn():
-            state.shifted = (key, two_ways.shifted(vit, here.picture.image, layer, head, state.moved))
-    found = state.shifted[1]
+            return two_ways.shifted(vit, here.picture.image, layer, head, state.moved)
+
+    found = here.kept(("shifted", layer, head, state.moved), work)
 
     def truth() -> guess.Truth:
         return guess.Truth(
@@ -102,7 +103,8 @@ def shift(here: Session) -> None:
 
     if not guess.number(
         "two_ways_shift", "How many per cent of its weight does a patch give to other places after the shift?",
-        0, 100, " %", truth, context=key,
+        0, 100, " %", truth,
+        context=(here.picture.id, here.wish.model, state.moved, layer, head),
     ):  # fmt: skip
         return
     columns = st.columns(2)

@@ -12,7 +12,7 @@ from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.lessons.code import on_the_picture
-from playground.ui.lessons.drawings import Written
+from playground.ui.lessons.drawings import Written, begun
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
@@ -72,18 +72,15 @@ def _on_look() -> None:
 def _carried_bytes(here: Session) -> bytes:
     seen = traces.trace(here.picture, here.wish, here.own)
     layer, whole = _layer(here, seen), traces.make(here.picture, here.wish, here.own)
-    key = (here.picture.id, here.wish, here.view_id, None if whole else layer)
-    if state.get("carrying", (None,))[0] != key:
-        rows, columns = seen.grid
-        start = (0, 0, *start_patch(here.picture.name, seen.grid))
-        _, head, row, column = map(int, state.look.split(".")) if state.look else start
-        view = {
-            "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
-            "query": min(row, rows - 1) * columns + min(column, columns - 1),
-        }  # fmt: skip
-        data = traces.pack(here.picture, here.wish, here.own, layer)
-        state.carrying = (key, pack({"view": view}, {"pack": data, "image": here.picture.jpeg}))
-    return state.carrying[1]
+    rows, columns = seen.grid
+    start = (0, 0, *start_patch(here.picture.name, seen.grid))
+    _, head, row, column = map(int, state.look.split(".")) if state.look else start
+    view = begun("carried", (here.picture.id, here.wish, here.view_id, None if whole else layer), {
+        "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
+        "query": min(row, rows - 1) * columns + min(column, columns - 1),
+    })  # fmt: skip
+    data = traces.pack(here.picture, here.wish, here.own, layer)
+    return pack({"view": view}, {"pack": data, "image": here.picture.jpeg})
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------

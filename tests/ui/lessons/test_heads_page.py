@@ -7,8 +7,7 @@ from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
 from playground.analysis.heads import look
-from playground.serving import models, traces
-from playground.serving.cache import MB, Cache
+from playground.serving import kept, models, traces
 from playground.ui import guess
 from playground.ui.lessons import heads, heads_far, heads_numbers
 from playground.vit import Config, VisionTransformer
@@ -27,7 +26,7 @@ def open_page(monkeypatch):
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "prepared_pack", lambda *which: None)
         traces.of_samples.cache_clear()
-        monkeypatch.setattr(heads_numbers, "_habits", Cache(24 * MB, heads_numbers._habits.size))
+        kept.of_all.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(guess.IDS)
         for key, value in words.items():
@@ -38,6 +37,7 @@ def open_page(monkeypatch):
 
     yield open_
     traces.of_samples.cache_clear()
+    kept.of_all.cache_clear()
 
 
 def offered(app) -> list[str]:
