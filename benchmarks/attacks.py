@@ -18,6 +18,8 @@ from browser.stranger import Stranger, ask, form
 from crowd import Person, megabytes
 from hostile.files import FILES
 from PIL import Image
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.errors import PlaygroundError
 
@@ -112,35 +114,86 @@ def ten_tabs(server: Server) -> Outcome:
 
 
 def stalled(server: Server) -> Outcome:
-    """Uploads of somebody that go no further, while somebody else looks at pictures and uploads one."""
-    bad, good = Stranger(server.url), Stranger(server.url)
+    """Uploads of ten sessions that go no further, while somebody else looks at pictures and uploads one."""
+    bad, good = [Stranger(server.url) for _ in range(10)], Stranger(server.url)
     _, headers = ask(f"{server.url}/_stcore/health")
     token = headers["set-cookie"].partition("=")[2].partition(";")[0]
-    head = "\r\n".join(
-        [
-            f"PUT {bad.upload_url().removeprefix(server.url)} HTTP/1.1", f"Host: {server.address}",
+    watch, lines = Watch(server), []
+    for one in (*bad, *bad):
+        head = [
+            f"PUT {one.upload_url().removeprefix(server.url)} HTTP/1.1", f"Host: {server.address}",
             f"Cookie: _streamlit_xsrf={token}", f"X-Xsrftoken: {token}", f"Content-Type: {form(b'')[1]}",
             f"Content-Length: {30 * 2**20}", "", "--edge\r\n",
-        ]
-    ).encode()  # fmt: skip
-    watch = Watch(server)
-    lines = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
-    for line in lines:
-        line.sendall(head)
+        ]  # fmt: skip
+        lines.append(socket.create_connection(("127.0.0.1", server.port)))
+        lines[-1].sendall("\r\n".join(head).encode())
         with suppress(OSError):
-            line.sendall(bytes(2**20))
+            lines[-1].sendall(bytes(2**20))
     began = time.perf_counter()
     good.trigger("pick", "flock")
-    data, kind = form(bytes(1000))
-    both = {"Cookie": f"_streamlit_xsrf={token}", "X_Xsrftoken": token}
-    status, _ = ask(good.upload_url(), "PUT", data, Content_Type=kind, **both)
+    good.drop(_jpeg())
     waited = time.perf_counter() - began
     for line in lines:
         line.close()
-    for stranger in (bad, good):
+    for stranger in (*bad, good):
         stranger.close()
-    said = f"somebody else was answered, and their upload accepted ({status}), in {waited:.2f} s"
-    return watch.end(said, status == 204 and waited < LONG, 300)
+    said = f"somebody else was answered, and their upload accepted ({good.brought}), in {waited:.2f} s"
+    return watch.end(said, good.brought == 204 and waited < LONG, 300)
+
+
+def _jpeg() -> bytes:
+    out = io.BytesIO()
+    Image.linear_gradient("L").convert("RGB").save(out, "JPEG")
+    return out.getvalue()
+
+
+def half_messages(server: Server) -> Outcome:
+    """Forty sockets, each with the first 40 MB of a message whose rest never comes."""
+    watch, lines = Watch(server), []
+    for _ in range(40):
+        lines.append(_open_socket(server))
+        with suppress(OSError):
+            lines[-1].sendall(b"\x82\xff" + (44 * 10**6).to_bytes(8, "big") + bytes(4) + bytes(40 * 10**6))
+    waited = _somebody_else_waits(server)
+    for line in lines:
+        line.close()
+    return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 300)
+
+
+def without_a_pause(server: Server) -> Outcome:
+    """Ten sockets that ask for the page again and again, and ten that send nothing but pings."""
+    watch, over = Watch(server), threading.Event()
+    ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
+    frame = b"\x82" + bytes([0x80 + len(question)]) + bytes(4) + question
+
+    def talk(said: bytes) -> None:
+        with suppress(OSError):
+            line = _open_socket(server)
+            while not over.is_set():
+                line.sendall(said)
+
+    talking = [threading.Thread(target=talk, args=(said,)) for said in (ping, frame) for _ in range(10)]
+    for thread in talking:
+        thread.start()
+    time.sleep(2)
+    waited = _somebody_else_waits(server)
+    over.set()
+    return watch.end(f"somebody else waited {waited:.2f} s", waited < LONG, 600)
+
+
+def _open_socket(server: Server) -> socket.socket:
+    line = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    line.sendall(_hello(server.url, server.address))
+    line.recv(2000)
+    return line
+
+
+def _somebody_else_waits(server: Server) -> float:
+    began = time.perf_counter()
+    good = Stranger(server.url)
+    good.trigger("pick", "flock")
+    good.close()
+    return time.perf_counter() - began
 
 
 def strange_pages(server: Server) -> Outcome:
@@ -153,13 +206,18 @@ def strange_pages(server: Server) -> Outcome:
 
 
 def _socket(server: Server, origin: str, host: str) -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
+        line.sendall(_hello(origin, host))
+        return line.recv(100).split()[1].decode()
+
+
+def _hello(origin: str, host: str) -> bytes:
     lines = [
         "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
-        "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+        "Upgrade: websocket", "Sec-WebSocket-Protocol: streamlit", "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
-        line.sendall("\r\n".join(lines).encode())
-        return line.recv(100).split()[1].decode()
+    return "\r\n".join(lines).encode()
 
 
 def told_to_end(server: Server) -> Outcome:
@@ -188,7 +246,9 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "links to models that are too large": one_link,
     "twenty people drop a picture of 4096²": twenty_large_pictures,
     "ten tabs of one person, and a stranger": ten_tabs,
-    "twenty uploads that stall": stalled,
+    "twenty uploads of ten people that stall": stalled,
+    "forty messages that stall": half_messages,
+    "questions and pings without a pause": without_a_pause,
     "pages of other hosts, renamed hosts, measurements": strange_pages,
     "SIGTERM while it computes and an upload stalls": told_to_end,
 }

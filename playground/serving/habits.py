@@ -55,12 +55,14 @@ def _measure(names: Names, picture: Picture, wish: Wish, own: Cache, first: int)
     from playground.told import told
 
     try:
+        if time.monotonic() - names.asked > PATIENCE:  # others came first, and nobody is there any more
+            return
         seen = traces.trace(picture, wish, own)
         grid = heads.Grid.of(seen)
         for layer in sorted(set(range(seen.layers)) - names.layers.keys(), key=lambda layer: abs(layer - first)):
             if time.monotonic() - names.asked > PATIENCE:
                 return
-            with queue.turn():
+            with queue.turn(finer=True):
                 measured = heads.look_at(seen, [layer], grid)
             habits, kinds = measured.habits()[0], measured.kinds()[0]
             shorts = [heads.short(measured.head(0, head), habit) for head, habit in enumerate(habits)]

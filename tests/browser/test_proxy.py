@@ -157,14 +157,16 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
 
 def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
     fits, exceeds = ("/_stcore/upload_file/nobody/" + name for name in ("fits", "exceeds"))
-    replica = proxy.replica_of("s0")
+    replica, logged, before = proxy.replica_of("s0"), " PUT /_stcore/upload_file/", len(proxy.log())
     status, _ = proxy.ask(fits, "s0", data=bytes(32 * 2**20), method="PUT")
     assert status != 413  # what else depends on when the app, which knows no such session, hangs up
-    assert proxy.logged(fits)["replica"] == replica
+    assert proxy.logged(logged, before)["replica"] == replica
+    assert "nobody" not in "".join(proxy.log())  # the name of a session is a key to it
     assert proxy.replica_of("s0") == replica  # nobody is moved by somebody's refused upload
+    before = len(proxy.log())
     status, _ = proxy.ask(exceeds, data=b"x", headers={"Content-Length": str(40 * 2**20)}, method="PUT")
     assert status == 413
-    assert proxy.logged(exceeds)["replica"] == "-"
+    assert proxy.logged(logged, before)["replica"] == "-"
 
 
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
@@ -225,3 +227,22 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         lost.start().wait()
     both = {replica.address for replica in replicas}
     until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")
+
+
+def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
+    lost, other = replicas
+    visitor, data = visit(lost, "sample=flock"), picture(320, 240)
+    visitor.forgiven = LOST
+    files, before = "**/_stcore/upload_file/**", len(proxy.log())
+
+    def lose(route) -> None:
+        lost.kill()
+        route.continue_()
+
+    visitor.page.route(files, lose, times=1)
+    try:
+        hand_over(visitor, "drop", data)
+        assert_shows(visitor, data, "dropped.jpg")
+        assert proxy.logged(" 204 PUT /_stcore/upload_file/", before)["replica"] == other.address
+    finally:
+        lost.start().wait()
