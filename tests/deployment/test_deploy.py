@@ -208,7 +208,7 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     pod = {said["name"]: said.get("value") for said in container()["env"]}
     (tmp,) = (volume["emptyDir"] for volume in kubernetes("Deployment")["spec"]["template"]["spec"]["volumes"])
     assert app["tmpfs"] == "/tmp:size=200m"  # memory, and so in the sum
-    assert tmp == {"medium": "Memory", "sizeLimit": "256Mi"}
+    assert tmp == {"medium": "Memory", "sizeLimit": "200Mi"}
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert pod["PLAYGROUND_OPEN"] == "no"
     assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in told("ENV"))
