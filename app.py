@@ -22,4 +22,5 @@ else:  # its server imports it once, and takes `app` out of it
 
     sockets.use()
     streamlit_private.hear_only()
+    streamlit_private.bound_downloads()
     app = st.App(__file__, middleware=[Middleware(Doors)], lifespan=ends_soon)

@@ -12,7 +12,7 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -211,9 +211,10 @@ class Trace:
         x = self.features(layer)
         return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
 
-    def rollout(self, query: Query | None = None) -> Tensor:
+    def rollout(self, query: Query | None = None, give_way: Callable[[], object] = lambda: None) -> Tensor:
         """Attention rollout (Abnar & Zuidema, 2020): the product of (A + I)/2 over all layers, A averaged over heads; I
-        is the residual connection. (tokens,) for one query, (tokens, tokens) for None."""
+        is the residual connection. (tokens,) for one query, (tokens, tokens) for None. `give_way` is called now and
+        then: a server lets others come in between."""
         start = list(range(self.tokens)) if query is None else [self.token(query)]
         reached = torch.zeros(len(start), self.tokens, device=self._any.q.device)
         reached[range(len(start)), start] = 1
@@ -223,6 +224,7 @@ class Trace:
             for block in self._some_queries():
                 for head in heads:
                     spread += reached[:, block] @ softmax_rows(head.q[block], head.k, self.scale_number(None))
+                give_way()
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
 

@@ -7,7 +7,7 @@ layer 4 set to zero, which is the same as zeros in their columns of W_O.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import torch
@@ -38,25 +38,44 @@ class Loss:
         return sorted(rows, key=lambda row: -row[1])
 
 
-def without(seen: Trace, off: Off) -> Loss:
+def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
     """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
-    again."""
-    if seen.vit is None or seen.input is None:
-        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
-    vit, by_layer = seen.vit, _by_layer(seen, off)
+    again. `give_way` is called after every layer: a server lets others come in between."""
+    vit, by_layer = _vit(seen), _by_layer(seen, off)
     first = min(by_layer, default=seen.layers)  # layers below it give the same
     with torch.no_grad():
         start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))  # (1, N, D)
-        whole = [x for x, _ in vit.layers(start, rotation, seen.scale)]  # tokens after each layer
+        whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
         entering = whole[first - 1] if first else start
-        changed = [x for x, _ in muted(vit, by_layer).layers(entering, rotation, seen.scale, first)]
+        changed = _after_each(muted(vit, by_layer), entering, rotation, seen.scale, first, give_way)
         silent = whole[:first] + changed
-        pairs = zip(silent, whole, strict=True)
-        change = [((s - x).norm(dim=-1) / x.norm(dim=-1).clamp(min=SMALLEST))[0] for s, x in pairs]  # (N,) each
+        change = [_moved(s, x) for s, x in zip(silent, whole, strict=True)]
         before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (whole, silent))
     read = (probabilities(vit, before), probabilities(vit, after)) if vit.config.classes else (None, None)
     turned = 0.0 if not changed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
     return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
+
+
+def _vit(seen: Trace) -> VisionTransformer:
+    if seen.vit is None or seen.input is None:
+        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+    return seen.vit
+
+
+def _after_each(
+    vit: VisionTransformer, entering: Tensor, rotation, scale: float, first: int, give_way: Callable[[], object]
+) -> list[Tensor]:
+    """The tokens after each layer from `first` on, (1, N, D)."""
+    after = []
+    for x, _ in vit.layers(entering, rotation, scale, first):
+        after.append(x)
+        give_way()
+    return after
+
+
+def _moved(silent: Tensor, usual: Tensor) -> Tensor:
+    """(N,): ‖x' − x‖ / ‖x‖ of each token."""
+    return ((silent - usual).norm(dim=-1) / usual.norm(dim=-1).clamp(min=SMALLEST))[0]
 
 
 @dataclass(frozen=True)
@@ -74,18 +93,31 @@ class Addition:
         return sum(self.single)
 
 
-def addition(seen: Trace, layer: int) -> Addition:
-    """Whether a layer's loss is the sum of its heads' losses."""
-    front, heads = len(seen.prefix), range(seen.heads)
+def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
+    """Whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
+    front, heads, vit = len(seen.prefix), list(range(seen.heads)), _vit(seen)
+    with torch.no_grad():
+        start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
+        whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
+    entering, last = whole[layer - 1] if layer else start, whole[-1]
+    del whole
 
-    def loss(off: Off) -> float:
-        return float(without(seen, off).change[-1, front:].mean())
+    def loss(off: list[int]) -> float:
+        with torch.no_grad():
+            silent = _after_each(muted(vit, {layer: off}), entering, rotation, seen.scale, layer, give_way)[-1]
+            return float(_moved(silent, last)[front:].mean())
 
     added = torch.nn.functional.normalize(contributions(seen, layer)[:, front:], dim=-1)  # (heads, patches, D)
     cosines = torch.einsum("hnd,gnd->hg", added, added) / added.shape[1]  # (heads, heads)
     others = cosines.sum() - cosines.diagonal().sum()
     pairs = max(1, seen.heads * (seen.heads - 1))
-    return Addition(tuple(loss({(layer, h)}) for h in heads), loss({(layer, h) for h in heads}), float(others / pairs))
+    give_way()
+    return Addition(tuple(loss([head]) for head in heads), loss(heads), float(others / pairs))
+
+
+def passes_of_addition(layers: int, heads: int, layer: int) -> float:
+    """One through all layers, and one from this layer on for each head and for all of them."""
+    return 1 + (heads + 1) * (layers - layer) / layers
 
 
 def contributions(seen: Trace, layer: int) -> Tensor:

@@ -5,6 +5,7 @@ A token adds weight × value to the query's output, so at equal weights a longer
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -33,8 +34,9 @@ class Differing:
         return self.queries * self.share.numel()
 
 
-def differing(seen: Trace) -> Differing:
-    """Over all layers, heads and patches. Both maxima are taken over the patches, without the prefix tokens."""
+def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
+    """Over all layers, heads and patches. Both maxima are taken over the patches, without the prefix tokens. `give_way`
+    is called after every layer."""
     front = len(seen.prefix)
     asked = seen.some_patches(ALL if seen.tokens - front <= ALL else MOST_QUERIES)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0
@@ -44,4 +46,5 @@ def differing(seen: Trace) -> Differing:
         heaviest = weights[..., front:].argmax(-1)  # (heads, queries)
         greatest = (weights * seen.value_norms(layer)[:, None])[..., front:].argmax(-1)
         share[layer] = (heaviest != greatest).float().mean(-1)
+        give_way()
     return Differing(share, len(asked), breadth / share.numel())

@@ -12,6 +12,7 @@ All arrays are numpy's, so that a page with random rows needn't import torch. Th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -123,9 +124,12 @@ def theory(power: float) -> np.ndarray:
 # A real model ---------------------------------------------------------------------------------------------------------
 
 
-def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sharpness(
+    seen: Trace, scale: float, give_way: Callable[[], object] = lambda: None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    The scale is changed in each layer by itself: queries and keys are those of this pass."""
+    The scale is changed in each layer by itself: queries and keys are those of this pass. `give_way` is called after
+    every layer."""
     asked = seen.some_patches(MOST_QUERIES)
     bits, peaks, apart = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
@@ -134,6 +138,7 @@ def sharpness(seen: Trace, scale: float) -> tuple[np.ndarray, np.ndarray, np.nda
         scores = (q[:, asked] @ k.mT).float().cpu().numpy() * scale  # (heads, asked, tokens)
         bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
         apart[layer] = deviation(scores).mean(-1)
+        give_way()
     return bits, peaks, apart
 
 

@@ -4,6 +4,7 @@ of the MLP's numbers, and where norms stand."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -146,7 +147,8 @@ class Stream:
         return (length, 0.0), (push * cosine, push * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
-def stream(seen: Trace) -> Stream:
+def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
+    """`give_way` is called after every layer: a server lets others come in between."""
     if seen.vit is None or seen.input is None:
         raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
     vit, rows = seen.vit, []
@@ -169,6 +171,7 @@ def stream(seen: Trace) -> Stream:
                 )
             )
             x = after
+            give_way()
     front = len(seen.prefix)
     return Stream(*(torch.cat(column)[:, front:].float().cpu() for column in zip(*rows, strict=True)))
 

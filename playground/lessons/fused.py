@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -39,8 +40,11 @@ def turned(qkv: QKV, scale: float, seed: int = 0) -> float:
     return float((before - after).abs().max())
 
 
-def measure(tokens: int, heads: int = 12, d: int = 64, repeats: int = 7) -> Comparison:
-    """Median times of both on this machine, measured alternately, so that other load affects both equally."""
+def measure(
+    tokens: int, heads: int = 12, d: int = 64, repeats: int = 7, give_way: Callable[[], object] = lambda: None
+) -> Comparison:
+    """Median times of both on this machine, measured alternately, so that other load affects both equally. `give_way`
+    is called between two measurements."""
     random = torch.Generator().manual_seed(0)
     qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=random) for _ in range(3)))
     scale, times = d**-0.5, {attention_by_hand: [], attention: []}
@@ -51,6 +55,7 @@ def measure(tokens: int, heads: int = 12, d: int = 64, repeats: int = 7) -> Comp
                 way(*qkv, scale)
                 if repeat:  # the first warms up
                     taken.append(1000 * (time.perf_counter() - start))
+                give_way()
         difference = apart(qkv, scale)
     return Comparison(
         tokens, statistics.median(times[attention_by_hand]), statistics.median(times[attention]), difference

@@ -1,12 +1,15 @@
 """Lets code in serving/ send messages to the page that waits for it, without knowing Streamlit.
 
 `ui/messages.py` sets `find` once when the app starts. Before that, and for work that no page waits for (a warm-up, a
-test, training in the background), messages go to Nobody.
+test, training in the background), messages go to Nobody. What is made for a person in a thread where no page runs says
+so: `with working_for(asker): …`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,8 +28,11 @@ NOBODY = Who()
 class Asker(Protocol):
     def who(self) -> Who: ...
 
+    def stays(self) -> None:
+        """Raises when the person has left the page."""
+
     def waits(self, before: int) -> None:
-        """`before` others have to finish first; 0 ends a wait. Raises when the person has left the page."""
+        """The same, and tells that `before` others have to finish first; 0 ends a wait."""
 
     def hears(self, sentence: str) -> None:
         """A sentence for the person, such as: the graphics card is full."""
@@ -36,8 +42,11 @@ class Nobody:
     def who(self) -> Who:
         return NOBODY
 
-    def waits(self, before: int) -> None:
+    def stays(self) -> None:
         pass
+
+    def waits(self, before: int) -> None:
+        self.stays()
 
     def hears(self, sentence: str) -> None:
         pass
@@ -45,6 +54,17 @@ class Nobody:
 
 find: Callable[[], Asker] = Nobody  # returns the page that the calling thread works for
 
+_named: ContextVar[Asker | None] = ContextVar("named", default=None)
+
 
 def current() -> Asker:
-    return find()
+    return _named.get() or find()
+
+
+@contextmanager
+def working_for(one: Asker) -> Iterator[None]:
+    before = _named.set(one)
+    try:
+        yield
+    finally:
+        _named.reset(before)

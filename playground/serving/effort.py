@@ -1,8 +1,9 @@
-"""How long a forward pass would take on this server, estimated before it begins: others wait meanwhile."""
+"""How long forward passes would take on this server, estimated before they begin: others wait meanwhile."""
 
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from functools import cache
 
 from playground.errors import PlaygroundError
@@ -42,11 +43,21 @@ def per_second(device: str) -> float:
     return SHARE * tokens * width * 4 * width / best
 
 
-def check(vit, grid: tuple[int, int]) -> None:
+def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
     rows, columns = grid
-    expected = seconds(vit, rows * columns)
+    expected = passes * seconds(vit, rows * columns)
     if expected > MOST_SECONDS:
+        often = "" if passes == 1 else f", {passes:.2g} times,"
+        few = _most_patches(vit, passes, rows * columns)
+        fewer = f"fewer patches, about {few:,} of them, or " if few else ""
         raise PlaygroundError(
-            f"{plain_name(vit.name)} over {rows} × {columns} patches would take about {expected:.0f} seconds on this "
-            "server, while everybody else waits: choose fewer patches, or a smaller model."
+            f"{plain_name(vit.name)} over {rows} × {columns} patches{often} would take about {expected:.0f} seconds on "
+            f"this server, while everybody else waits: choose {fewer}a smaller model."
         )
+
+
+def _most_patches(vit, passes: float, too_many: int) -> int:
+    """How many are quick enough, rounded down to two digits."""
+    found = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
+    tens = 10 ** max(0, len(str(found)) - 2)
+    return found // tens * tens

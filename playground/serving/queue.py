@@ -26,6 +26,7 @@ from playground.serving import asker, settings
 
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
+SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_OF_ONE = 12  # questions of one person that may wait: more come from a script
 MOST_OF_ADDRESS = 400  # of one address, behind which there may be a whole class
 
@@ -187,6 +188,28 @@ def passes() -> Queue:
 def turn(finer: bool = False) -> AbstractContextManager[None]:
     """Acquire before computing: `with queue.turn(): …`. Meanwhile the page shows how many come first."""
     return passes().take(asker.current().waits, finer=finer)
+
+
+@contextmanager
+def turns() -> Iterator[Callable[[], None]]:
+    """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
+    between its pieces: whoever waits comes in between, and the work ends when its asker has left."""
+    who, turn, begun = asker.current(), ExitStack(), 0.0
+
+    def begin() -> None:
+        nonlocal begun
+        turn.close()
+        turn.enter_context(passes().take(who.waits))
+        begun = time.monotonic()
+
+    def give_way() -> None:
+        who.stays()
+        if time.monotonic() - begun >= SLICE and passes().waited_for():
+            begin()
+
+    with turn:
+        begin()
+        yield give_way
 
 
 class Left(Exception):

@@ -264,8 +264,8 @@ class Session:
         seen = traces.trace(*wishes[whose], self.own)
         if what == "flows" and seen.tokens > MOST_FLOWS:
             raise PlaygroundError(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
-        with queue.turn():
-            matrix = seen.features(layer) if what == "features" else seen.rollout()
+        with queue.turns() as give_way:
+            matrix = seen.features(layer) if what == "features" else seen.rollout(give_way=give_way)
         self._browser.gets({"what": what, "pack": whose, "layer": layer}, matrix.numpy())
 
     def _verdict(self, whole: Wish) -> tuple[tuple[str, float, float], ...]:
@@ -285,8 +285,8 @@ class Session:
         seen = traces.trace(self.picture, wish, self.own)
         parts = query.split(",")
         place = (int(parts[0]), int(parts[1])) if len(parts) == 2 else query
-        with queue.turn():
-            shares = seen.rollout(place).numpy()
+        with queue.turns() as give_way:
+            shares = seen.rollout(place, give_way).numpy()
         return Overlay("rollout", query, scale, shares)
 
     def blob(self) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
@@ -11,10 +13,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import kept, models, queue, traces
+from playground.serving import asker, kept, models, queue, traces
 from playground.serving.session import Session
 from playground.serving.traces import Wish
-from playground.ui.messages import plain
+from playground.ui.messages import Downloading, plain
 from playground.ui.navigation import words_now
 
 PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
@@ -25,6 +27,7 @@ MIMES = {
     "npz": "application/octet-stream", "csv": "text/csv", "json": "application/json",
 }  # fmt: skip
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
+log = logging.getLogger("playground")
 REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
 PREVIEW, SHOWN = 480, 320  # pixels, and how wide they stand in the panel: the choices beneath stay in sight
 PACKS = {"float16": "16 bits", "int8": "8 bits, half as large"}
@@ -52,14 +55,28 @@ def _choices(here: Session, layout: str | None) -> None:
         spec, made = _html(here) if kind == "html" else _figure(here, kind, layout)
     name = f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
     st.download_button(
-        f"Download {plain(name)}", made, name, MIMES[kind], on_click="ignore", width="stretch", type="primary",
-        icon=":material/download:",
+        f"Download {plain(name)}", for_them(kind, made), name, MIMES[kind],
+        on_click="ignore", width="stretch", type="primary", icon=":material/download:",
     )  # fmt: skip
     from playground.figures import command
 
     st.caption("The command that makes it again, and the link to this view:")
     st.code(command(spec, name), language="bash", wrap_lines=True)
     st.code(f"{st.context.url or ''}?{urlencode(words_now())}", language=None, wrap_lines=True)
+
+
+def for_them(kind: str, made: Callable[[], bytes]) -> Callable[[], bytes]:
+    """It is called in a thread where no page runs, and waits there as the person who now looks at this one."""
+    person = Downloading()
+
+    def work() -> bytes:
+        began = time.perf_counter()
+        with asker.working_for(person):
+            file = made()
+        log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - began) * 1e3)
+        return file
+
+    return work
 
 
 def _kinds(here: Session, layout: str | None) -> list[str]:
@@ -219,15 +236,21 @@ def picture(here: Session, spec, kind: str) -> bytes:
 
     seen, beside = _traces(here, spec)
     image = None if spec.layout == "curves" else here.picture.image
-    with queue.turn():
+    with queue.turns() as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"sweep.{kind}"
-                figures.animate(file, spec, seen, image, **beside)
+                figures.animate(file, spec, seen, image, lambda steps: _giving_way(steps, give_way), **beside)
                 return file.read_bytes()
         drawing = figures.draw(spec, seen, image, **beside) if seen else figures.draw(spec)
         makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
         return makers[kind](drawing)
+
+
+def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
+    for step in steps:
+        give_way()
+        yield step
 
 
 def numbers(here: Session, spec, kind: str) -> bytes:

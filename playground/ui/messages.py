@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from playground.serving import asker
+from playground.serving import asker, queue
 from playground.ui import streamlit_private
 
 AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
@@ -31,9 +31,12 @@ class OnPage:
     def who(self) -> asker.Who:
         return asker.Who(streamlit_private.browser(), st.context.ip_address or "")
 
+    def stays(self) -> None:
+        streamlit_private.stop_if_left()
+
     def waits(self, before: int) -> None:
         """One toast that follows the queue, and goes when the turn has come."""
-        streamlit_private.stop_if_left()
+        self.stays()
         if before == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
         elif before != self._before or time.monotonic() - self._at > AGAIN_AFTER:
@@ -45,6 +48,21 @@ class OnPage:
 
     def hears(self, sentence: str) -> None:
         st.toast(sentence, icon=":material/info:", duration="long")
+
+
+class Downloading(asker.Nobody):
+    """The person whose page makes this, as long as they stay: a download is made in another thread, when that page has
+    ended, and no toast reaches them from there."""
+
+    def __init__(self):
+        self._who, self._there = asker.current().who(), streamlit_private.presence()
+
+    def who(self) -> asker.Who:
+        return self._who
+
+    def stays(self) -> None:
+        if not self._there():
+            raise queue.Left("Who asked for this file has left.")
 
 
 def connect() -> None:

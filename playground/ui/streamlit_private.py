@@ -5,13 +5,17 @@ Each function says why it is needed. tests/ui/test_streamlit_private.py fails wh
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
+from collections.abc import Callable
 
 import streamlit as st
 from streamlit import net_util, runtime
 from streamlit.errors import StreamlitInvalidLayoutContextError
+from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -20,6 +24,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token
 # Messages that our pages need; the last one asks for a file that is made when it is downloaded
 HEARD = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 MOST = 20  # addresses for uploads, at a time
+MOST_DOWNLOADS = 2  # files of one session that are being made at the same time
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
 KEPT_BYTES = 100 * 2**20  # of all sessions
 
@@ -72,11 +77,41 @@ def hear_only(ours: tuple[str, ...] = HEARD) -> None:
     hear, addresses = AppSession.handle_backmsg, MemoryUploadedFileManager.get_upload_urls
 
     def heard(session, message) -> None:
-        if message.WhichOneof("type") in ours:
+        kind, operation = message.WhichOneof("type"), message.backend_operation_request.WhichOneof("payload")
+        if kind in ours and (kind != "backend_operation_request" or operation == "deferred_file"):
             hear(session, message)
 
     AppSession.handle_backmsg = heard
     MemoryUploadedFileManager.get_upload_urls = lambda files, session, names: addresses(files, session, names[:MOST])
+
+
+def bound_downloads() -> None:
+    """A file is made when it is downloaded, in one of six threads that all people share. Streamlit would begin with it
+    as often as it is asked for."""
+    make, under_way = DeferredFileHandler.handle, {}  # (session, file) -> what makes it
+
+    async def made_once(handler, request, session_id: str) -> BackendOperationResponse:
+        file = session_id, request.deferred_file.file_id
+        if file not in under_way:
+            if sum(session == session_id for session, _ in under_way) >= MOST_DOWNLOADS:
+                sentence = f"{MOST_DOWNLOADS} of your files are being made: wait for one of them."
+                return BackendOperationResponse(request_id=request.request_id, error_msg=sentence)
+            under_way[file] = asyncio.ensure_future(make(handler, request, session_id))
+            under_way[file].add_done_callback(lambda _: under_way.pop(file))
+        response = BackendOperationResponse()
+        response.CopyFrom(await asyncio.shield(under_way[file]))
+        response.request_id = request.request_id
+        return response
+
+    DeferredFileHandler.handle = made_once
+
+
+def presence() -> Callable[[], bool]:
+    """Says in any thread whether the person of this page is still there."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if not runtime.exists() or context is None:
+        return lambda: True
+    return lambda: runtime.get_instance().is_active_session(context.session_id)
 
 
 def keep_last(manager, most: int = KEPT_UPLOADS, most_bytes: int = KEPT_BYTES) -> None:

@@ -61,6 +61,25 @@ class Stranger:
         message.rerun_script.widget_states.widgets.add(id=button.id, trigger_value=True)
         return self.run(message)
 
+    def open(self, label: str) -> Stranger:
+        """A popover."""
+        message = BackMsg()
+        message.rerun_script.widget_states.widgets.add(id=self.elements[label].id, bool_value=True)
+        return self.run(message)
+
+    def ask_for_file(self, number: int = 0) -> None:
+        """The one behind the button Download, without waiting for it."""
+        button = next(e for name, e in self.elements.items() if name.startswith("Download"))
+        request = BackMsg().backend_operation_request
+        request.request_id, request.session_id = str(number), self.id
+        request.deferred_file.file_id = button.deferred_file_id
+        self.socket.send(BackMsg(backend_operation_request=request).SerializeToString())
+
+    def file(self) -> str:
+        """The address of one that was asked for."""
+        said = self.hear(lambda said: said.WhichOneof("type") == "backend_operation_response")
+        return said.backend_operation_response.deferred_file.url
+
     def trigger(self, event: str, value: object) -> Stranger:
         """Of the microscope."""
         message, lens = BackMsg(), self.elements["attention_lens"].id
@@ -137,6 +156,8 @@ class Stranger:
         elif kind == "bidi_component":
             self.elements[element.bidi_component.component_name] = element.bidi_component
             self.fragments[element.bidi_component.component_name] = delta.fragment_id
-        elif kind in ("button", "selectbox"):
+        elif kind in ("button", "selectbox", "download_button"):
             found = getattr(element, kind)
             self.elements[found.label] = found
+        if delta.add_block.HasField("popover"):
+            self.elements[delta.add_block.popover.label] = delta.add_block.popover

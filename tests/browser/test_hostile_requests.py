@@ -357,3 +357,17 @@ def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
         assert_lives(people[-1])
         for one in people:
             one.close()
+
+
+def test_who_asks_a_hundred_times_for_a_file_keeps_nobody_else_s_away(server):
+    """All files are made in six threads."""
+    somebody, other = Stranger(server.url, "sample=flock").open("Export"), Stranger(server.url).open("Export")
+    for number in range(100):
+        somebody.ask_for_file(number)
+    somebody.upload_url()  # they all were heard
+    before = server.log.count("file kind=")
+    other.ask_for_file()
+    assert other.file().startswith("/media/")
+    assert 1 <= server.log.count("file kind=") - before <= 4
+    somebody.close()
+    other.close()

@@ -129,8 +129,8 @@ def stream(here: Session) -> None:
     seen = _seen(here)
 
     def work() -> block.Stream:
-        with queue.turn():
-            return block.stream(seen)
+        with queue.turns() as give_way:
+            return block.stream(seen, give_way)
 
     found = here.kept("stream", work)
     st.markdown(

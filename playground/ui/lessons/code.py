@@ -85,8 +85,8 @@ def twins(here: Session) -> None:
 def _measured() -> list[tuple[int, float, float, float]]:
     from playground.lessons.fused import TOKENS, measure
 
-    with queue.turn():
-        found = [measure(tokens) for tokens in TOKENS]
+    with queue.turns() as give_way:
+        found = [measure(tokens, give_way=give_way) for tokens in TOKENS]
     return [(t.tokens, t.by_hand, t.fused, t.apart) for t in found]
 
 
@@ -120,11 +120,14 @@ def _measured_on(here: Session) -> dict[str, float]:
     from playground.vit import QKV
 
     seen = traces.trace(here.picture, here.wish, here.own)
-    with queue.turn():
-        found = differing(seen)
+    with queue.turns() as give_way:
+        found, largest = differing(seen, give_way), 0.0
         some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+        for layer in some:
+            largest = max(largest, apart(layer, seen.scale))
+            give_way()
         return {
-            "apart": max(apart(layer, seen.scale) for layer in some),
+            "apart": largest,
             "turned": turned(some[len(some) // 2], seen.scale),
             "differs": found.overall,
             "rows": found.rows,

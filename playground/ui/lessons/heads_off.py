@@ -67,8 +67,8 @@ def lost(here: Session, seen, off: list[Spot]):
     from playground.analysis.ablation import without
 
     def work():
-        with queue.turn():
-            return without(seen, off)
+        with queue.turns() as give_way:
+            return without(seen, off, give_way)
 
     return here.kept(("lost", tuple(off)), work)
 

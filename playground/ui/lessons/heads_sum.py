@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from playground.serving import queue
+from playground.errors import PlaygroundError
+from playground.serving import effort, queue
 from playground.serving.session import Session
 from playground.ui import guess
 
@@ -16,11 +17,17 @@ def sum_of_heads(here: Session, seen) -> None:
         "Layer", 0, seen.layers - 1, min(seen.upper_layer, seen.layers - 1), key="summed", width=160
     )
 
-    def truth() -> guess.Truth:
-        from playground.analysis.ablation import addition
+    from playground.analysis.ablation import addition, passes_of_addition
 
-        with queue.turn():
-            found = addition(seen, layer)
+    try:
+        effort.check(seen.vit, seen.grid, passes_of_addition(seen.layers, seen.heads, layer))
+    except PlaygroundError as error:
+        st.info(str(error), icon=":material/info:")
+        return
+
+    def truth() -> guess.Truth:
+        with queue.turns() as give_way:
+            found = addition(seen, layer, give_way)
         return guess.Truth("more" if found.whole > found.together else "less", _added_words(layer, found))
 
     guess.choice(

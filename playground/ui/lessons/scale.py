@@ -284,8 +284,8 @@ def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
 
 def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarray, ...]:
     def count() -> tuple[np.ndarray, ...]:
-        with queue.turn():
-            return softmax.sharpness(seen, scale)
+        with queue.turns() as give_way:
+            return softmax.sharpness(seen, scale, give_way)
 
     return kept.about(here.picture, wish, here.worked, ("sharpness", scale), count)
 

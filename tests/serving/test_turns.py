@@ -1,0 +1,132 @@
+"""Work of many passes takes its turn in pieces: whoever waits comes in between, and it ends when its asker has left."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from waiting import PATIENCE, until
+
+from playground.analysis.ablation import addition, passes_of_addition, without
+from playground.analysis.contribution import differing
+from playground.analysis.scale import sharpness
+from playground.errors import PlaygroundError
+from playground.lessons import block, fused
+from playground.serving import asker, effort, models, queue
+from playground.serving.queue import Queue
+from playground.ui import guess
+
+APP = Path(__file__).parent.parent.parent / "app.py"
+MANY = {
+    "addition": lambda seen, give_way: addition(seen, 1, give_way),
+    "without": lambda seen, give_way: without(seen, {(0, 0)}, give_way),
+    "stream": block.stream,
+    "differing": differing,
+    "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
+    "rollout": lambda seen, give_way: seen.rollout(None, give_way),
+    "the fused kernel": lambda seen, give_way: fused.measure(8, give_way=give_way),
+}
+
+
+@pytest.fixture
+def one_queue(monkeypatch):
+    """In which others come first as soon as they wait."""
+    found = Queue(1)
+    monkeypatch.setattr(queue, "passes", lambda: found)
+    monkeypatch.setattr(queue, "SLICE", 0.0)
+    return found
+
+
+class Stranger:
+    """Asks when the first pass is over, which ends once they wait."""
+
+    def __init__(self, line: Queue, vit):
+        self.line, self.done = line, []
+        self.asks = threading.Thread(target=self._ask)
+        self.hook = vit.blocks[-1].register_forward_hook(self._passed)
+
+    def _passed(self, *_) -> None:
+        self.done.append("a pass")
+        if len(self.done) == 1:
+            self.asks.start()
+            until(self.line.waited_for, "the stranger does not wait")
+
+    def _ask(self) -> None:
+        with self.line.take():
+            self.done.append("the stranger")
+
+    def leave(self) -> list[str]:
+        self.asks.join(PATIENCE)
+        self.hook.remove()
+        return self.done
+
+
+def test_somebody_else_is_served_between_two_passes(one_queue, seen):
+    stranger = Stranger(one_queue, seen.vit)
+    with queue.turns() as give_way:
+        addition(seen, seen.layers - 1, give_way)
+    assert stranger.leave() == ["a pass", "the stranger", *["a pass"] * (seen.heads + 1)]
+    assert one_queue._line == []
+
+
+def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
+    monkeypatch.setattr(queue, "SLICE", float("inf"))
+    stranger = Stranger(one_queue, seen.vit)
+    with queue.turns() as give_way:
+        addition(seen, seen.layers - 1, give_way)
+    assert stranger.leave() == [*["a pass"] * (seen.heads + 2), "the stranger"]
+
+
+class Leaving(asker.Nobody):
+    """A person who has left when they are looked for the third time."""
+
+    looked = 0
+
+    def stays(self) -> None:
+        self.looked += 1
+        if self.looked == 3:
+            raise queue.Left
+
+
+@pytest.mark.parametrize("work", MANY.values(), ids=MANY)
+def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
+    person = Leaving()
+    monkeypatch.setattr(asker, "find", lambda: person)
+    with pytest.raises(queue.Left), queue.turns() as give_way:
+        work(seen, give_way)
+    assert person.looked == 3
+    assert one_queue._line == []
+
+
+def test_a_guess_about_the_sum_of_heads_is_answered_in_pieces(one_queue, monkeypatch):
+    """On the page itself."""
+    answers = []
+    monkeypatch.setattr(guess, "choice", lambda id, question, choices, truth, **_: answers.append(truth))
+    open_the_sum()
+    vit = models.load("untrained")
+    stranger = Stranger(one_queue, vit)
+    answers[-1]()
+    assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
+
+
+def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
+    vit = models.load("untrained")
+    speed = effort.multiplications(vit, 196) / 5  # five seconds for one
+    monkeypatch.setattr(effort, "per_second", lambda device: speed)
+    effort.check(vit, (14, 14), passes=1.9)
+    passes = passes_of_addition(vit.config.depth, vit.config.heads, 0)
+    with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds") as error:
+        effort.check(vit, (14, 14), passes)
+    few = int(str(error.value).partition("patches, about ")[2].partition(" of them")[0])
+    effort.check(vit, (1, few), passes)
+    with pytest.raises(PlaygroundError):
+        effort.check(vit, (1, few + 10), passes)
+    assert "patches, " in next(info.value for info in open_the_sum().info)
+
+
+def open_the_sum() -> AppTest:
+    page = AppTest.from_file(str(APP), default_timeout=120)
+    page.query_params.update({"model": "untrained", "sample": "flock", "step": "sum"})
+    page.switch_page("pages/heads.py").run()
+    assert not page.exception
+    return page
