@@ -18,3 +18,9 @@ def give_back() -> bool:
         return False
     libc = ctypes.CDLL(None)
     return libc.mallopt(THRESHOLD, LARGE) == 1 and libc.mallopt(ARENA_MAX, ARENAS) == 1
+
+
+def trim() -> None:
+    """Gives back what lies free between blocks in use: after a class has left, some 50 to 100 MB."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)

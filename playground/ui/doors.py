@@ -14,7 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import settings
+from playground.serving import memory, settings
 from playground.serving.arriving import Arriving, Delivery
 from playground.serving.cache import MB
 from playground.ui import streamlit_private
@@ -180,6 +180,7 @@ async def _forget_the_gone() -> None:
     while True:
         await asyncio.sleep(GONE_EVERY)
         streamlit_private.forget_the_gone()
+        await asyncio.to_thread(memory.trim)
 
 
 def _then_alarm(number: signal.Signals) -> None:
