@@ -1,6 +1,7 @@
 """Connections that can't take memory, time or places from others: uvicorn's bounds are few, and wide.
 
-It stands on parts that uvicorn does not promise to keep; tried with uvicorn 0.54. tests/ui/test_sockets.py drives it.
+It stands on parts that uvicorn does not promise to keep; tried with uvicorn 0.54. Two tests say when one is gone:
+tests/ui/test_sockets.py and, against a real server, tests/browser/test_hostile_requests.py.
 """
 
 from __future__ import annotations
