@@ -31,9 +31,9 @@ class Arriving:
     def has_room(self, count: int) -> bool:
         return self.bytes + count <= self.most
 
-    def slowest(self) -> Delivery:
+    def slowest(self) -> Delivery | None:
         """Of those who bring something and don't wait themselves. Bytes that trickle make nobody brisk."""
-        return min((one for one in self._all if not one.waits), key=lambda one: one.brisk)
+        return min((one for one in self._all if not one.waits), key=lambda one: one.brisk, default=None)
 
 
 class Delivery:

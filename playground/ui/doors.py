@@ -110,8 +110,9 @@ class Doors:
                 await last.enter_async_context(self.one)
                 self.goes_on = delivery
                 break
-            slowest = self.uploads.slowest()  # at least the one that goes on
-            if time.monotonic() - slowest.brisk > SLOW_SECONDS:
+            slowest = self.uploads.slowest()
+            if slowest and time.monotonic() - slowest.brisk > SLOW_SECONDS:
+                self.uploads.over(slowest)
                 slowest.end()
             await asyncio.sleep(LOOK_AGAIN)
         if delivery.waits:
