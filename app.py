@@ -15,6 +15,10 @@ if __name__ == "__main__":  # Streamlit runs this file for each visitor, again a
         position="hidden",
     ).run()
 else:  # its server imports it once, and takes `app` out of it
+    from playground.serving import memory
+
+    memory.give_back()  # before there are threads: each would bring an arena of its own
+
     from starlette.middleware import Middleware
 
     from playground.ui import sockets, streamlit_private

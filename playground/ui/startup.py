@@ -7,14 +7,13 @@ import sys
 
 import streamlit as st
 
-from playground.serving import memory, models, settings
+from playground.serving import models, settings
 from playground.ui import messages, streamlit_private
 
 
 @st.cache_resource(show_spinner=False)
 def once_per_server() -> None:
     settings.now()  # a typing error in them is said now
-    memory.give_back()
     streamlit_private.ask_nobody_for_our_address()
     streamlit_private.bound_uploads()
     streamlit_private.hush_toasts()

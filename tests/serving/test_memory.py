@@ -64,3 +64,30 @@ def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_mos
     seen = dropped(kind, side, people=1)
     assert seen["shown"] == 1
     assert seen["grew"] - seen["held"] < told("one picture being decoded"), seen
+
+
+ARENAS = """
+import ctypes, os, sys, threading
+import streamlit.web.bootstrap  # as its command does
+import app
+everybody = threading.Barrier(17)
+def work():
+    block = bytes(10**5)
+    everybody.wait()
+for _ in range(16):
+    threading.Thread(target=work).start()
+everybody.wait()
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+libc.malloc_info(0, file)
+libc.fclose(file)
+os._exit(0)
+"""
+
+
+def test_threads_share_two_arenas_for_each_keeps_free_what_no_other_takes(tmp_path):
+    """glibc decides how many there may be with the first thread: the app has to say so before."""
+    file = tmp_path / "arenas.xml"
+    subprocess.run([sys.executable, "-c", ARENAS, str(file)], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert file.read_text().count("<heap nr=") <= 1 + 2  # the first one is no thread's own

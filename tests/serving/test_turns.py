@@ -12,7 +12,7 @@ from playground.analysis.contribution import differing
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import block, fused
-from playground.serving import asker, effort, models, queue
+from playground.serving import asker, effort, models, queue, traces
 from playground.serving.queue import Queue
 from playground.ui import guess
 
@@ -102,6 +102,7 @@ def test_a_guess_about_the_sum_of_heads_is_answered_in_pieces(one_queue, monkeyp
     """On the page itself."""
     answers = []
     monkeypatch.setattr(guess, "choice", lambda id, question, choices, truth, **_: answers.append(truth))
+    traces.of_samples.cache_clear()  # a trace of an earlier test has a model of its own
     open_the_sum()
     vit = models.load("untrained")
     stranger = Stranger(one_queue, vit)
