@@ -18,7 +18,7 @@ from playground.serving.cache import MB
 
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
-SHARE, AT_ONCE = 0.05, 2.0  # of the server's time to take apart what one socket sends, and seconds of it at once
+SHARE, AT_ONCE = 0.02, 0.2  # of the server's time to take apart what one socket sends, and seconds of it at once
 UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet
 
 log = logging.getLogger("playground")
