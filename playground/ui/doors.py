@@ -34,7 +34,9 @@ UPLOADS = 150 * MB  # on their way at the same time; they lie in /tmp meanwhile
 SLOW_SECONDS = 4.0  # for a quarter of a megabyte: whoever takes longer goes first when there is no room
 LOOK_AGAIN = 0.1  # seconds, where there was no room
 SOCKETS = 400  # open at the same time; each is a session, and holds about a megabyte
-MESSAGES, MESSAGES_A_SECOND = 20, 2.0  # of one socket: so many at once, and so many for good
+MESSAGES = 20  # of one socket, at once
+MESSAGES_A_SECOND = {"quiet": 10.0, "busy": 1.0}  # after those: who drags a slider says five
+BUSY = 0.5  # of a core's time
 UNREAD_SECONDS = 10.0  # a slow line still has what was sent before: so long waits the next message
 GONE_EVERY = 60.0  # seconds
 FILES = 65536  # that the process may have open
@@ -55,7 +57,7 @@ class Doors:
         self.app = app
         self.headers = headers()
         self.uploads = Arriving(UPLOADS)
-        self.sockets = 0
+        self.sockets, self.busy = 0, Busy()
         self.one, self.goes_on = asyncio.Lock(), None  # the upload that may go on where there is no room
         self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each session
 
@@ -81,7 +83,7 @@ class Doors:
             return await send({"type": "websocket.close", "code": 1013})
         self.sockets += 1
         try:
-            return await Talk(receive, send).to(self.app, scope)
+            return await Talk(receive, send, self.busy).to(self.app, scope)
         finally:
             self.sockets -= 1
 
@@ -121,12 +123,26 @@ class Doors:
         return message
 
 
+class Busy:
+    """Whether this process computes, as of half a second ago."""
+
+    def __init__(self) -> None:
+        self._at, self._spent, self._share = time.monotonic(), time.process_time(), 0.0
+
+    def now(self) -> str:
+        now, spent = time.monotonic(), time.process_time()
+        if now - self._at > 0.5:
+            self._share = (spent - self._spent) / (now - self._at)
+            self._at, self._spent = now, spent
+        return "busy" if self._share > BUSY else "quiet"
+
+
 class Talk:
     """The messages of one socket. A browser sends few, and reads what it is sent; who sends them without a pause, or
-    reads nothing, is heard more slowly, or not at all until they have read."""
+    reads nothing, is heard more slowly where the server has enough to do, or not until they have read."""
 
-    def __init__(self, receive: Receive, send: Send):
-        self._receive, self._send = receive, send
+    def __init__(self, receive: Receive, send: Send, server: Busy):
+        self._receive, self._send, self._server = receive, send, server
         self._left, self._at = float(MESSAGES), time.monotonic()
         self._read = asyncio.Event()  # what was sent to them
         self._read.set()
@@ -139,11 +155,11 @@ class Talk:
         if message["type"] == "websocket.receive":
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._read.wait(), UNREAD_SECONDS)
-            now = time.monotonic()
-            self._left = min(MESSAGES, self._left + (now - self._at) * MESSAGES_A_SECOND) - 1
+            now, a_second = time.monotonic(), MESSAGES_A_SECOND[self._server.now()]
+            self._left = min(MESSAGES, self._left + (now - self._at) * a_second) - 1
             self._at = now
             if self._left < 0:
-                await asyncio.sleep(-self._left / MESSAGES_A_SECOND)
+                await asyncio.sleep(-self._left / a_second)
         return message
 
     async def send(self, message: Message) -> None:

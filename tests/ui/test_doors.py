@@ -1,6 +1,7 @@
 """Uploads on their way, and what one socket says. The rest of the doors is in tests/browser, at a real server."""
 
 import asyncio
+import time
 
 import pytest
 from starlette.requests import Request
@@ -172,7 +173,8 @@ class Chatter:
 
 
 def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
-    monkeypatch.setattr(doors, "MESSAGES_A_SECOND", 1e-6)
+    monkeypatch.setattr(doors, "MESSAGES_A_SECOND", {"quiet": 1e6, "busy": 1e-6})
+    monkeypatch.setattr(doors.Busy, "now", lambda server: "busy")
 
     async def heard() -> int:
         chatter = Chatter(10 * doors.MESSAGES)
@@ -183,7 +185,7 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
         return chatter.heard
 
     assert asyncio.run(heard()) == doors.MESSAGES
-    monkeypatch.setattr(doors, "MESSAGES_A_SECOND", 1e6)
+    monkeypatch.setattr(doors.Busy, "now", lambda server: "quiet")
 
     async def all_of_it() -> int:
         chatter = Chatter(10 * doors.MESSAGES)
@@ -218,3 +220,12 @@ def test_who_reads_nothing_is_not_answered_further(monkeypatch):
         return before, chatter.heard
 
     assert asyncio.run(heard()) == (1, 2)
+
+
+def test_a_server_that_computes_is_busy():
+    busy = doors.Busy()
+    assert busy.now() == "quiet"
+    busy._at, busy._spent = time.monotonic() - 10, time.process_time() - 6
+    assert busy.now() == "busy"
+    busy._at, busy._spent = time.monotonic() - 10, time.process_time() - 1
+    assert busy.now() == "quiet"
