@@ -18,7 +18,7 @@ from playground.serving.cache import MB
 
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
-SHARE, AT_ONCE = 0.02, 0.2  # of the server's time to take apart what one socket sends, and seconds of it at once
+PIECES, PIECES_A_SECOND = 2000, 20  # that one socket may send at once, and for good; a browser's messages are one each
 UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet
 
 log = logging.getLogger("playground")
@@ -53,19 +53,16 @@ class Socket(WebSocketsSansIOProtocol):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.conn.max_message_size = LONGEST
-        self.spent, self.at = 0.0, time.monotonic()
+        self.pieces, self.at = 0.0, time.monotonic()
 
-    def data_received(self, data: bytes) -> None:
-        began = time.thread_time()
-        super().data_received(data)
-        if self._spends_too_much(time.thread_time() - began):
-            self.end("it sends what takes long to take apart")
-
-    def _spends_too_much(self, seconds: float) -> bool:
-        now = time.monotonic()
-        self.spent = max(0.0, self.spent - (now - self.at) * SHARE) + seconds
+    def handle_events(self) -> None:
+        """Each piece takes the server's time, were it an empty ping."""
+        now, count = time.monotonic(), len(self.conn.events)
+        super().handle_events()
+        self.pieces = max(0.0, self.pieces - (now - self.at) * PIECES_A_SECOND) + count
         self.at = now
-        return self.spent > AT_ONCE
+        if self.pieces > PIECES:
+            self.end("it sends too many pieces")
 
     def pause_writing(self) -> None:
         super().pause_writing()
