@@ -22,9 +22,15 @@ else:  # its server imports it once, and takes `app` out of it
     from starlette.middleware import Middleware
 
     from playground.ui import sockets, streamlit_private
-    from playground.ui.doors import Doors, ends_soon
+    from playground.ui.doors import Doors
+    from playground.ui.lifespan import lifespan
+    from playground.ui.talk import Sockets
+    from playground.ui.uploads import Uploads
 
     sockets.use()
+    streamlit_private.use_our_pages()
     streamlit_private.hear_only()
     streamlit_private.bound_downloads()
-    app = st.App(__file__, middleware=[Middleware(Doors)], lifespan=ends_soon)
+    streamlit_private.keep_parts_on_their_page()
+    streamlit_private.show_what_was_drawn_last()
+    app = st.App(__file__, middleware=[Middleware(part) for part in (Doors, Uploads, Sockets)], lifespan=lifespan)

@@ -1,7 +1,7 @@
 """Block: what stands around attention in a layer, and the whole model."""
 
 from playground.ui import lesson
-from playground.ui.lessons import block
+from playground.ui.lessons import block, block_answer, block_mlp, block_norms, block_stream, block_whole
 
 here = lesson.begin(
     "block",
@@ -11,13 +11,13 @@ here = lesson.begin(
 )
 match lesson.steps(block.STEPS):
     case "whole":
-        block.whole(here)
+        block_whole.whole(here)
     case "stream":
-        block.stream(here)
+        block_stream.stream(here)
     case "mlp":
-        block.mlp(here)
+        block_mlp.mlp(here)
     case "norms":
-        block.norms()
+        block_norms.norms()
     case "answer":
-        block.answer(here)
+        block_answer.answer(here)
 lesson.end()

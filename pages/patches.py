@@ -3,7 +3,14 @@
 import streamlit as st
 
 from playground.ui import lesson
-from playground.ui.lessons import patches
+from playground.ui.lessons import (
+    patches,
+    patches_cut,
+    patches_extra,
+    patches_filters,
+    patches_positions,
+    patches_shuffle,
+)
 
 here = lesson.begin(
     "patches",
@@ -13,27 +20,27 @@ here = lesson.begin(
 )
 match lesson.steps(patches.STEPS):
     case "cut":
-        if patches.guess_tokens(here):
-            patches.apart(here)
+        if patches_cut.guess_tokens(here):
+            patches_cut.apart(here)
     case "filters":
         st.markdown(
             "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as a "
             "picture. The answer is large where a patch looks like its filter. Point at one."
         )
-        patches.filters(here)
+        patches_filters.filters(here)
     case "extra":
-        patches.extra_tokens(here)
+        patches_extra.extra_tokens(here)
     case "positions":
         st.markdown(
             "A token does not know where its patch was. So a second vector is added, one for each place: its "
             "**position**. Point at a place: how alike are the vectors of all the others?"
         )
-        patches.positions(here)
+        patches_positions.positions(here)
     case "shuffle":
         st.markdown(
             "The same network gets the same patches in another order. Does it notice? First without positions, then "
             "with them."
         )
-        if patches.guess_shuffle():
-            patches.shuffle(here)
+        if patches_shuffle.guess_shuffle():
+            patches_shuffle.shuffle(here)
 lesson.end()

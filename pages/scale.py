@@ -1,17 +1,17 @@
 """Scale: random rows under two dials, and the same on a real model."""
 
 from playground.ui import lesson
-from playground.ui.lessons import scale
+from playground.ui.lessons import scale, scale_answer, scale_model, scale_row, scale_rows
 
 here = lesson.begin("scale", scale.IDEA, scale.SETTINGS, exports="curves")
 match lesson.steps(scale.STEPS):
     case "row":
-        if scale.guess_spread():
-            scale.one_row(here)
+        if scale_row.guess_spread():
+            scale_row.one_row(here)
     case "rows":
-        scale.many_rows(here)
+        scale_rows.many_rows(here)
     case "model":
-        scale.real_model(here)
+        scale_model.real_model(here)
     case "answer":
-        scale.predictions(here)
+        scale_answer.predictions(here)
 lesson.end()

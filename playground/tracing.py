@@ -24,7 +24,7 @@ from torch import Tensor
 from playground import images, pack_schema
 from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, unpack
-from playground.vit import QKV, Config, VisionTransformer
+from playground.vit import QKV, Config, Rotation, VisionTransformer
 
 MOST_TOKENS = 16_384
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
@@ -359,6 +359,11 @@ class Trace:
         """All queries, in slices so short that the rows of one stay below BLOCK scores."""
         step = max(1, BLOCK // self.tokens)
         return (slice(start, min(start + step, self.tokens)) for start in range(0, self.tokens, step))
+
+    def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
+        """The network, the tokens that enter its first layer, (1, N, D), and their rotation: to go through it again."""
+        vit = self._need_vit()
+        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight.device))
 
     def _need_input(self) -> Tensor:
         if self.input is None:

@@ -155,6 +155,12 @@ def test_what_is_kept_is_kept_in_serving_where_it_is_counted():
     assert not wrong, wrong
 
 
+def test_no_picture_has_an_address_that_is_forgotten_while_a_browser_fetches_it():
+    seen = {name: file.read_text(encoding="utf-8") for name, file in MODULES.items() if room(name) in ("ui", "pages")}
+    drawn = {name for name, text in seen.items() if re.search(r"(?<!quick)\.image\(", text)}
+    assert drawn == {"playground.ui.components"}
+
+
 def test_pages_hold_no_mathematics():
     for file in (ROOT / "pages").glob("*.py"):
         assert not imported(file) & {"torch", "numpy", "math"}

@@ -41,10 +41,10 @@ class Loss:
 def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
     """Runs the picture through the network with these heads switched off. Layers below the first of them are not run
     again. `give_way` is called after every layer: a server lets others come in between."""
-    vit, by_layer = _vit(seen), _by_layer(seen, off)
+    by_layer = _by_layer(seen, off)
     first = min(by_layer, default=seen.layers)  # layers below it give the same
     with torch.no_grad():
-        start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))  # (1, N, D)
+        vit, start, rotation = seen.entering()
         whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
         entering = whole[first - 1] if first else start
         changed = _after_each(muted(vit, by_layer), entering, rotation, seen.scale, first, give_way)
@@ -56,16 +56,10 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
     return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
 
 
-def _vit(seen: Trace) -> VisionTransformer:
-    if seen.vit is None or seen.input is None:
-        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
-    return seen.vit
-
-
 def _after_each(
     vit: VisionTransformer, entering: Tensor, rotation, scale: float, first: int, give_way: Callable[[], object]
 ) -> list[Tensor]:
-    """The tokens after each layer from `first` on, (1, N, D)."""
+    """The tokens after layer `first` and after each one above it, (1, N, D)."""
     after = []
     for x, _ in vit.layers(entering, rotation, scale, first):
         after.append(x)
@@ -95,9 +89,9 @@ class Addition:
 
 def addition(seen: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
     """Whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
-    front, heads, vit = len(seen.prefix), list(range(seen.heads)), _vit(seen)
+    front, heads = len(seen.prefix), list(range(seen.heads))
     with torch.no_grad():
-        start, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
+        vit, start, rotation = seen.entering()
         whole = _after_each(vit, start, rotation, seen.scale, 0, give_way)
     entering, last = whole[layer - 1] if layer else start, whole[-1]
     del whole

@@ -26,6 +26,8 @@ SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 
 MOST_BYTES = 1024**3
+OWN_BYTES = 400 * 1024**2  # that the process itself takes, before it measures
+GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 MOST_PASS = 5.0  # seconds that a single pass may be expected to take
 MOST_SECONDS = 90  # for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether the series is still wanted
@@ -174,9 +176,12 @@ class Series:
 
     def __init__(self, width: int, heads: int, kernel: int):
         self.points: list[Point] = []
-        self.running = True
         self.stopped = False
-        arguments = [width, heads, kernel, memory_to_spare()]
+        spare = memory_to_spare()
+        self.running = spare > 0  # where there is no room, nothing is begun: Linux might end the server instead
+        if not self.running:
+            return
+        arguments = [width, heads, kernel, spare]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "playground.lessons.benchmark", *map(str, arguments)],
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -227,15 +232,20 @@ class Series:
 
 
 def memory_to_spare() -> int:
-    """The memory limit of a series in bytes: a gigabyte, or a quarter of the free memory if that is less."""
-    free = [4 * MOST_BYTES]
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free.append(next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")))
-    with contextlib.suppress(OSError, ValueError):  # a container's own limit
-        group = Path("/sys/fs/cgroup")
-        free.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(0, min(free) // 4)
+    """The memory limit of a series in bytes: a gigabyte, or a quarter of what is free beside the process itself if that
+    is less."""
+    free = [OWN_BYTES + 4 * MOST_BYTES]
+    with contextlib.suppress(OSError, KeyError):
+        free.append(1024 * _numbers(Path("/proc/meminfo"))["MemAvailable:"])
+    with contextlib.suppress(OSError, KeyError, ValueError):
+        files = _numbers(GROUP / "memory.stat")["inactive_file"]  # which Linux drops when there is no other room
+        free.append(int((GROUP / "memory.max").read_text()) - int((GROUP / "memory.current").read_text()) + files)
+    return max(0, min(free) - OWN_BYTES) // 4
+
+
+def _numbers(file: Path) -> dict[str, int]:
+    """Lines of a name and a number."""
+    return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from playground.errors import PlaygroundError
 from playground.tracing import Trace
 from playground.vit import VisionTransformer
 
@@ -149,11 +148,9 @@ class Stream:
 
 def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
     """`give_way` is called after every layer: a server lets others come in between."""
-    if seen.vit is None or seen.input is None:
-        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
-    vit, rows = seen.vit, []
+    rows = []
     with torch.no_grad():
-        x, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
+        vit, x, rotation = seen.entering()
         for block in vit.blocks:
             heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
             push = block.ls1(heard)
@@ -186,13 +183,10 @@ def gelu(x: Tensor) -> Tensor:
 
 def hidden(seen: Trace, layer: int) -> Tensor:
     """(patches, mlp_width): the MLP's numbers before the activation."""
-    if seen.vit is None or seen.input is None:
-        raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
-    vit = seen.vit
     with torch.no_grad():
-        x, rotation = vit.embed(seen.input.to(vit.patch_embed.proj.weight.device))
-        if layer:
-            x = vit.features(seen.input.to(x.device), layer - 1, seen.scale)
+        vit, x, rotation = seen.entering()
+        for below in range(layer):
+            x, _ = vit.blocks[below](x, seen.scale, rotation)
         block = vit.blocks[layer]
         heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
         x = x + block.ls1(heard)

@@ -31,7 +31,7 @@ def of_all() -> Cache:
 
 
 def own_cache() -> Cache:
-    """For what is one person's own: about their uploads, and the messages to their browser."""
+    """A session's: what is about its uploads, and the messages to its browser."""
     own = Cache(OF_ONE, size=size)
     _own.add(own)
     return own

@@ -143,8 +143,8 @@ def thumbnail(image: Image.Image) -> str:
     return data_url(as_jpeg(image, quality=80))
 
 
-def data_url(jpeg: bytes) -> str:
-    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
+def data_url(data: bytes, kind: str = "jpeg") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 # CIFAR-10's pictures --------------------------------------------------------------------------------------------------

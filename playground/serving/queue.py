@@ -3,8 +3,7 @@
 It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
 answers of one person come in the order of their questions. Networks take turns in the same way, for whoever keeps no
 cookie is as many people as they like, at one address: a class behind one shares with them, and a stranger is the next.
-What makes an answer finer that somebody has already comes
-after all who still wait for one.
+What makes finer what somebody already sees comes after all who still wait.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
 returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.

@@ -14,7 +14,7 @@ from playground.serving import models, pictures, settings, traces
 from playground.serving.browser import MINE
 from playground.serving.preview import preview
 from playground.serving.session import Session
-from playground.ui import fetching, messages
+from playground.ui import components, fetching, messages
 
 QUICK_MB = 100  # a model of this size answers in about a second
 
@@ -51,9 +51,10 @@ def _card(here: Session, card: models.Card) -> None:
         if card.name != here.wish.model:
             fetching.want(lambda: st.session_state.here.use(card.name), card.name)
 
-    picture, words = st.columns([1, 4], vertical_alignment="center") if _is_quick(card) else (None, st.container())
-    if picture is not None:
-        picture.image(preview(here.picture, card.name, here.own))
+    beside, words = st.columns([1, 4], vertical_alignment="center") if _is_quick(card) else (None, st.container())
+    if beside is not None:
+        with beside:
+            components.picture(pictures.as_jpeg(preview(here.picture, card.name, here.own)))
     facts = [f"for {card.suits}" if card.suits else "", f"{card.megabytes} MB" if card.megabytes else "", card.licence]
     small = " · ".join(filter(None, facts))
     with words.container(key=f"card-{'chosen' if card.name == here.wish.model else card.name}"):

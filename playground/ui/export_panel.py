@@ -16,6 +16,7 @@ from playground.errors import PlaygroundError
 from playground.serving import asker, kept, models, queue, traces
 from playground.serving.session import Session
 from playground.serving.traces import Wish
+from playground.ui import components
 from playground.ui.messages import Downloading, plain
 from playground.ui.navigation import words_now
 
@@ -66,7 +67,7 @@ def _choices(here: Session, layout: str | None) -> None:
 
 
 def for_them(kind: str, made: Callable[[], bytes]) -> Callable[[], bytes]:
-    """It is called in a thread where no page runs, and waits there as the person who now looks at this one."""
+    """A file is made in a thread where no page runs; it waits its turn there as the person who looks at this page."""
     person = Downloading()
 
     def work() -> bytes:
@@ -130,7 +131,7 @@ def _figure(here: Session, kind: str, layout: str | None) -> tuple:
 def _preview(here: Session, spec) -> None:
     """The figure itself with few dots; of what moves, how it begins."""
     small = replace(spec, sweep=None, footer=False, dpi=max(10, round(PREVIEW / spec.made_for.width)))
-    st.image(_kept(here, ("preview", small), lambda: picture(here, small, "png")), width=SHOWN)
+    components.picture(_kept(here, ("preview", small), lambda: picture(here, small, "png")), "png", width=SHOWN)
 
 
 def _kept(here: Session, what: tuple, make: Callable):

@@ -8,7 +8,7 @@ from functools import cache
 import streamlit as st
 
 from playground.ui.startup import once_per_server
-from playground.ui.streamlit_private import PARTS
+from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """
 .block-container { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
@@ -57,6 +57,10 @@ POPOVER_BODY:has([class*="st-key-card-"]) { width: min(30rem, 95vw); max-height:
   .st-key-toolbar COLUMN:nth-child(2) { flex: 1 1 0; }
 }
 body TOASTS { inset: auto 1rem 1rem auto; } /* below the switch and the sentence */
+body:has(.tour-card) TOASTS { inset: auto auto 1rem 1rem; }
+body:has(.tour-card) :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
+  pointer-events: none !important;
+}
 @media (max-width: 1100px) { /* two lines: the pages and the samples, then the rest */
   .st-key-toolbar HORIZONTAL { flex-wrap: wrap; gap: 0.5rem; }
   .st-key-toolbar COLUMN:first-child { flex: 0 0 9.5rem; }
@@ -73,6 +77,7 @@ body TOASTS { inset: auto 1rem 1rem auto; } /* below the switch and the sentence
 def frame() -> None:
     st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
     _style()(key="frame")
+    drawn_by_the_next_server()
     once_per_server()
 
 

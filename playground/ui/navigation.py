@@ -62,8 +62,6 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
     """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
-    if streamlit_private.use_our_pages():
-        st.rerun()
     tour.turn(page)
     moved = state.get("page") != page
     given = _given(moved)

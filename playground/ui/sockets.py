@@ -56,7 +56,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.pieces, self.at = 0.0, time.monotonic()
 
     def handle_events(self) -> None:
-        """Each piece takes the server's time, were it an empty ping."""
+        """Each piece of a message takes the server's time, and so does a ping that says nothing."""
         now, count = time.monotonic(), len(self.conn.events)
         super().handle_events()
         self.pieces = max(0.0, self.pieces - (now - self.at) * PIECES_A_SECOND) + count

@@ -9,6 +9,8 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
+from dataclasses import replace
+from weakref import WeakSet
 
 import streamlit as st
 from streamlit import net_util, runtime
@@ -18,13 +20,17 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+
+from playground.serving.places import Places
 
 # Messages that our pages need; the last one asks for a file that is made when it is downloaded
 HEARD = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 MOST = 20  # addresses for uploads, at a time
 MOST_DOWNLOADS = 2  # files of one session that are being made at the same time
+PLACES = 4  # files of all people that are being made at the same time; asyncio has six threads on two cores
 KEPT_UPLOADS = 3  # of one session; a page reads its file at once
 KEPT_BYTES = 100 * 2**20  # of all sessions
 
@@ -86,9 +92,14 @@ def hear_only(ours: tuple[str, ...] = HEARD) -> None:
 
 
 def bound_downloads() -> None:
-    """A file is made when it is downloaded, in one of six threads that all people share. Streamlit would begin with it
-    as often as it is asked for."""
+    """A file is made when it is downloaded, in one of a few threads that all people share. Streamlit would begin with
+    it as often as it is asked for, and whoever comes first would have them all."""
     make, under_way = DeferredFileHandler.handle, {}  # (session, file) -> what makes it
+    places = Places(PLACES)
+
+    async def make_in_turn(handler, request, session_id: str) -> BackendOperationResponse:
+        async with places.one(network(session_id)):
+            return await make(handler, request, session_id)
 
     async def made_once(handler, request, session_id: str) -> BackendOperationResponse:
         file = session_id, request.deferred_file.file_id
@@ -96,7 +107,7 @@ def bound_downloads() -> None:
             if sum(session == session_id for session, _ in under_way) >= MOST_DOWNLOADS:
                 sentence = f"{MOST_DOWNLOADS} of your files are being made: wait for one of them."
                 return BackendOperationResponse(request_id=request.request_id, error_msg=sentence)
-            under_way[file] = asyncio.ensure_future(make(handler, request, session_id))
+            under_way[file] = asyncio.ensure_future(make_in_turn(handler, request, session_id))
             under_way[file].add_done_callback(lambda _: under_way.pop(file))
         response = BackendOperationResponse()
         response.CopyFrom(await asyncio.shield(under_way[file]))
@@ -104,6 +115,13 @@ def bound_downloads() -> None:
         return response
 
     DeferredFileHandler.handle = made_once
+
+
+def network(session_id: str) -> str:
+    """The address from which its browser comes."""
+    client = runtime.get_instance().get_client(session_id) if runtime.exists() else None
+    context = client.client_context if client else None
+    return (context.remote_ip or "") if context else ""
 
 
 def presence() -> Callable[[], bool]:
@@ -151,12 +169,57 @@ def expire(manager) -> None:
         gc.collect()  # a session holds what holds it
 
 
-def use_our_pages() -> bool:
-    """On a fresh server, the first run of a page that is opened directly comes from Streamlit's own search of pages/,
-    without app.py. Gives whether that was so: the script is to be run again."""
-    found = PagesManager.uses_pages_directory
+def keep_parts_on_their_page() -> None:
+    """A part of a page may ask while the page is being left: a drawing tells a choice a moment after it was made.
+    Streamlit takes the page from the last that asked, and the browser wipes the page that the person has gone to."""
+    run, join = ScriptRunner._run_script, ScriptRequests._request_rerun_locked
+
+    def run_on_its_page(runner, asked: RerunData) -> None:
+        page = runner._get_script_run_ctx().page_script_hash  # none before the first run
+        run(runner, replace(asked, page_script_hash=page) if asked.fragment_id_queue and page else asked)
+
+    def join_on_its_page(requests, asked: RerunData) -> bool:
+        waiting = requests._rerun_data
+        if requests._state == ScriptRequestType.RERUN and asked.fragment_id and not waiting.fragment_id_queue:
+            asked = replace(
+                asked, page_script_hash=waiting.page_script_hash, page_name=waiting.page_name,
+                query_string=waiting.query_string, is_history_navigation=waiting.is_history_navigation,
+            )  # fmt: skip
+        return join(requests, asked)
+
+    ScriptRunner._run_script, ScriptRequests._request_rerun_locked = run_on_its_page, join_on_its_page
+
+
+def show_what_was_drawn_last() -> None:
+    """Of a run that has just ended, the server may still have to send what it drew, where it has much to do. Streamlit
+    throws that away if a part of the page asks in this moment: an open panel stayed empty."""
+    begin, handle = AppSession._create_scriptrunner, AppSession._handle_scriptrunner_event_on_event_loop
+    ended = WeakSet()  # runs that nobody stopped
+
+    def begin_next(session, asked: RerunData) -> None:
+        if session._scriptrunner is not None:
+            ended.add(session._scriptrunner)
+        begin(session, asked)
+
+    def handle_all(session, sender, event, *what, **more) -> None:
+        now = session._scriptrunner
+        if sender is now or sender not in ended:
+            handle(session, sender, event, *what, **more)
+        elif event != ScriptRunnerEvent.SHUTDOWN:
+            session._scriptrunner = sender
+            try:
+                handle(session, sender, event, *what, **more)
+            finally:
+                session._scriptrunner = now
+
+    AppSession._create_scriptrunner = begin_next
+    AppSession._handle_scriptrunner_event_on_event_loop = handle_all
+
+
+def use_our_pages() -> None:
+    """Until st.navigation is called for the first time, Streamlit finds pages/ by itself, and runs a page from there
+    without app.py."""
     PagesManager.uses_pages_directory = False
-    return bool(found)
 
 
 def on_a_page() -> bool:
@@ -192,6 +255,12 @@ def toast(sentence: str, former=None, **how):
         except StreamlitInvalidLayoutContextError:
             pass
     return st.toast(sentence, **how)
+
+
+@st.fragment(run_every=86400)
+def drawn_by_the_next_server() -> None:
+    """After a reconnect Streamlit has the page drawn again only if a part of it runs by the clock. Else a new server
+    would know nothing of the page, and what a part of it asks would be lost."""
 
 
 def run_again() -> None:

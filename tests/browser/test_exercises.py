@@ -14,7 +14,7 @@ from playground.lessons import block, by_hand
 from playground.training import timelapse
 from playground.training.beginnings import first_with_a_habit
 from playground.ui.lesson import EXERCISES
-from playground.ui.lessons.scale import _curve
+from playground.ui.lessons.scale_row import curve
 from playground.ui.lessons.training import SHARPER
 
 
@@ -65,7 +65,7 @@ def differing() -> str:
 
 
 def lower_gradient() -> str:
-    off, on = _curve("gradient", 0.0), _curve("gradient", 0.5)
+    off, on = curve("gradient", 0.0), curve("gradient", 0.5)
     width = next(w for w, a, b in zip(scale.WIDTHS, off.median, on.median, strict=True) if a < b)
     return f"step=rows&dk={width}&power=0.0"
 

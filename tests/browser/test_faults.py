@@ -4,6 +4,7 @@ from contextlib import suppress
 from threading import Thread
 
 import pytest
+from waiting import until
 from websockets.exceptions import ConnectionClosed
 
 from browser.server import serving
@@ -80,6 +81,25 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
     looking.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for()
     looking.page.wait_for_url("**sample=still-life**")
     looking.until("r => r.head === 1 && !r.locked")  # the head stays, a lock belongs to its picture
+
+
+def test_the_next_server_draws_the_page_also_where_the_last_run_was_one_of_all_of_it(looking, server):
+    """Streamlit would ask a new server for nothing then, and what a part of the page asks later would be lost."""
+    said = []
+    looking.page.on("websocket", lambda line: line.on("framesent", lambda sent: said.append(sent)))
+    looking.page.locator(".lens .heads .habit").first.wait_for()
+    folded = looking.unfold("Compare")
+    folded.locator("input").first.wait_for()  # so the run has begun, and this is its end
+    looking.page.locator("[data-test-script-state=notRunning]").wait_for()
+    with looking.page.expect_websocket():
+        server.kill()
+        looking.page.locator(CONNECTED).wait_for(state="detached")
+        server.start().wait()
+    until(lambda: looking.page.wait_for_timeout(20) or said, "the page has not asked the new server to draw it")
+    looking.page.get_by_test_id("stPopoverButton").filter(has_text="Compare").click()  # into its very first run
+    folded.wait_for(state="detached")
+    looking.pick("portrait")
+    looking.page.wait_for_url("**sample=portrait**")
 
 
 # Others come first ----------------------------------------------------------------------------------------------------

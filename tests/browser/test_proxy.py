@@ -227,3 +227,22 @@ def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intac
         lost.start().wait()
     both = {replica.address for replica in replicas}
     until(lambda: {proxy.replica_of(f"s{n}") for n in range(20)} == both, "one of the replicas has not come back")
+
+
+def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(proxy, replicas, visit):
+    lost, other = replicas
+    visitor, data = visit(lost, "sample=flock"), picture(320, 240)
+    visitor.forgiven = LOST
+    files, before = "**/_stcore/upload_file/**", len(proxy.log())
+
+    def lose(route) -> None:
+        lost.kill()
+        route.continue_()
+
+    visitor.page.route(files, lose, times=1)
+    try:
+        hand_over(visitor, "drop", data)
+        assert_shows(visitor, data, "dropped.jpg")
+        assert proxy.logged(" 204 PUT /_stcore/upload_file/", before)["replica"] == other.address
+    finally:
+        lost.start().wait()

@@ -4,23 +4,34 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from browser.own_picture import hand_over
 from playground.serving import session
 from playground.ui import tour
 from playground.ui.tour_steps import STEPS
 
 BOXES = """() => {
-  const card = document.querySelector(".tour-card").getBoundingClientRect(), ring = document.querySelector(".tour-ring").getBoundingClientRect();
+  const [card, ring] = [".tour-card", ".tour-ring"].map((part) => document.querySelector(part)?.getBoundingClientRect());
+  if (!card || !ring) return null; // one of them is being drawn
   return { card: [card.left, card.top, card.right, card.bottom], ring: [ring.left, ring.top, ring.right, ring.bottom], size: [innerWidth, innerHeight] };
 }"""  # noqa: E501
 APART = f"""() => {{
-  const {{ card, ring, size }} = ({BOXES})(), [w, h] = [ring[2] - ring[0], ring[3] - ring[1]];
+  const boxes = ({BOXES})();
+  if (!boxes) return false;
+  const {{ card, ring, size }} = boxes, [w, h] = [ring[2] - ring[0], ring[3] - ring[1]];
   const over = (i) => Math.max(0, Math.min(card[i + 2], ring[i + 2]) - Math.max(card[i], ring[i]));
   const inside = card[0] >= 0 && card[1] >= 0 && card[2] <= size[0] && card[3] <= size[1];
   return w > 60 && h > 30 && ring[1] < size[1] - 60 && ring[3] > 60 && inside && over(0) * over(1) < 0.25 * w * h;
 }}"""  # a lesson's picture may be as large as the window
 
+ON_TOP = """() => {
+  const { x, y, width, height } = document.querySelector('.tour-card [data-go="next"]').getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height / 2).dataset.go === "next";
+}"""  # where one clicks, the button is hit
+
 HIGH_UP = f"""() => {{
-  const {{ ring, size }} = ({BOXES})();
+  const boxes = ({BOXES})();
+  if (!boxes) return false;
+  const {{ ring, size }} = boxes;
   return ring[2] - ring[0] > 60 && ring[1] > 0 && ring[1] < size[1] / 2;
 }}"""
 
@@ -111,6 +122,44 @@ def test_escape_leaves_it_also_after_a_reload_and_gives_everything_back(visit):
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".tour-card").wait_for(state="detached")
     given_back(visitor)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_is_said_in_a_corner_does_not_stand_in_the_way(visit, width):
+    visitor = visit(viewport={"width": width, "height": 800})
+    visitor.page.goto(f"{visitor.url}/?tour=4")
+    at(visitor.page, 4, HIGH_UP)
+    hand_over(visitor, "drop", b"no picture", "text/plain", "notes.txt")
+    visitor.says("")
+    assert visitor.page.evaluate(ON_TOP)
+    press(visitor.page, "next")
+    at(visitor.page, 5, HIGH_UP)
+
+
+LEAVE_AND_CHOOSE = """(size) => {
+  window.socket.addEventListener("message", () => size.click(), { once: true });
+  document.querySelector('.tour-card [data-go="next"]').click();
+}"""  # what the server says first is that it has begun to run the page that is being left
+
+
+def test_a_choice_on_a_page_that_is_being_left_does_not_wipe_the_next_one(visit):
+    visitor = visit()
+    page = visitor.page
+    page.add_init_script("""window.WebSocket = class extends WebSocket {
+      constructor(...how) {
+        super(...how);
+        window.socket = this;
+      }
+    };""")
+    page.goto(f"{visitor.url}/?tour=4")
+    at(page, 4)
+    visitor.rest()
+    size = page.locator('.st-key-patch button, .st-key-patch [role="radio"]').last
+    size.wait_for()
+    size.evaluate(LEAVE_AND_CHOOSE)
+    page.wait_for_function("() => new URLSearchParams(location.search).get('tour') === '5'")
+    visitor.rest()
+    at(page, 5)
 
 
 def test_a_link_to_a_step_of_another_page_leads_there(visit):

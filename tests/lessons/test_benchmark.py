@@ -73,3 +73,20 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
 
 def test_a_quarter_of_the_free_memory_at_most():
     assert 0 <= benchmark.memory_to_spare() <= benchmark.MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("used", "files", "spare"), [(1000, 0, 2**30), (5000, 0, 186 * 2**20), (6100, 4456, 2**30), (5900, 0, 0)]
+)
+def test_in_a_container_a_quarter_of_what_is_free_is_taken_and_nothing_begun_without_room(
+    used, files, spare, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(benchmark, "GROUP", tmp_path)
+    (tmp_path / "memory.max").write_text(f"{6144 * 2**20}\n")
+    (tmp_path / "memory.current").write_text(f"{used * 2**20}\n")
+    (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {files * 2**20}\nactive_file 7\n")
+    assert benchmark.memory_to_spare() == spare
+    if not spare:
+        series = Series(64, 8, 3)
+        series.wait(lambda: False)
+        assert (series.running, series.points) == (False, [])

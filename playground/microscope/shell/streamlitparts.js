@@ -16,14 +16,14 @@ export const partOfStreamlit = (id, within = document) => within.querySelector(c
 export const partsOfStreamlit = (id) => [...document.querySelectorAll(called(id))];
 export const isWithin = (element, id) => Boolean(element.closest?.(called(id)));
 
-// As Streamlit's own box for files does it; the token is in a cookie of Streamlit's. Gives the file's name there; where
-// it did not arrive, the server finds none of that name, and says so.
+// As Streamlit's own box for files does it; the token is in a cookie of Streamlit's. Gives the file's name there, and
+// whether it arrived.
 export async function uploadFile(uploads, blob, title) {
   const name = `own-${Date.now()}-${Math.random().toString(36).slice(2)}`;
   const token = /(?:^|; )_streamlit_xsrf=([^;]*)/.exec(document.cookie)?.[1] ?? "";
   const body = new FormData();
   body.append("file", blob, title);
   const where = new URL(`${uploads.replace(/^\//, "")}/${name}`, location.href); // the app may lie in a folder
-  await fetch(where, { method: "PUT", body, headers: { "X-Xsrftoken": token } }).catch(() => {});
-  return name;
+  const answer = await fetch(where, { method: "PUT", body, headers: { "X-Xsrftoken": token } }).catch(() => null);
+  return { file: name, arrived: answer?.ok ?? false };
 }

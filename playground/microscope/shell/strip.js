@@ -17,6 +17,7 @@ import { UPLOADER, uploadFile } from "./streamlitparts.js";
 const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, which takes less time than to send it
 const MOST_SENT = 32e6; // as large as an upload may be
 const LONGEST_SIDE = 2048;
+const NEXT_SERVER = 15000; // ms until it has drawn the page
 const LONGEST_NAME = 60; // letters of a file's name; the server cuts there too
 const MINE = "mine:",
   FORGET = "forget:";
@@ -30,7 +31,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       data: null, //        what came last, from Streamlit
       shown: null, //       what is shown: that, or what the microscope has said since
       album: [], //         the person's photographs, see album.js
-      sent: null, //        {blob, title} of what was sent last, until the server has named it; its `file` there
+      sent: null, //        {blob, title} of what was sent last, until the server has named it; `to` which `uploads`
       say: null, //         Streamlit's setTriggerValue
       sender: createSender(() => kept.say),
       tell: null, //        gives a choice to the microscope or to the sender
@@ -51,9 +52,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   if (root.dataset.built !== String(data.samples.length)) build(root, data, kept);
   if (data !== kept.data) {
-    const lost = kept.data && kept.data.uploads !== data.uploads; // the server that had it, perhaps
     show(kept, (kept.data = data)); // old data would undo what the microscope has said since
-    if (lost && kept.sent?.file) bring(kept, kept.sent);
+    if (kept.sent?.to && kept.sent.to !== data.uploads) bring(kept, kept.sent); // that server is gone
   }
   return () => {
     kept.stop.abort();
@@ -206,13 +206,17 @@ async function send(kept, file) {
   document.dispatchEvent(new CustomEvent("attention-coming"));
   const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
   const title = (file.name || "pasted picture").slice(0, LONGEST_NAME);
-  kept.sent = { blob, title, file: "coming" };
+  kept.sent = { blob, title, to: null };
   await bring(kept, kept.sent);
 }
 
+// Where it does not arrive, the server may be gone: the next one draws the page, and then it is brought there. If none
+// does, this one says that nothing arrived.
 async function bring(kept, sent) {
-  sent.file = await uploadFile(kept.data.uploads, sent.blob, sent.title);
-  if (kept.sent === sent) kept.tell("photo", { name: sent.title, file: sent.file, stamp: Date.now() });
+  const to = (sent.to = kept.data.uploads);
+  const { file, arrived } = await uploadFile(to, sent.blob, sent.title);
+  if (!arrived) await new Promise((go) => setTimeout(go, NEXT_SERVER));
+  if (kept.sent === sent && sent.to === to) kept.tell("photo", { name: sent.title, file, stamp: Date.now() });
 }
 
 async function shrunk(file) {

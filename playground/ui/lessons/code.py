@@ -110,7 +110,7 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
 
 
 def on_the_picture(here: Session) -> dict[str, float]:
-    """What is measured on the picture as a whole."""
+    """The numbers in this page's sentences, measured on all layers of the picture."""
     return here.kept("measured", lambda: _measured_on(here))
 
 

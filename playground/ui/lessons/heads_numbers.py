@@ -44,7 +44,7 @@ def _look(here: Session, picture: Picture, wish: Wish, report: Report):
 
 
 def habits_here(here: Session):
-    """Those of the picture that is shown; a bar tells how far it is."""
+    """The habits on the picture that is shown; a bar tells how far it is."""
     bar = st.empty()
     found = habits(here, here.picture, here.wish, bar.progress)
     bar.empty()

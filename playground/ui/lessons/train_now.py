@@ -17,6 +17,7 @@ from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
 from playground.training import quick
 from playground.training.quick import ALONE, TOLD, Learner
 from playground.ui import lesson
+from playground.ui.components import picture
 from playground.ui.lessons import reel
 from playground.ui.lessons.reel import Film
 from playground.ui.navigation import Setting, write_address
@@ -128,7 +129,7 @@ def show(before: int) -> None:
     learned, films = (trial.learned, trial.films) if trial else ({}, {})  # they may be let go meanwhile
     _controls(trial, before)
     if not learned:
-        st.image(board(trial.seed if trial else 0).jpeg, width=300)
+        picture(board(trial.seed if trial else 0).jpeg, width=300)
         _exercise({})
         return
     state.setdefault("learner", LEARNER.default)

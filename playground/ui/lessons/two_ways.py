@@ -13,6 +13,7 @@ from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.components import picture
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -111,7 +112,7 @@ def shift(here: Session) -> None:
     for column, cut, row, moved in zip(columns, found.pictures, found.rows, (state.moved, 0), strict=True):
         with column:
             spot = (found.query[0], found.query[1] + moved)
-            st.image(_lit(cut, row, spot), caption="moved" if moved == 0 else "as it was", width="stretch")
+            picture(_lit(cut, row, spot), caption="moved" if moved == 0 else "as it was", width="stretch")
     st.markdown(
         f"The same place of the picture asks (outlined in white), layer {layer}, head {head}. After the last layer the "
         f"features of the same place have a cosine of **{float(found.features.mean()):.3f}** on average, of "

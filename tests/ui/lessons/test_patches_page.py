@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from playground.serving import models
 from playground.training.recipe import waves
-from playground.ui.lessons import patches
+from playground.ui.lessons import patches_positions
 from playground.vit import VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -45,4 +45,4 @@ def test_where_the_positions_come_from_is_said_of_each_model(model, says):
 
 def test_positions_that_have_not_moved_are_like_their_beginning():
     grid = (4, 6)
-    assert patches._like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
+    assert patches_positions.like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)

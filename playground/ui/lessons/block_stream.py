@@ -1,0 +1,103 @@
+"""A layer adds: the token, and what attention and the MLP push it by."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.samples import start_patch
+from playground.serving import queue
+from playground.serving.session import Session
+from playground.ui import guess, lesson
+from playground.ui.lessons.block import HEARD, THOUGHT, TOKEN, chosen_layer, traced
+
+state = st.session_state
+
+
+def stream(here: Session) -> None:
+    from playground.lessons import block
+
+    seen = traced(here)
+
+    def work() -> block.Stream:
+        with queue.turns() as give_way:
+            return block.stream(seen, give_way)
+
+    found = here.kept("stream", work)
+    st.markdown(
+        "Attention does not replace a token: what it returns is *added*. Read it as a **push**: the token before, the "
+        "push, the token after. The MLP then adds a second push. All layers write into the same vector, the **residual "
+        "stream**."
+    )
+
+    def truth() -> guess.Truth:
+        ratio = float((found.heard / found.before).median())
+        return guess.Truth(round(ratio, 2), " The median over all layers and patches of your picture.")
+
+    if not guess.number(
+        "block_push", "How long is attention's push, compared with the token that it is added to?", 0, 3, " ×", truth,
+        step=0.05, context=(here.picture.id, here.wish.model),
+    ):  # fmt: skip
+        return
+    layer = chosen_layer(seen.layers)
+    rows, columns = seen.grid
+    row, column = (int(n) for n in state.patch.split(",")) if state.patch else start_patch(here.picture.name, seen.grid)
+    row, column = min(row, rows - 1), min(column, columns - 1)
+    patch = row * columns + column
+    left, right = st.columns([1, 1.4])
+    with left:
+        lesson.chart(_arrows(*found.arrows(layer, patch)), "push", height=320, name="the-token-and-its-push")
+    with right:
+        lesson.chart(_lengths(found), "lengths", height=320, name="pushes-by-layer")
+    (length, _), (along, aside) = found.arrows(layer, patch)
+    st.markdown(
+        f"Layer {layer}, patch ({row}, {column}): the token has a length of {length:.1f}, attention's push of "
+        f"{(along**2 + aside**2) ** 0.5:.1f}, and the cosine between them is {float(found.along[layer, patch]):.2f} "
+        "(0: a push to the side, −1: against it). After the whole layer, MLP included, the token still has a cosine of "
+        f"**{float(found.kept[layer, patch]):.2f}** with what it was."
+    )
+    ratio = (found.heard / found.before).median(dim=1).values  # (layers,)
+    longest = int(ratio.argmax())
+    lesson.exercise(
+        "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
+        f"Layer {longest}: in the median over patches, the push is {float(ratio[longest]):.2f} × as long as the token. "
+        f"In layer {int(ratio.argmin())} it is {float(ratio.min()):.2f} ×.",
+        hint="In the right chart, compare two lines, not one.",
+        done=layer == longest, id="block_push",
+    )  # fmt: skip
+
+
+def _arrows(token: tuple[float, float], push: tuple[float, float]) -> go.Figure:
+    """In the plane that holds both: nothing is lost by drawing it flat."""
+    figure = go.Figure()
+    end = (token[0] + push[0], token[1] + push[1])
+    for (x0, y0), (x1, y1), name, colour, width in (
+        ((0, 0), token, "token before", TOKEN, 4),
+        (token, end, "attention's push", HEARD, 4),
+        ((0, 0), end, "token after", lesson.QUERY, 2),
+    ):
+        figure.add_scatter(
+            x=[x0, x1], y=[y0, y1], mode="lines+markers", name=name, line={"color": colour, "width": width},
+            marker={"symbol": ["circle", "arrow"], "size": [1, 14], "angleref": "previous"}, hoverinfo="name",
+        )  # fmt: skip
+    figure.update_layout(title={"text": "In the plane of token and push"}, legend={"orientation": "h", "y": -0.1})
+    figure.update_xaxes(zeroline=False, visible=False)
+    figure.update_yaxes(zeroline=False, visible=False, scaleanchor="x")
+    return figure
+
+
+def _lengths(found) -> go.Figure:
+    figure = go.Figure()
+    for values, name, colour in (
+        (found.before, "token, as it enters", TOKEN),
+        (found.heard, "attention's push", HEARD),
+        (found.thought, "the MLP's push", THOUGHT),
+    ):
+        figure.add_scatter(
+            y=values.median(dim=1).values.tolist(), name=name, mode="lines+markers", line={"color": colour, "width": 3},
+            hovertemplate=f"{name}, layer %{{x}}: %{{y:.2f}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_layout(title={"text": "Lengths, median over patches"}, legend={"orientation": "h", "y": -0.25})
+    figure.update_xaxes(title="layer", dtick=1 if len(found.before) <= 16 else 4)
+    figure.update_yaxes(rangemode="tozero")
+    return figure

@@ -1,0 +1,113 @@
+"""The picture falls apart: how many tokens that makes, and what one matrix makes of each patch."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import streamlit as st
+
+from playground.names import plain_name
+from playground.pack import pack, unpack
+from playground.serving import models, queue, traces
+from playground.serving.session import Session
+from playground.ui import guess, lesson
+from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.lessons.patches import PATCHES
+from playground.ui.navigation import write_address
+
+state = st.session_state
+
+
+def guess_tokens(here: Session) -> bool:
+    """How many tokens the model makes of the picture."""
+    c = models.load(here.wish.model).config
+
+    def truth() -> guess.Truth:
+        high, wide = traces.size(here.picture, here.wish)
+        rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
+        extra = f", and {front} more in front of them ({', '.join(c.prefix)})" if front else ""
+        return guess.Truth(
+            rows * columns + front,
+            f" {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × {columns} = {rows * columns} "
+            f"patches{extra}.",
+        )
+
+    return guess.number(
+        "patches_tokens",
+        f"In {plain_name(here.wish.model)} your picture is made about as large as the pictures of the training, and "
+        f"cut into patches of {c.patch_size} × {c.patch_size} pixels. How many tokens does that make?",
+        10, 2000, " tokens", truth, context=(here.picture.id, here.wish),
+    )  # fmt: skip
+
+
+@st.fragment
+def apart(here: Session) -> None:
+    st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
+    write_address()
+    blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
+    drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
+    _same_numbers(unpack(blob)[0])
+    lesson.exercise(
+        "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
+        "Four times as many tokens, and sixteen times as many weights: every token has a weight for every other.",
+        hint="The patch size stands above the picture.",
+        done=state.patch == 8, id="patches_halve",
+    )  # fmt: skip
+
+
+def _cut(here: Session, patch: int) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+
+    vit = models.load(here.wish.model)
+    with queue.turn():
+        found = patches.cut(vit, here.picture.image, patch)
+    own, c = vit.config.patch_size, vit.config
+    filters, bias = patches.projection(vit)
+    header = {
+        "id": f"{here.picture.id} {here.wish.model} {patch}",
+        "size": found.size,
+        "patch": patch,
+        "own": own,
+        "width": c.width,
+        "mean": c.mean,
+        "std": c.std,
+        "difference": found.difference,
+        "typical": found.typical,
+    }
+    arrays = {
+        "pixels": np.array(displayed(here.picture.image, found.size, c.interpolation)),
+        "filters": filters.half().numpy(),
+        "stretch": patches.stretching(own, patch).numpy(),
+        "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
+        "tokens": found.tokens.half().numpy(),
+    }
+    return pack(header, arrays)
+
+
+def _same_numbers(header: dict) -> None:
+    """Both ways, in the lines that have just run."""
+    from playground.lessons import patches
+
+    rows, columns = (side // header["patch"] for side in header["size"])
+    left, right = st.columns(2)
+    left.code(_body(patches.by_unfolding), language="python", wrap_lines=True)
+    right.code(_body(patches.by_convolution), language="python", wrap_lines=True)
+    st.markdown(
+        f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
+        f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
+        + ("" if header["own"] == header["patch"] else _stretched(header))
+    )
+
+
+def _stretched(header: dict) -> str:
+    own, patch = header["own"], header["patch"]
+    return (
+        f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
+        f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
+    )
+
+
+def _body(function) -> str:
+    return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))

@@ -1,0 +1,50 @@
+"""What the matrix looks for: its filters, and their answers on the picture."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from playground.pack import pack
+from playground.serving import models, queue
+from playground.serving.pictures import as_jpeg
+from playground.serving.session import Session
+from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.navigation import write_address
+
+state = st.session_state
+
+
+@st.fragment
+def filters(here: Session) -> None:
+    titles = {"filters": "Filters", "components": "Principal components"}
+    st.segmented_control("Show", list(titles), format_func=titles.get, key="pictures", required=True)
+    write_address()
+    blob = here.kept(("filters", state.pictures), lambda: _filters(here, state.pictures))
+    drawing("filters", "lessons/patches.css", with_header(blob, chosen=state.filter), ("filter",))
+
+
+def _filters(here: Session, pictures: str) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+
+    vit = models.load(here.wish.model)
+    find = patches.principal_filters if pictures == "components" else patches.strongest_filters
+    with queue.turn():
+        found = find(vit, here.picture.image)
+    n, rows, columns = found.answers.shape
+    learned = f"{n} of the {vit.config.width} learned filters"
+    caption = f"The first {n} principal components" if pictures == "components" else learned
+    header = {
+        "id": f"{here.picture.id} {here.wish.model} {pictures}",
+        "patch": found.filters.shape[-1],
+        "grid": (rows, columns),
+        "size": found.size,
+        "titles": found.titles,
+        "caption": caption,
+    }
+    arrays = {
+        "pictures": patches.as_pictures(found.filters).numpy(),
+        "answers": found.answers.half().numpy(),
+        "image": as_jpeg(displayed(here.picture.image, found.size)),
+    }
+    return pack(header, arrays)

@@ -1,0 +1,81 @@
+"""Where a patch lies: how alike the vectors of two places are."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from playground.pack import pack, unpack
+from playground.serving import models
+from playground.serving.session import Session
+from playground.ui import lesson
+from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.navigation import write_address
+
+state = st.session_state
+KINDS = {
+    "learned": "This model has a vector for every place. All were **learned**: training changed them, as it did all "
+    "other weights.",
+    "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
+    "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and column. The "
+    "table shows the sines and cosines of these angles.",
+    "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted along the "
+    "rows of the picture, the patch below is as far away as the row is long.",
+    "none": "This model is told nothing about places.",
+}
+
+
+@st.fragment
+def positions(here: Session) -> None:
+    titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal"}
+    st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
+    write_address()
+    blob = here.kept(("places", state.table), lambda: _places(here, state.table))
+    header = unpack(blob)[0]
+    kind, start = header["kind"], header.get("start")
+    began = (
+        ""
+        if start is None
+        else f" They did not begin as noise, but as sines and cosines of row and column; the cosine between a vector "
+        f"of today and its beginning is {start:.2f} on average."
+    )
+    st.markdown(KINDS[kind] + began)
+    if kind != "none":
+        drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
+    lesson.exercise(
+        "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it or the one "
+        "below?",
+        "The one beside it. This formula counts patches along the rows, as words of a text: the place beside is one "
+        "step away, the place below a whole row of steps. It knows nothing of two directions.",
+        hint="The choice above the map.",
+        done=state.table == "sinusoidal", id="patches_sines",
+    )  # fmt: skip
+
+
+def _places(here: Session, table: str) -> bytes:
+    from playground.lessons import patches
+
+    vit = models.load(here.wish.model)
+    grid = vit.native_grid
+    found = patches.place_vectors(vit, grid, table)
+    if found is None:
+        return pack({"kind": "none"}, {})
+    places, kind = found
+    if kind == "learned" and vit.random_weights:
+        kind = "random"
+    header = {
+        "id": f"{here.wish.model} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
+        "start": like_the_start(places, grid) if kind == "learned" and here.wish.model == "bundled" else None,
+    }  # fmt: skip
+    return pack(header, {"places": places.half().numpy()})
+
+
+def like_the_start(places, grid: tuple[int, int]) -> float | None:
+    """How much the bundled model's positions, (patches, D), are still what its recipe began with; None if that was
+    noise."""
+    from torch.nn.functional import cosine_similarity
+
+    from playground.training.recipe import Emergent, waves
+
+    if not Emergent().waves:
+        return None
+    return float(cosine_similarity(places, waves(*grid, places.shape[1])).mean())

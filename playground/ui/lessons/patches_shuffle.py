@@ -1,0 +1,96 @@
+"""The same patches in another order, without positions and with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from playground.pack import pack, unpack
+from playground.serving import models, queue
+from playground.serving.pictures import as_jpeg
+from playground.serving.session import Session
+from playground.ui import guess, lesson
+from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.navigation import write_address
+
+state = st.session_state
+
+
+def guess_shuffle() -> bool:
+    return guess.choice(
+        "patches_shuffle",
+        "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
+        {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
+        lambda: guess.Truth(
+            "same",
+            " If the input is permuted, the output is permuted in the same way. That is called permutation "
+            "equivariance.",
+        ),
+    )
+
+
+@st.fragment
+def shuffle(here: Session) -> None:
+    depth = models.load(here.wish.model).config.depth
+    state.after = min(state.after, depth - 1)
+    which, layer, again = st.columns([1.2, 2, 1.4], vertical_alignment="bottom")
+    which.segmented_control("Positions are", ("off", "on"), key="positions", required=True)
+    layer.select_slider("In layer", range(depth), key="after")
+    if again.button("Shuffle again", icon=":material/shuffle:"):
+        state.order = state.order % 99 + 1
+    write_address()
+    key = ("shuffle", state.after, state.order, state.positions)
+    blob = here.kept(key, lambda: _shuffle(here, *key[1:]))
+    drawing("shuffle", "lessons/patches.css", with_header(blob, at=state.asker), ("asker",))
+    header = unpack(blob)[0]
+    same = "Attention did **not notice**." if state.positions == "off" else "Attention **did** notice."
+    st.markdown(
+        f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
+        f"**{header['difference']:.1e}**, of the largest weight {header['largest']:.2f}. {same}"
+    )
+    lesson.exercise(
+        "Switch the positions on. Does attention notice the other order now?",
+        "Yes. A token now holds what its patch shows *and* where it lies. A patch that is moved gets the vector of its "
+        "new place, and with it another query and another key.",
+        hint="The choice above the pictures.",
+        done=state.positions == "on", id="patches_told",
+    )  # fmt: skip
+    lesson.exercise(
+        "A convolution has no table of positions. Why does it not need one?",
+        "A convolution’s weights belong to places: this one for the pixel above, that one for the pixel at the left. "
+        "Attention’s weights are computed from the tokens alone, wherever they stand.",
+    )
+
+
+def _shuffle(here: Session, layer: int, order: int, positions: str) -> bytes:
+    from playground.images import displayed
+    from playground.lessons import patches
+    from playground.tracing import FORMAT
+
+    vit = models.load(here.wish.model)
+    with queue.turn():
+        found = patches.shuffle(vit, here.picture.image, layer, order, positions == "on")
+    heads, tokens, dim = found.before.q.shape
+    height, width = found.size
+    header = {
+        "format": FORMAT,
+        "id": f"{here.picture.id} {here.wish.model} {layer} {order} {positions}",
+        "scale": found.scale,
+        "layers": 2,
+        "heads": heads,
+        "head_dim": dim,
+        "tokens": tokens,
+        "prefix": list(vit.config.prefix),
+        "grid": found.grid,
+        "size": found.size,
+        "held": [0, 1],
+        "order": found.order.tolist(),
+        "difference": found.difference,
+        "largest": found.largest,
+    }
+    arrays = {
+        "q": np.stack([found.before.q.half().numpy(), found.after.q.half().numpy()]),
+        "k": np.stack([found.before.k.half().numpy(), found.after.k.half().numpy()]),
+        "image": as_jpeg(displayed(here.picture.image, (2 * height, 2 * width))),
+    }
+    return pack(header, arrays)

@@ -1,0 +1,77 @@
+"""One random row under two dials: how many numbers a vector has, and the scale."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import streamlit as st
+
+from playground.analysis import scale as softmax
+from playground.analysis.scale import ROWS, WIDTHS, Curve
+from playground.serving.session import Session
+from playground.ui import guess, lesson
+from playground.ui.components import component
+from playground.ui.lessons.scale import POWERS, SETTINGS
+from playground.ui.navigation import write_address
+
+state = st.session_state
+
+
+def guess_spread() -> bool:
+    def truth() -> guess.Truth:
+        peak = curve("peak", 0.0).median[WIDTHS.index(64)]
+        return guess.Truth(
+            round(100 * float(peak)), f" The median of {ROWS} random rows; an even row would have {1 / 64:.1%}."
+        )
+
+    return guess.number(
+        "scale_spread", "64 random keys, vectors of 64 numbers, no scale: how large is the largest weight of a row?",
+        0, 100, " %", truth,
+    )  # fmt: skip
+
+
+@st.fragment
+def one_row(here: Session) -> None:
+    st.markdown("**One random query among 64 random keys.** Turn the dials.")
+    dials(here)
+    at = WIDTHS.index(64)
+    scores = softmax.experiment()[state.row, WIDTHS.index(state.dk)]
+    peak = float(softmax.QUANTITIES["peak"](scores, softmax.scale_of(state.dk, state.power)))
+    lesson.exercise(
+        "Make one key take more than 99 % of the weight.",
+        "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest is far ahead. e to "
+        "a difference of 5 is already 148.",
+        hint="Both dials: more numbers, less scale.",
+        done=peak > 0.99, id="scale_one_key",
+    )  # fmt: skip
+    lesson.exercise(
+        "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
+        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
+        "Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row's largest "
+        f"weight is {curve('peak', 0.0).median[at]:.0%}; with the scale it is {curve('peak', 0.5).median[at]:.0%}.",
+    )
+
+
+def dials(here: Session) -> None:
+    at = softmax.experiment()[state.row]  # (widths, keys)
+    data = {
+        "widths": WIDTHS, "powers": POWERS, "scores": at.round(4).tolist(), "row": state.row,
+        "dk": state.dk, "power": state.power, "view_id": here.view_id,
+    }  # fmt: skip
+    component("softmax", "lessons/softmaxbars.js", "lessons/softmaxbars.css")(
+        key="softmax", data=data, default={"dials": ""}, on_dials_change=_on_dials
+    )
+
+
+def _on_dials() -> None:
+    words = (state.softmax.dials or "").split()
+    if len(words) != 3:
+        return
+    state.dk, state.power = SETTINGS["dk"].read(words[0]), SETTINGS["power"].read(str(float(words[1])))
+    state.row = int(words[2]) % ROWS
+    write_address()
+
+
+@cache
+def curve(quantity: str, power: float) -> Curve:
+    return softmax.curve(quantity, power)  # of POWERS: there are no more than 21 × 4

@@ -1,0 +1,21 @@
+"""What the JavaScript modules say to a page."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def listen_to_both() -> None:
+    import streamlit as st
+
+    from playground.ui.components import while_there
+
+    heard = []
+    st.session_state.there = "says something"
+    for key in ("left", "there"):
+        while_there(key, lambda key=key: heard.append(key))()
+    st.text(" ".join(heard))
+
+
+def test_a_page_that_was_left_is_not_heard():
+    app = AppTest.from_function(listen_to_both).run()
+    assert [text.value for text in app.text] == ["there"]
+    assert not app.exception
