@@ -21,7 +21,7 @@ else:  # its server imports it once, and takes `app` out of it
 
     from starlette.middleware import Middleware
 
-    from playground.ui import sockets, streamlit_private
+    from playground.ui import sockets, streamlit_private, streamlit_runs
     from playground.ui.doors import Doors
     from playground.ui.lifespan import lifespan
     from playground.ui.talk import Sockets
@@ -31,6 +31,5 @@ else:  # its server imports it once, and takes `app` out of it
     streamlit_private.use_our_pages()
     streamlit_private.hear_only()
     streamlit_private.bound_downloads()
-    streamlit_private.keep_parts_on_their_page()
-    streamlit_private.show_what_was_drawn_last()
+    streamlit_runs.lose_nothing()
     app = st.App(__file__, middleware=[Middleware(part) for part in (Doors, Uploads, Sockets)], lifespan=lifespan)

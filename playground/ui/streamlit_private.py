@@ -1,6 +1,6 @@
-"""Everything of Streamlit that it does not promise to keep, in one place. Tried with Streamlit 1.67.
+"""What we use of Streamlit though it does not promise to keep it. Tried with Streamlit 1.67.
 
-Each function says why it is needed. tests/ui/test_streamlit_private.py fails when a part of it is gone.
+Here, and in streamlit_runs.py. Each function says why it is needed; the tests of both fail when a part is gone.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable
-from dataclasses import replace
-from weakref import WeakSet
 
 import streamlit as st
 from streamlit import net_util, runtime
@@ -20,8 +18,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.backend_operation_handler import DeferredFileHandler
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 
 from playground.serving.places import Places
@@ -167,53 +164,6 @@ def expire(manager) -> None:
         kept.expire()
     if len(kept._data) < before:
         gc.collect()  # a session holds what holds it
-
-
-def keep_parts_on_their_page() -> None:
-    """A part of a page may ask while the page is being left: a drawing tells a choice a moment after it was made.
-    Streamlit takes the page from the last that asked, and the browser wipes the page that the person has gone to."""
-    run, join = ScriptRunner._run_script, ScriptRequests._request_rerun_locked
-
-    def run_on_its_page(runner, asked: RerunData) -> None:
-        page = runner._get_script_run_ctx().page_script_hash  # none before the first run
-        run(runner, replace(asked, page_script_hash=page) if asked.fragment_id_queue and page else asked)
-
-    def join_on_its_page(requests, asked: RerunData) -> bool:
-        waiting = requests._rerun_data
-        if requests._state == ScriptRequestType.RERUN and asked.fragment_id and not waiting.fragment_id_queue:
-            asked = replace(
-                asked, page_script_hash=waiting.page_script_hash, page_name=waiting.page_name,
-                query_string=waiting.query_string, is_history_navigation=waiting.is_history_navigation,
-            )  # fmt: skip
-        return join(requests, asked)
-
-    ScriptRunner._run_script, ScriptRequests._request_rerun_locked = run_on_its_page, join_on_its_page
-
-
-def show_what_was_drawn_last() -> None:
-    """Of a run that has just ended, the server may still have to send what it drew, where it has much to do. Streamlit
-    throws that away if a part of the page asks in this moment: an open panel stayed empty."""
-    begin, handle = AppSession._create_scriptrunner, AppSession._handle_scriptrunner_event_on_event_loop
-    ended = WeakSet()  # runs that nobody stopped
-
-    def begin_next(session, asked: RerunData) -> None:
-        if session._scriptrunner is not None:
-            ended.add(session._scriptrunner)
-        begin(session, asked)
-
-    def handle_all(session, sender, event, *what, **more) -> None:
-        now = session._scriptrunner
-        if sender is now or sender not in ended:
-            handle(session, sender, event, *what, **more)
-        elif event != ScriptRunnerEvent.SHUTDOWN:
-            session._scriptrunner = sender
-            try:
-                handle(session, sender, event, *what, **more)
-            finally:
-                session._scriptrunner = now
-
-    AppSession._create_scriptrunner = begin_next
-    AppSession._handle_scriptrunner_event_on_event_loop = handle_all
 
 
 def use_our_pages() -> None:

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from browser.visitor import REST, Visitor
+
 SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
 WATCH = """() => {
@@ -78,6 +80,32 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(visit):
         visitor.pick(sample)
         visitor.until(f"r => Math.abs(r.row[0] - {before[0]}) + Math.abs(r.peak - {max(before)}) > 1e-9")
     assert len(visitor.page.evaluate("[...new Set(window.trail)]")) == 1
+
+
+def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(visit):
+    """The browser brings both as one message."""
+    visitor = visit("model=bundled")
+    visitor.rest()
+    sample = visitor.page.locator(".strip [data-sample=flock]").element_handle()
+    panel = visitor.page.get_by_test_id("stPopoverButton").filter(has_text="our small ViT").element_handle()
+    visitor.page.evaluate("both => both.forEach((button) => button.click())", [sample, panel])
+    visitor.page.get_by_role("textbox", name="Search all plain Vision Transformers").wait_for()
+    visitor.page.wait_for_url("**sample=flock**")
+
+
+def test_a_step_is_chosen_though_its_script_arrives_after_the_page_was_drawn_twice(arrive, server):
+    """Who comes back has a guess that the page hears of at once, and is drawn again for."""
+    visitor = arrive(Visitor, server.url)
+    late = []
+    visitor.page.route("**/static/js/ButtonGroup.*.js", lambda route: late.append(route))
+    visitor.page.goto(f"{server.url}/cost?model=bundled&sample=meadow")
+    while not late or len(visitor.sent) < 2:
+        visitor.page.wait_for_timeout(20)
+    visitor.page.locator(REST).wait_for()
+    late.pop().continue_()
+    visitor.page.get_by_text("1,024 px, patch 16").click()
+    visitor.page.get_by_text("16,777,216", exact=True).wait_for()
+    assert "step" not in visitor.page.url
 
 
 def test_the_samples_keep_the_keyboard_s_focus(visit):

@@ -1,6 +1,5 @@
 """Parts of Streamlit that are not promised: each test fails when one is gone, and says so before a page breaks."""
 
-import asyncio
 import dataclasses
 import inspect
 import logging
@@ -8,23 +7,18 @@ import re
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import MagicMock, create_autospec
+from unittest.mock import create_autospec
 
 import pytest
 import streamlit
 from streamlit import delta_generator, logger, net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
-from streamlit.runtime.script_data import ScriptData
-from streamlit.runtime.scriptrunner import RerunData, ScriptRunContext, ScriptRunner
-from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
+from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -159,10 +153,11 @@ def test_the_page_s_parts_are_called_as_the_styles_say(selector):
     assert files, f"nothing in Streamlit's frontend says {word}"
 
 
-def test_streamlit_s_private_parts_are_named_in_one_file_alone():
+def test_streamlit_s_private_parts_are_named_in_two_files_alone():
     private = re.compile(r"streamlit\.runtime|streamlit import .*(net_util|runtime)|data-testid|data-stale")
     files = [*(ROOT / "playground").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-    assert [file.name for file in files if private.search(file.read_text(encoding="utf-8"))] == ["streamlit_private.py"]
+    found = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
+    assert found == {"streamlit_private.py", "streamlit_runs.py"}
 
 
 def test_nobody_empties_the_caches_of_everybody(monkeypatch):
@@ -175,68 +170,3 @@ def test_nobody_empties_the_caches_of_everybody(monkeypatch):
         AppSession.handle_backmsg(None, message)
     AppSession.handle_backmsg(None, BackMsg(stop_script=True))
     assert heard == ["stop_script"]
-
-
-def test_a_part_of_a_page_runs_on_the_page_that_is_shown(monkeypatch):
-    """Whatever page was shown when it asked: the browser wipes the one that it shows if a run is another's."""
-    ran = []
-    monkeypatch.setattr(ScriptRunner, "_run_script", lambda runner, asked: ran.append(asked.page_script_hash))
-    monkeypatch.setattr(ScriptRequests, "_request_rerun_locked", ScriptRequests._request_rerun_locked)
-    streamlit_private.keep_parts_on_their_page()
-    runner = create_autospec(ScriptRunner)
-    runner._get_script_run_ctx.return_value.page_script_hash = "shown"
-    ScriptRunner._run_script(runner, RerunData(page_script_hash="left", fragment_id_queue=["part"]))
-    ScriptRunner._run_script(runner, RerunData(page_script_hash="next"))
-    assert ran == ["shown", "next"]
-
-
-def test_a_part_that_asks_while_another_page_waits_to_run_does_not_call_it_off(monkeypatch):
-    monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)
-    monkeypatch.setattr(ScriptRequests, "_request_rerun_locked", ScriptRequests._request_rerun_locked)
-    streamlit_private.keep_parts_on_their_page()
-    requests = ScriptRequests()
-    requests.request_rerun(RerunData("layer=2", page_script_hash="next", is_history_navigation=True))
-    requests.request_rerun(RerunData("layer=1", page_script_hash="left", fragment_id="part"))
-    run = requests.on_scriptrunner_ready().rerun_data
-    assert (run.query_string, run.page_script_hash, run.is_history_navigation) == ("layer=2", "next", True)
-    assert not run.fragment_id_queue
-
-
-DRAWN = """
-import streamlit as st
-
-@st.fragment
-def part():
-    st.text("a part")
-
-st.text("the page")
-part()
-"""
-
-
-def test_a_part_that_asks_as_a_run_has_just_ended_does_not_lose_what_that_drew(monkeypatch, tmp_path):
-    for name in ("_create_scriptrunner", "_handle_scriptrunner_event_on_event_loop"):
-        monkeypatch.setattr(AppSession, name, getattr(AppSession, name))
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
-    monkeypatch.setattr(Runtime, "_instance", MagicMock(spec=Runtime))
-    streamlit_private.show_what_was_drawn_last()
-    script = tmp_path / "app.py"
-    script.write_text(DRAWN)
-
-    async def ask() -> list[ForwardMsg]:
-        session = AppSession(ScriptData(str(script)), MemoryUploadedFileManager("/"), ScriptCache(), None, {})
-        try:
-            session.request_rerun(ClientState())
-            session._scriptrunner._script_thread.join()  # and the server has not even heard that it began
-            session.request_rerun(ClientState(fragment_id=next(iter(session._fragment_storage._fragments))))
-            while session._scriptrunner is not None:
-                await asyncio.sleep(0.01)
-            return session.flush_browser_queue()
-        finally:
-            session.shutdown()
-
-    said = asyncio.run(ask())
-    words = [message.delta.new_element.text.body for message in said if message.WhichOneof("type") == "delta"]
-    assert [word for word in words if word] == ["the page", "a part"]
-    ends = [message.script_finished for message in said if message.WhichOneof("type") == "script_finished"]
-    assert ends == [ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY]
