@@ -93,11 +93,12 @@ def chose_elsewhere(session: AppSession, said: ClientState) -> bool:
     if said.page_script_hash != session._client_state.page_script_hash:
         return False  # the page is being left
     for widget in said.widget_states.widgets:
-        about = state._get_widget_metadata(widget.id)
+        about, kind = state._get_widget_metadata(widget.id), widget.WhichOneof("value")
         if about is None or about.fragment_id == said.fragment_id or widget.id not in state:
             continue
-        kind, value = widget.WhichOneof("value"), unpack_widget_state_value(widget)
-        if (kind in CLICKS and value) or (kind in CHOICES and about.deserializer(value) != state[widget.id]):
+        if kind in CLICKS and unpack_widget_state_value(widget):
+            return True
+        if kind in CHOICES and about.deserializer(unpack_widget_state_value(widget)) != state[widget.id]:
             return True
     return False
 
