@@ -1,6 +1,6 @@
 """Checks an untrusted picture file before it is decoded: only eight formats are accepted, sizes are checked in the
-header, and files that would keep a decoder busy for minutes are refused. For each of these checks, tests/hostile.py
-has a small file that really does harm without it.
+header, and files that would keep a decoder busy for minutes are refused. For each of these checks, tests/hostile has a
+small file that really does harm without it.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ def server():
 
 @pytest.fixture
 def visit(arrive, server):
-    """visit("sample=flock", color_scheme="dark") gives a visitor who has the picture before them."""
-    return lambda address="", **options: arrive(Visitor, server.url, **options).open(address)
+    """visit("sample=flock", color_scheme="dark") gives a visitor who has the picture before them; see Visitor.open."""
+    return lambda address="", says="", **options: arrive(Visitor, server.url, **options).open(address, says)
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
 
 
 def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
-    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea")
+    says = "MAE B/16 is not on this machine yet"
+    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", says)
     assert visitor.read()["grid"] == [23, 34]
-    visitor.says("MAE B/16 is not on this machine yet")
     visitor.page.wait_for_url("**model=dinov2-small**")

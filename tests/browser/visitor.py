@@ -108,10 +108,13 @@ class Visitor:
 
     # What there is to see
 
-    def open(self, address: str | dict = "") -> Visitor:
-        """Goes to an address of the app and waits for its picture."""
+    def open(self, address: str | dict = "", says: str = "") -> Visitor:
+        """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
+        goes by itself."""
         query = urlencode(address) if isinstance(address, dict) else address
         self.page.goto(f"{self.url}/?{coarse(query)}")
+        if says:
+            self.says(says)
         self.until()
         return self
 
