@@ -6,13 +6,19 @@ tests/ui/test_streamlit_runs.py fails when a part of Streamlit that it needs is 
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from weakref import WeakSet
 
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    ScriptRequests,
+    ScriptRequestType,
+    _coalesce_widget_states,
+)
 from streamlit.runtime.state import SessionState
 from streamlit.runtime.state.common import RegisterWidgetResult, WidgetMetadata, unpack_widget_state_value
 
@@ -23,6 +29,7 @@ CHOICES = ("bool_value", "int_value", "double_value", "string_value", "double_ar
 def lose_nothing() -> None:
     keep_parts_on_their_page()
     show_what_was_drawn_last()
+    hear_all_that_was_said()
     draw_all_that_was_chosen()
     tell_values_until_they_are_heard()
 
@@ -72,6 +79,42 @@ def show_what_was_drawn_last() -> None:
 
     AppSession._create_scriptrunner = begin_next
     AppSession._handle_scriptrunner_event_on_event_loop = handle_all
+
+
+def hear_all_that_was_said() -> None:
+    """While a run goes on, two messages may come. Of what a drawing says in both, Streamlit hears the second alone, and
+    nothing of the first where the second is for the whole page: a photograph was dropped, and was not there."""
+    join, request = ScriptRequests._request_rerun_locked, AppSession.request_rerun
+
+    def join_all(requests, asked: RerunData) -> bool:
+        if requests._state == ScriptRequestType.RERUN:
+            asked = replace(asked, widget_states=with_events(requests._rerun_data.widget_states, asked.widget_states))
+        return join(requests, asked)
+
+    def request_all(session, said: ClientState | None) -> None:
+        waiting = session._scriptrunner and session._scriptrunner._requests
+        if said and not said.fragment_id and waiting:
+            with waiting._lock:
+                before = waiting._rerun_data
+                if waiting._state == ScriptRequestType.RERUN and before.page_script_hash == said.page_script_hash:
+                    now = with_events(before.widget_states, said.widget_states)
+                    said.widget_states.CopyFrom(_coalesce_widget_states(before.widget_states, now) or WidgetStates())
+        request(session, said)
+
+    ScriptRequests._request_rerun_locked, AppSession.request_rerun = join_all, request_all
+
+
+def with_events(earlier: WidgetStates | None, later: WidgetStates | None) -> WidgetStates | None:
+    """The later states; where a drawing's events are in both, the last of each name."""
+    if not earlier or not later:
+        return later
+    before, both = {widget.id: widget.json_trigger_value for widget in earlier.widgets}, WidgetStates()
+    both.CopyFrom(later)
+    for widget in both.widgets:
+        if widget.json_trigger_value and before.get(widget.id):
+            events = json.loads(before[widget.id]) + json.loads(widget.json_trigger_value)
+            widget.json_trigger_value = json.dumps(list({event["event"]: event for event in events}.values()))
+    return both
 
 
 def draw_all_that_was_chosen() -> None:

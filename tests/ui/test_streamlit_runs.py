@@ -1,6 +1,7 @@
 """A run of a page that follows another one at once: what the person chose is drawn, on the page where they are."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from unittest.mock import MagicMock, create_autospec
@@ -184,3 +185,51 @@ def test_a_browser_is_told_what_is_chosen_until_it_says_that_it_shows_it(talk):
         return said
 
     assert talk(load) == [["the second"], ["the second"], []]
+
+
+def events(**values) -> WidgetStates:
+    said = [{"event": name, "value": value} for name, value in values.items()]
+    return WidgetStates(widgets=[WidgetState(id="drawing", json_trigger_value=json.dumps(said))])
+
+
+def names(states: WidgetStates) -> dict[str, object]:
+    (drawing,) = states.widgets
+    return {event["event"]: event["value"] for event in json.loads(drawing.json_trigger_value)}
+
+
+def test_of_two_messages_that_wait_for_a_run_s_end_both_are_heard(monkeypatch):
+    """A photograph was dropped, and the microscope asked for something by itself."""
+    monkeypatch.setattr(ScriptRequests, "_request_rerun_locked", ScriptRequests._request_rerun_locked)
+    monkeypatch.setattr(AppSession, "request_rerun", AppSession.request_rerun)
+    streamlit_runs.hear_all_that_was_said()
+    requests = ScriptRequests()
+    for said in (events(ask="one", photo="yours"), events(ask="another")):
+        requests.request_rerun(RerunData(fragment_id="part", widget_states=said))
+    requests.request_rerun(RerunData(fragment_id="part"))  # as a page does by itself
+    assert names(requests.on_scriptrunner_ready().rerun_data.widget_states) == {"ask": "another", "photo": "yours"}
+
+
+@pytest.mark.parametrize(("page", "heard"), [("shown", {"photo": "yours"}), ("next", {})])
+def test_what_waits_is_heard_also_where_the_whole_page_is_to_be_drawn(monkeypatch, page, heard):
+    """But not on the page that somebody goes to."""
+    asked = []
+    monkeypatch.setattr(AppSession, "_create_scriptrunner", lambda session, what: asked.append(what))
+    monkeypatch.setattr(ScriptRequests, "_request_rerun_locked", ScriptRequests._request_rerun_locked)
+    monkeypatch.setattr(AppSession, "request_rerun", AppSession.request_rerun)
+    streamlit_runs.hear_all_that_was_said()
+    running = create_autospec(ScriptRunner)
+    running._requests = ScriptRequests()
+    running._requests.request_rerun(
+        RerunData(page_script_hash="shown", fragment_id="part", widget_states=events(photo="yours"))
+    )
+
+    async def ask() -> None:
+        session = AppSession(ScriptData("app.py"), MemoryUploadedFileManager("/"), ScriptCache(), None, {})
+        session._scriptrunner = running
+        panel = WidgetStates(widgets=[WidgetState(id="panel", bool_value=True)])
+        session.request_rerun(ClientState(page_script_hash=page, widget_states=panel))
+
+    asyncio.run(ask())
+    widgets = {widget.id: widget for widget in asked[0].widget_states.widgets}
+    assert widgets.pop("panel").bool_value
+    assert (names(WidgetStates(widgets=widgets.values())) if widgets else {}) == heard
