@@ -1,6 +1,7 @@
 """One's own picture comes in by every door, upright, and a broken one harms nothing."""
 
 import pytest
+from waiting import until
 
 from browser.own_picture import assert_shows, hand_over, picture, upload
 from browser.visitor import Visitor
@@ -174,8 +175,8 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
         """() => {
           window.grids = [];
           const look = () => {
-            const grid = theLens().read().grid.join(" × ");
-            if (grid !== window.grids.at(-1)) window.grids.push(grid);
+            const grid = theLens()?.read()?.grid.join(" × ");
+            if (grid && grid !== window.grids.at(-1)) window.grids.push(grid);
             requestAnimationFrame(look);
           };
           look();
@@ -185,6 +186,14 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
     visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
     visitor.until("r => window.grids.length > 1")
     box = visitor.part("picture").bounding_box()
-    visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
-    visitor.until(f"r => r.grid[0] === 28 && r.query === '{int(0.72 * 28)},{int(0.31 * 28)}'")
+    there = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}
+
+    def points() -> bool:
+        visitor.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.7 * box["height"])
+        visitor.page.mouse.move(box["x"] + 0.31 * box["width"], box["y"] + 0.72 * box["height"])
+        seen = visitor.page.evaluate("theLens()?.read() ?? {}")
+        return seen.get("query") in there.values()
+
+    until(points, "the cursor is on no patch")
+    visitor.until(f"r => r.grid[0] === 28 && r.query === '{there[28]}'")
     assert visitor.page.evaluate("window.grids")[-2:] == ["20 × 20", "28 × 28"]

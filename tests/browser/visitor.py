@@ -28,6 +28,8 @@ LAUNCH = [
 ]
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
+SAYS = """words => [...document.querySelectorAll("[data-testid=stToast]")].map((toast) => toast.innerText)
+  .find((said) => said.toLowerCase().includes(words.toLowerCase()))"""
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
@@ -194,10 +196,9 @@ class Visitor:
         self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for()
 
     def says(self, words: str) -> str:
-        """Waits for a sentence of the page that holds these words."""
-        toast = self.page.get_by_test_id("stToast").filter(has_text=words).first
-        toast.wait_for()
-        return toast.inner_text()
+        """Waits for a sentence of the page that holds these words, and reads it in the same moment: it goes by
+        itself."""
+        return self.page.wait_for_function(SAYS, arg=words).json_value()
 
     def check(self) -> None:
         """No error on the console or on the page, and nobody asked but this machine."""
