@@ -30,12 +30,6 @@ def on_tour() -> None:
     state.tour_to = 1
 
 
-def facts() -> tuple:
-    """What the toolbar says of the picture and its model."""
-    offered = fetching.offer(state.here)
-    return state.here.wish, choosers.grids(state.here), offered and (offered.sentence, offered.label)
-
-
 @st.fragment
 def microscope() -> None:
     """A fragment: who chooses another sample does not wait for the rest of the page to be written again."""
@@ -46,8 +40,6 @@ def microscope() -> None:
         "lens", here.blob(), view=on_view, ask=on_ask, tour=on_tour, scene=on_scene,
         pick=lambda: show_sample(state.lens.pick), photo=lambda: show_photo(state.lens.photo),
     )  # fmt: skip
-    if facts() != state.facts:  # the picture is on the screen; now what the toolbar says of it
-        st.rerun()
     asked = state.pop("asked", None)
     if asked and attempt(here.answer, asked):  # the picture is on the screen; only now the question
         streamlit_private.run_again()
@@ -56,7 +48,6 @@ def microscope() -> None:
 
 
 here = arrive("microscope")
-state.facts = facts()
 toolbar(
     *([lambda: choosers.detail_chooser(here, attempt)] if choosers.has_details(here) else []),
     lambda: choosers.compare_chooser(here, attempt),

@@ -73,18 +73,13 @@ def has_details(here: Session) -> bool:
     return models.details(here.wish.model) != [1]
 
 
-def grids(here: Session) -> dict[int, str]:
-    """Into how many patches this model can cut this picture."""
-    options = models.details(here.wish.model)
-    return {d: "{} × {}".format(*traces.grid(here.picture, replace(here.wish, detail=d))) for d in options}
-
-
 def detail_chooser(here: Session, attempt: Callable) -> None:
-    names = grids(here)
-    st.session_state.detail = here.wish.detail if here.wish.detail in names else 1
+    options = models.details(here.wish.model)
+    grids = {d: "{} × {}".format(*traces.grid(here.picture, replace(here.wish, detail=d))) for d in options}
+    st.session_state.detail = here.wish.detail if here.wish.detail in options else 1
     st.selectbox(
-        "Patches", list(names), key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
-        format_func=names.get, label_visibility="collapsed",
+        "Patches", options, key="detail", on_change=lambda: attempt(here.refine, st.session_state.detail),
+        format_func=grids.get, label_visibility="collapsed",
     )  # fmt: skip
 
 
