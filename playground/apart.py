@@ -1,7 +1,7 @@
 """Decodes AVIF and HEIC in a process of their own, which may take so much memory and time, and no more.
 
 What their decoders take stands in no header that could be checked: a file of three kilobytes that says 100 × 100 pixels
-made one take a gigabyte. `python -m playground.apart KEPT BYTES SECONDS` reads a file from its standard input and
+made one take 0.9 GB. `python -m playground.apart KEPT BYTES SECONDS` reads a file from its standard input and
 writes the picture's width, its height and its upright RGB.
 """
 
@@ -22,7 +22,7 @@ from playground.upright import upright_rgb
 
 FORMATS = ("AVIF", "HEIF")
 MOST_BYTES = 600 * 2**20
-MOST_SECONDS = 20  # of a core's time; HEIC of 64 megapixels takes 3
+MOST_SECONDS = 20  # of a core's time; HEIC of 64 megapixels takes 2
 MOST_WAIT = 120  # seconds, on a busy machine
 THREADS = 2  # each takes memory
 REFUSED = 3  # the process's exit status if it wrote a sentence
