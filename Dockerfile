@@ -59,6 +59,6 @@ RUN if [ -n "$WEIGHTS" ]; then python -m playground download $WEIGHTS; fi
 
 EXPOSE 8501
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s CMD \
-    ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+    ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/healthz', timeout=4)"]
 # Without serverAddress, Streamlit asks the internet for this machine's address as it starts.
 CMD ["streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.port=8501", "--browser.serverAddress=localhost"]

@@ -1,4 +1,5 @@
 # make run   starts the app          make test   passes the tests
+# make more  passes what is slow and seldom breaks: other releases of Streamlit, Firefox, the scripts in benchmarks/
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #
 # On Linux pip's torch brings several GB of CUDA libraries. Without an NVIDIA GPU torch's CPU index is taken, where it can
@@ -17,18 +18,27 @@ BIN = $(VENV)/bin
 # One process a core, each with a server and a browser of its own; a file stays together, for its fixtures are costly.
 TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test quick lint borrow nginx clean
+# pytest; what falls is run once more, alone
+GATE = $(BIN)/python tests/gate.py
+
+.PHONY: run test more quick javascript lint borrow nginx clean
 
 run: borrow
 	$(BIN)/python -m playground --port $(PORT)
 
-test: nginx lint borrow
-	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
+# What is fast and tells most comes first
+test: nginx quick
 	$(BIN)/python tests/browser/chromium.py
-	$(BIN)/python -m pytest $(TOGETHER) -m browser
+	$(GATE) $(TOGETHER) -m browser
 
-quick: lint borrow
-	$(BIN)/python -m pytest $(TOGETHER) -m "not browser"
+quick: lint javascript borrow
+	$(GATE) $(TOGETHER) -m "not browser" --ignore tests/test_javascript.py
+
+javascript: $(VENV)/.dev node_modules/.bin/biome
+	$(GATE) tests/test_javascript.py
+
+more: $(VENV)/.dev borrow
+	$(BIN)/python tests/more.py
 
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .

@@ -3,9 +3,10 @@
 Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there. Heads, and the
 settings of the rows they are compared with, are chosen on other held-out scenes than those they are measured on.
 
-With `--photographs DIR` (see playground/training/PHOTOGRAPHS.md) also on photographs that no training has seen: things
-cut out before other photographs, and the cat's eyes. If FILE is the folder of a run, its running mean is measured as
-far as it has come, and how well it predicts DINOv2's features.
+With `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also on photographs that no training has seen: things
+cut out before other photographs, and pairs of parts. DINOv2, the model that was told where to look, and the filter
+without a network stand beside. If FILE is the folder of a run, its running mean is measured as far as it has come, and
+how well it predicts DINOv2's features.
 """
 
 import argparse
@@ -23,12 +24,15 @@ CARD = ROOT / "assets" / "MODEL.md"
 BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"
 OTHERS = 200  # scenes on which heads and settings are chosen
 APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
+BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures of things before photographs: measured, to choose on; patches
+BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
+MARGIN = 0.02  # above the filter
 
 
 def load_seconds(file: Path) -> float:
     """Reading the file in a process of its own, torch imported before; timm must stay away."""
     code = (
-        "import sys, time, torch, playground.zoo as zoo; began = time.perf_counter(); "
+        "import sys, time, torch, playground.models.zoo as zoo; began = time.perf_counter(); "
         f"zoo.load({str(file)!r}, device='cpu'); print(time.perf_counter() - began); assert 'timm' not in sys.modules"
     )
     run = lambda: float(subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT))  # noqa: E731
@@ -50,10 +54,14 @@ def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str
         ("… of a row that is everywhere alike (area)", f"{m['area']:.3f}", ""),
         ("… of nearness alone (the best Gaussian)", f"{m['gaussian']:.3f}", ""),
         ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", ""),
+        ("… of the filter: colour × nearness, no network", f"{m['filter']:.3f}", ""),
+        ("… the head less the filter, mean and error over scenes", less(m["beyond the filter"]), f"≥ {MARGIN}"),
         (f"the same without the eight neighbours, {head(m['far head'])}", f"{m['far mass']:.3f}", ""),
         ("… of area", f"{m['far area']:.3f}", ""),
         ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
         ("… of colour alone", f"{m['far colour']:.3f}", ""),
+        ("… of the filter", f"{m['far filter']:.3f}", ""),
+        ("… the head less the filter, mean and error over scenes", less(m["far beyond the filter"]), f"≥ {MARGIN}"),
         ("heads above 0.5", str(m["heads above half"]), "≥ 4"),
         ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), ""),
         (
@@ -76,52 +84,124 @@ def head(place: tuple[int, int]) -> str:
     return f"layer {place[0]} head {place[1]}"
 
 
+def less(number: tuple[float, float]) -> str:
+    """ "−0.120 ± 0.011" """
+    return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
+
+
 def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
     """The same kind of lines, on what is kept apart of the photographs. `read_out` predicts features from a picture."""
-    import torch
-    from tqdm import tqdm
+    from playground.models import zoo
+    from workshop.photographs import albums
 
-    from playground.training import evaluate, views
-    from playground.training.photographs import albums
-
-    made = views.prepare(views_folder, albums(folder)[1], APART, 14, APART_SEED)
-    list(tqdm(made, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
-    seen = views.read(views_folder)
-    drawn = seen.present[:, 0] >= 0
-    cut = [i for i in range(len(seen)) if seen.things[i].any() and not drawn[i]]
-    there, here = (evaluate.own_mass(vit, seen.pictures[some], seen.things[some]) for some in (cut[::2], cut[1::2]))
-    best = divmod(int(there.argmax()), vit.config.heads)
-    area = sum(float((seen.things[i] > 0).mean()) for i in cut) / len(cut)
-    eyes, layer, place = cat(vit)
-    found = [
-        (f"things before photographs: own thing's share, {head(best)}", f"{here[best]:.3f}", "≥ 0.60, aim 0.75"),
-        ("… heads above 0.5", str(int((here > 0.5).sum())), "≥ 3"),
-        ("… of the best head of each layer", " ".join(f"{mass:.2f}" for mass in here.amax(1).tolist()), ""),
-        (f"… {len(cut)} pictures; all things together cover", f"{area:.3f}", ""),
-        (f"the cat: an eye's attention to the other eye, {head((layer, place))}", f"{eyes:.3f}", "≥ 0.30"),
-    ]
+    apart = albums(folder)[1]
+    vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in BESIDE.items()}
+    found = [*before_photographs(vits, apart), *pairs_of_parts(vits)]
     if read_out is not None:
-        shots = [i for i in range(len(seen)) if not seen.things[i].any() and not drawn[i]]
-        with torch.no_grad():
-            alike = [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
-        found.append((f"cosine of predicted and DINOv2's features, {len(shots)} photographs",
-                      f"{statistics.mean(alike):.3f}", "≥ 0.70"))  # fmt: skip
+        found.append(cosine(apart, views_folder, read_out))
     return found
 
 
-def cat(vit) -> tuple[float, int, int]:
-    """How much of an eye's attention goes to the other eye, in which layer and head: see eyes.py."""
+def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
+    """Things before photographs: the head and the filter's widths are chosen on a third of the pictures."""
+    import numpy as np
+    from tqdm import tqdm
+
+    from playground.analysis import colour_nearness
+    from playground.training import evaluate
+    from workshop.photographs import composite
+    from workshop.views import LARGE, most_of_each_patch
+
+    pictures, grids = [], []
+    for number in range(BEFORE + BEFORE_OTHERS):
+        picture, seen = composite(apart, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        pictures.append(np.asarray(picture))
+        grids.append(most_of_each_patch(seen, SIDE))
+
+    def measured(rows_of, title: str) -> tuple:
+        """On the pictures to choose on, and on the others."""
+        parts = slice(BEFORE, None), slice(None, BEFORE)
+        return tuple(
+            evaluate.Shares.of(tqdm(pictures[some], desc=title or "this model"), grids[some], rows_of) for some in parts
+        )
+
+    every = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
+    every |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
+    kinds = {
+        "near": ("things before photographs: own thing's share", f"≥ filter + {MARGIN}"),
+        "far": ("… without the eight neighbours", f"≥ filter + {MARGIN}"),
+        "unlike": (f"… ≥ {evaluate.DISTANT} patches away and unlike in colour", "≥ 0.60"),
+    }
+    found = []
+    for kind, (what, bar) in kinds.items():
+        best = {
+            title: evaluate.chosen(getattr(there, kind), getattr(here, kind)) for title, (there, here) in every.items()
+        }
+        shares = {title: share for title, (_, share) in best.items()}
+        places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
+        widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
+        found += [
+            (f"{what}, {places['']}", plus(shares[""]), bar),
+            (f"… … of the filter: colour × nearness, no network ({widths})", plus(shares["filter"]), ""),
+            (
+                "… … the head less the filter, mean and error over pictures",
+                less(evaluate.mean_and_error(shares[""] - shares["filter"])),
+                "",
+            ),
+            ("… … of area", plus(shares["area"]), ""),
+            *((f"… … of {title}, {places[title]}", plus(shares[title]), "") for title in BESIDE),
+        ]
+    above = int((every[""][1].near.nanmean(0) > 0.5).sum())
+    distant = int((~every[""][1].unlike[:, 0].isnan()).sum())
+    found.append(("… heads above 0.5", str(above), "≥ 3"))
+    found.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
+    return found
+
+
+def plus(shares) -> str:
+    """ "0.686 ± 0.012": the mean over pictures, and its error."""
+    from playground.training.evaluate import mean_and_error
+
+    return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))
+
+
+def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
+    """See eyes.py."""
     import eyes
 
-    import playground
-    from playground import samples
+    tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
+    numbers = {title: eyes.elsewhere(table)[0][:, 0] for title, table in tables.items()}
+    own, dinov2 = numbers.pop(""), numbers["DINOv2 S"]
+    bar = "≥ 0.178, half of the way from the first bundled model's 0.127 to DINOv2 S's"
+    margin = eyes.mean_and_error(own - numbers["filter"])
+    best = eyes.for_itself(tables[""])[0][:, 0].mean()
+    return [
+        (f"{len(own)} pairs of parts, partner's share, one head chosen on the other photographs", plus(own), bar),
+        ("… of the filter", plus(numbers["filter"]), ""),
+        ("… the head less the filter, pair by pair", less(margin), ""),
+        ("… of DINOv2 S", plus(dinov2), ""),
+        ("… of the model that was told where to look", plus(numbers["told where to look"]), ""),
+        ("… of the head that is best for the very pair, which is no measure", f"{best:.3f}", ""),
+    ]
 
-    sample = samples.named("chelsea")
-    size = tuple(side * vit.config.patch_size for side in sample.look.grid)
-    seen = playground.trace(vit, playground.open_image(sample.path), size=size)
-    boxes = (eyes.inside(box, sample.look.grid) for box in eyes.PAIRS["chelsea"]["the eyes"])
-    numbers, layer, place = eyes.best_head(seen, *boxes)
-    return float(numbers[0]), layer, place
+
+def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
+    import torch
+    from tqdm import tqdm
+
+    from workshop import views
+
+    made = views.prepare(views_folder, apart, APART, SIDE, APART_SEED)
+    list(tqdm(made, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
+    seen = views.read(views_folder)
+    shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]
+    with torch.no_grad():
+        alike = [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
+    return (
+        f"cosine of predicted and DINOv2's features, {len(shots)} photographs",
+        f"{statistics.mean(alike):.3f}",
+        "≥ 0.70",
+    )
 
 
 def from_run(folder: Path):
@@ -162,8 +242,8 @@ def main() -> None:
 
     from tqdm import tqdm
 
-    from playground import zoo
     from playground.assets import BUNDLED
+    from playground.models import zoo
     from playground.scenes import generate
     from playground.training import evaluate
 

@@ -1,8 +1,9 @@
-"""People for benchmarks/hold.py: real sessions over WebSockets against a server of the app.
+"""People for benchmarks/hold.py: each has a page of the app open, and asks the server as the browser's part does.
 
-Everybody clicks every five seconds, at a time of their own. An answer is there when its picture is, with its queries
-and keys; for a photograph in a large model that is the coarse first look. It is whole when the page's last run for it
-has ended. The clients run on the same cores as the server.
+Everybody clicks every five seconds, at a time of their own. An answer is there when its first picture could be painted:
+the queries and keys of the head on view; for a photograph in a large model those of the coarse first look. It is whole
+when all layers of the real look have come. Nobody's browser keeps anything here, so every click asks for all of it. The
+clients run on the same cores as the server.
 """
 
 from __future__ import annotations
@@ -12,104 +13,144 @@ import io
 import json
 import os
 import random
+import secrets
 import sys
 import time
 from pathlib import Path
-from uuid import uuid4
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.server import Server  # noqa: E402
-from browser.stranger import ask, form  # noqa: E402
 from PIL import Image  # noqa: E402
 from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 
-from playground.images import open_image  # noqa: E402
+from playground.pack import unpack  # noqa: E402
+from playground.pictures.images import open_image  # noqa: E402
 from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
 from playground.scenes import generate  # noqa: E402
 
 EVERY = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
 MOST = 2**28  # bytes of a message
-FOR_ANOTHER_RUN = ForwardMsg.FINISHED_EARLY_FOR_RERUN
+
+
+class Refused(RuntimeError):
+    """The server's sentence."""
 
 
 class Person:
-    """One session: opens the page, clicks on samples or drops photos, and waits for the answers. Those with the same
-    cookie are tabs of one browser."""
+    """One page: its WebSocket, over which Streamlit draws it once, and a connection for everything else. Those with the
+    same key are tabs of one browser."""
 
-    def __init__(self, url: str, words: str = "", cookie: str = ""):
-        self.url, self.words, self.page, self.lens, self.fragment = url, words, "", "", ""
-        self.cookie = cookie
-        self.said: list[str] = []
+    def __init__(self, url: str, words: str = "", key: str = ""):
+        self.url, self.words = url, dict(parse_qsl(words))
+        self.key = key or secrets.token_urlsafe(24)
         self.whole: list[float] = []  # seconds until each answer was whole
+        self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def open(self) -> None:
-        if not self.cookie:
-            _, headers = await asyncio.to_thread(ask, f"{self.url}/_stcore/health")
-            self.cookie = headers["set-cookie"].partition(";")[0]
-        self.cookies = {"Cookie": self.cookie, "X_Xsrftoken": self.cookie.partition("=")[2]}
         self.socket = await connect(
-            self.url.replace("http", "ws") + "/_stcore/stream",
-            subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE,
-            additional_headers={"Cookie": self.cookie},
+            self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=MOST,
+            open_timeout=PATIENCE,
         )  # fmt: skip
-        await self._run(BackMsg())
+        message = BackMsg()
+        message.rerun_script.query_string = urlencode(self.words)
+        await self.socket.send(message.SerializeToString())
+        async with asyncio.timeout(PATIENCE):
+            while ForwardMsg.FromString(await self.socket.recv()).WhichOneof("type") != "script_finished":
+                pass
 
     async def pick(self, sample: str) -> float:
-        return await self._trigger("pick", sample)
+        words = {"sample": sample} | ({"model": self.words["model"]} if "model" in self.words else {})
+        return await self._look(words, time.perf_counter())
 
     async def drop(self, jpeg: bytes, name: str) -> float:
-        """As the page does it: the file goes first, then the message that names it."""
-        began, file = time.perf_counter(), uuid4().hex
-        body, kind = form(jpeg, name)
-        url = f"{self.url}/_stcore/upload_file/{self.session}/{file}"
-        status, _ = await asyncio.to_thread(ask, url, "PUT", body, Content_Type=kind, **self.cookies)
-        if status != 204:
-            raise RuntimeError(f"the upload was answered {status}")
-        brought = time.perf_counter() - began
-        waited = await self._trigger("photo", {"name": name, "file": file, "stamp": time.time()})
-        self.whole[-1] += brought
-        return brought + waited
-
-    async def _trigger(self, event: str, value: object) -> float:
-        message = BackMsg()
-        message.rerun_script.fragment_id = self.fragment
-        message.rerun_script.widget_states.widgets.add(id=self.lens, json_value="{}")
-        state = message.rerun_script.widget_states.widgets.add()
-        state.id = f"$$STREAMLIT_INTERNAL_KEY_{self.lens}__events"
-        state.json_trigger_value = json.dumps([{"event": event, "value": value}])
-        return await self._run(message)
-
-    async def _run(self, message: BackMsg) -> float:
-        """Seconds until the answer to this message was there. It is heard to its end: the next one begins after it."""
-        message.rerun_script.page_script_hash = self.page
-        message.rerun_script.query_string = self.words
+        """As the page does it: the file goes first, then the questions about it."""
         began = time.perf_counter()
-        await self.socket.send(message.SerializeToString())
-        answered, there = False, None
+        found = json.loads(await self.ask("/api/pictures", "POST", jpeg, {"X-Playground-Name": name}))
+        words = {"mine": found["id"]} | ({"model": self.words["model"]} if "model" in self.words else {})
+        return await self._look(words, began)
+
+    async def _look(self, words: dict[str, str], began: float) -> float:
+        """Seconds until there was something to paint. All layers are fetched before this returns."""
+        trace = await self._trace(words)
+        if trace["first"]:
+            first = await self._trace({**words, "model": trace["model"], "first": "yes"})
+            await self._layers(first, heads="0")
+            there = time.perf_counter() - began
+            await self._layers(trace, heads="0", finer="yes")
+        else:
+            await self._layers(trace, heads="0")
+            there = time.perf_counter() - began
+        header, _ = unpack(await self._layers(trace))
+        for layer in range(header["layers"]):
+            if layer not in header["held"]:
+                await self._layers(trace, layers=str(layer))
+        self.whole.append(time.perf_counter() - began)
+        return there
+
+    async def _trace(self, words: dict[str, str]) -> dict:
+        trace = json.loads(await self.ask(f"/api/trace?{urlencode(words)}"))
+        return trace | {"words": {**words, "model": trace["model"]}}
+
+    async def _layers(self, trace: dict, **more: str) -> bytes:
+        detail = {"detail": str(trace["detail"])}
+        return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | more)}")
+
+    async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
+        """The body of the answer. Who has to wait asks again, as the page does."""
+        more = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
-                said = ForwardMsg.FromString(await self.socket.recv())
-                kind = said.WhichOneof("type")
-                if kind == "new_session":
-                    self.page, answered = said.new_session.page_script_hash, True
-                    self.session = said.new_session.initialize.session_id
-                elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "toast":
-                    self.said.append(said.delta.new_element.toast.body)
-                elif kind == "delta" and said.delta.new_element.WhichOneof("type") == "exception":
-                    raise RuntimeError(said.delta.new_element.exception.message)
-                elif kind == "delta" and said.delta.new_element.bidi_component.component_name == "attention_lens":
-                    self.lens, self.fragment = said.delta.new_element.bidi_component.id, said.delta.fragment_id
-                    there = there or time.perf_counter() - began
-                elif kind == "script_finished" and answered and said.script_finished != FOR_ANOTHER_RUN:
-                    self.whole.append(time.perf_counter() - began)
-                    return there or self.whole[-1]
+                status, head, data = await self._request(path, method, body, more)
+                if status != 202:
+                    break
+                await asyncio.sleep(json.loads(data)["again"] / 1e3)
+                more, body = (headers or {}) | {"X-Playground-Ticket": head["x-playground-ticket"]}, b""
+        if status >= 400:
+            raise Refused(f"{status}: {data[:300].decode(errors='replace')}")
+        return data
+
+    async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
+        host = urlsplit(self.url).netloc
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if method != "GET":
+            lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
+        for attempt in (1, 2):  # the server closes a connection that was idle for long
+            try:
+                if self._line is None:
+                    name, _, port = host.partition(":")
+                    self._line = await asyncio.open_connection(name, int(port), limit=2**20)
+                reader, writer = self._line
+                writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+                head = await reader.readuntil(b"\r\n\r\n")
+                break
+            except (OSError, asyncio.IncompleteReadError):
+                self._line = None
+                if attempt == 2:
+                    raise
+        first, *rest = head.decode().split("\r\n")
+        named = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
+        return int(first.split()[1]), named, await self._body(reader, named)
+
+    async def _body(self, reader: asyncio.StreamReader, named: dict[str, str]) -> bytes:
+        if "content-length" in named:
+            return await reader.readexactly(int(named["content-length"]))
+        pieces = []
+        while size := int(await reader.readline(), 16):  # in chunks
+            pieces.append(await reader.readexactly(size))
+            await reader.readline()
+        await reader.readline()
+        return b"".join(pieces)
 
     async def close(self) -> None:
+        if self._line:
+            self._line[1].close()
         await self.socket.close()
 
 

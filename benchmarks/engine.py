@@ -74,7 +74,7 @@ def one_large_image(who: str) -> dict:
         from transformers import ViTConfig, ViTModel
 
         peer = ViTModel(ViTConfig(attn_implementation="eager"), add_pooling_layer=False).eval()
-        from playground.images import model_input
+        from playground.pictures.images import model_input
 
         pixels = model_input(image, (LARGE, LARGE), (0.5,) * 3, (0.5,) * 3)
 

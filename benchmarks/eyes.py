@@ -1,11 +1,14 @@
-"""Do eyes find eyes? python benchmarks/eyes.py
+"""Do eyes find eyes? python benchmarks/eyes.py [MODEL or FILE …]
 
 In each photograph pairs of regions that belong together are marked by hand. Every patch of one region is asked whom it
 listens to in the rest of the picture, its own region and the patches around that left out. Two numbers, over both
 directions: how much of that attention the partner region takes, and how many of the patches *find* it, which means
-that at least three of the five strongest patches lie there. Each pair is answered by the head, of all layers, whose
-attention the partner takes most of. Among so many heads even a random network has one that leans the right way, so
-it stands beside, as does the partner's share of the picture, which is what blind attention would give it.
+that at least three of the five strongest patches lie there.
+
+One head answers all pairs of a photograph: the one that is best on the pairs of the *other* photographs. The filter
+without a network (playground/analysis/colour_nearness.py) stands beside, its two widths chosen in the same way; so does
+the partner's share of the picture, which is what blind attention would give it. The second table lets each pair choose
+its head. That is no measure: among so many heads even a random network has one that leans the right way.
 """
 
 import sys
@@ -13,12 +16,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import numpy as np
 import torch
+from PIL import Image
 
 import playground
-from playground import borrowed, samples
+from playground import samples
+from playground.analysis import colour_nearness
+from playground.models import borrowed
 
-MODELS = {"dinov2-small": {}, "bundled": {}, "DINOv2's shape, random": {"pretrained": False}}
+MODELS = ("dinov2-small", "bundled", "bundled-taught", "DINOv2's shape, random")
+FILTER = "filter"
 Box = tuple[float, float, float, float]  # top, left, bottom, right, as parts of height and width
 PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
     "chelsea": {
@@ -49,38 +57,107 @@ PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
 
 def main() -> None:
     borrowed.fetch([borrowed.DINOV2, *borrowed.PHOTOGRAPHS])
-    print(f"{'':34}{'area':>6}" + "".join(f"{name:>32}" for name in MODELS))
-    vits = {name: playground.load("dinov2-small" if how else name, device="cpu", **how) for name, how in MODELS.items()}
-    total: dict[str, list[torch.Tensor]] = {name: [] for name in MODELS}
+    tables = {name: answers(loaded(name)) for name in sys.argv[1:] or MODELS} | {FILTER: of_filter()}
+    titles = [f"{picture}: {what}" for picture, pairs in PAIRS.items() for what in pairs]
+    print("One head for each photograph, chosen on the other four\n")
+    show(titles, {name: elsewhere(table) for name, table in tables.items()})
+    print("\nFor each pair the head that is best for it\n")
+    show(titles, {name: for_itself(table) for name, table in tables.items()})
+
+
+def show(titles: list[str], found: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
+    """A line for each pair, then the means. `found`: (pairs, 2) numbers, and which candidate gave them."""
+    print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in found))
+    for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
+        line = f"{title:34}{area:6.1%}"
+        for name, (numbers, best) in found.items():
+            share, finds = numbers[pair].tolist()
+            line += f"{f'{share:.0%}, {finds:.0%} find it ({called(name, best[pair])})':>34}"
+        print(line)
+    for row, what in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
+        means = [mean_and_error(numbers[:, row]) for numbers, _ in found.values()]
+        print(f"{what:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
+
+
+def called(name: str, candidate: int) -> str:
+    if name == FILTER:
+        return "{:.2f}, {:.2f}".format(*colour_nearness.SETTINGS[candidate])
+    return "L{} h{}".format(*divmod(candidate, loaded(name).config.heads))
+
+
+def loaded(name: str):
+    how = {"pretrained": False} if name == MODELS[-1] else {}
+    return playground.load("dinov2-small" if how else name, device="cpu", **how)
+
+
+def answers(vit) -> list[torch.Tensor]:
+    """For each photograph (heads of all layers, pairs, 2)."""
+    found = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
-        image = playground.open_image(sample.path)
-        seen = {}
-        for name, vit in vits.items():
-            size = tuple(side * vit.config.patch_size for side in sample.look.grid)
-            seen[name] = playground.trace(vit, image, size=size)
-        for what, (one, other) in pairs.items():
-            regions = inside(one, sample.look.grid), inside(other, sample.look.grid)
-            area = torch.stack(regions).float().mean()
-            line = f"{picture + ': ' + what:34}{area:6.1%}"
-            for name in MODELS:
-                numbers, layer, head = best_head(seen[name], *regions)
-                total[name].append(numbers)
-                line += f"{f'{numbers[0]:.0%}, {numbers[1]:.0%} find it (L{layer} h{head})':>32}"
-            print(line)
-    means = {name: torch.stack(numbers).mean(dim=0) for name, numbers in total.items()}
-    print(f"{'mean of all pairs':40}" + "".join(f"{f'{m[0]:.0%}, {m[1]:.0%} find it':>32}" for m in means.values()))
+        size = tuple(side * vit.config.patch_size for side in sample.look.grid)
+        seen = playground.trace(vit, playground.open_image(sample.path), size=size)
+        first, every = len(seen.prefix), range(seen.heads)
+        rows = (seen.matrix(layer, head)[first:, first:] for layer in range(seen.layers) for head in every)
+        found.append(torch.stack([of_pairs(weights, pairs, sample.look.grid) for weights in rows]))
+    return found
 
 
-def best_head(seen, one: torch.Tensor, other: torch.Tensor) -> tuple[torch.Tensor, int, int]:
-    """The two numbers, (2,), of the head whose attention the partner takes most of; and which head that is."""
-    best = (torch.tensor([-1.0, 0.0]), 0, 0)
-    for layer in range(seen.layers):
-        for head in range(seen.heads):
-            weights = seen.matrix(layer, head)[len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
-            both = torch.cat([asked(weights, one, other), asked(weights, other, one)], dim=1)
-            best = max(best, (both.mean(dim=1), layer, head), key=lambda entry: entry[0][0])
-    return best
+def of_filter() -> list[torch.Tensor]:
+    """For each photograph (settings, pairs, 2): the same without a network."""
+    found = []
+    for picture, pairs in PAIRS.items():
+        sample = samples.named(picture)
+        grid = sample.look.grid
+        image = playground.open_image(sample.path).resize((14 * grid[1], 14 * grid[0]), Image.Resampling.BICUBIC)
+        both = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
+        rows = (torch.from_numpy(colour_nearness.weights(*both, a, b)) for a, b in colour_nearness.SETTINGS)
+        found.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
+    return found
+
+
+def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
+    """(pairs, 2): the two numbers of a head with these weights, (patches, patches)."""
+    numbers = []
+    for boxes in pairs.values():
+        one, other = (inside(box, grid) for box in boxes)
+        both = torch.cat([asked(weights, one, other), asked(weights, other, one)], dim=1)
+        numbers.append(both.mean(dim=1))
+    return torch.stack(numbers)
+
+
+def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
+    """(pairs, 2) of the candidate that the partner takes most of, on average over the pairs of the other photographs;
+    and which one that is, for each pair."""
+    numbers, best = [], []
+    for here, table in enumerate(tables):
+        others = torch.cat([other[:, :, 0] for there, other in enumerate(tables) if there != here], dim=1)
+        choice = int(others.mean(dim=1).argmax())
+        numbers.append(table[choice])
+        best += [choice] * table.shape[1]
+    return torch.cat(numbers), best
+
+
+def for_itself(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
+    """The same of the candidate that is best for the very pair."""
+    every = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
+    best = every[:, :, 0].argmax(dim=0)  # (pairs,)
+    return every[best, torch.arange(len(best))], best.tolist()
+
+
+def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
+    """The mean over pairs, and its standard error."""
+    return float(numbers.mean()), float(numbers.std() / len(numbers) ** 0.5)
+
+
+def areas() -> list[float]:
+    """Of each pair, the mean share of the picture that a region covers."""
+    found = []
+    for picture, pairs in PAIRS.items():
+        for boxes in pairs.values():
+            regions = [inside(box, samples.named(picture).look.grid) for box in boxes]
+            found.append(float(torch.stack(regions).float().mean()))
+    return found
 
 
 def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
@@ -95,7 +172,7 @@ def asked(weights: torch.Tensor, here: torch.Tensor, there: torch.Tensor) -> tor
     grown = torch.nn.functional.max_pool2d(here[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[here.flatten()].clone()  # (patches here, patches)
     rows[:, (grown & ~there | here).flatten()] = 0
-    taken = rows[:, there.flatten()].sum(dim=-1) / rows.sum(dim=-1)
+    taken = rows[:, there.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(min=1e-9)  # narrow filters may leave nothing
     strongest = rows.topk(5, dim=-1).indices  # (patches here, 5)
     return torch.stack([taken, (there.flatten()[strongest].sum(dim=-1) >= 3).float()])
 

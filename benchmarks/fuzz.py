@@ -22,8 +22,8 @@ from fuzz import addresses, cifar_folders, for_each, images, packs  # noqa: E402
 
 from playground.assets import PACKS, TIMELAPSE  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
-from playground.images import open_image  # noqa: E402
-from playground.serving import address, session  # noqa: E402
+from playground.pictures.images import open_image  # noqa: E402
+from playground.serving import chosen  # noqa: E402
 from playground.tracing import Trace  # noqa: E402
 from playground.training import datasets, timelapse  # noqa: E402
 
@@ -41,8 +41,7 @@ def one_picture(data: bytes) -> str:
 
 
 def one_address(words: dict[str, str]) -> str:
-    _, trouble = session.start(*address.read(words))
-    return "said what was wrong" if trouble else "gave a page"
+    return _refused_or(lambda: chosen.read(words, None))
 
 
 def one_pack(data: bytes) -> str:
@@ -74,7 +73,7 @@ def _refused_or(read: Callable[[], object]) -> str:
 KINDS = {  # title -> (examples: given to a function, what is done with one)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
     "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], one_address),
-    "packs": (partial(for_each, packs((PACKS / "flock.pack").read_bytes())), one_pack),
+    "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), one_pack),
     "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), one_timelapse),
     "folders of CIFAR": (partial(for_each, cifar_folders()), one_folder),
 }

@@ -1,8 +1,10 @@
 """The gallery: every layout of `python -m playground figure`, with the command that makes each.
 
 python benchmarks/gallery.py      # writes assets/readme/gallery/: pictures of moderate size, and a page that shows them
+python benchmarks/gallery.py --folder build/gallery heads.png      # some of them, elsewhere
 """
 
+import argparse
 import shlex
 import sys
 from pathlib import Path
@@ -82,18 +84,23 @@ def line(name: str, options: str) -> list[str]:
     return ["figure", *shlex.split(options), *dots, "-o", name]
 
 
-def draw() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
+def draw(folder: Path, names: list[str]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     parts = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
-    for name, (title, asked) in FIGURES.items():
+    for name in names:
+        title, asked = FIGURES[name]
         options = found(asked)
-        if main(line(str(FOLDER / name), options)):
+        if main(line(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
-        print(f"{name:16} {(FOLDER / name).stat().st_size / 1000:.0f} kB")
+        print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")
         command = shlex.join(["python", "-m", "playground", *line(name, options)])
         parts += [f"## {title}", f"![{title}]({name})", f"```\n{command}\n```"]
-    (FOLDER / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    draw()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join(FIGURES)}")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    draw(asked.folder, asked.names or list(FIGURES))

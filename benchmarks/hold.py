@@ -30,7 +30,7 @@ from browser.server import Server  # noqa: E402
 from browser.test_proxy import NGINX, Proxy  # noqa: E402
 from crowd import crowd, drawn_photos, real_photos  # noqa: E402
 
-from playground import borrowed  # noqa: E402
+from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
 MOST_P95 = 1.0  # seconds

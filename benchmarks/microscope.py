@@ -138,7 +138,7 @@ def first_picture(chromium: Browser, url: str) -> float:
     visitor = Visitor(chromium, url)
     visitor.context.add_init_script(PAINTED)
     visitor.page.goto(url, wait_until="commit")
-    ms = visitor.page.wait_for_function("window.paintedAt", timeout=PATIENCE).json_value()
+    ms = visitor.page.wait_for_function("() => window.paintedAt", timeout=PATIENCE).json_value()
     visitor.close()
     return ms
 

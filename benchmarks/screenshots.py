@@ -4,6 +4,7 @@ They show the photographs and DINOv2, which `python -m playground download dinov
 `python -m playground prepare` have to have brought.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from browser.chromium import find, install  # noqa: E402
 from browser.server import serving  # noqa: E402
 from browser.visitor import LAUNCH, Visitor  # noqa: E402
 
-from playground import borrowed  # noqa: E402
+from playground.models import borrowed  # noqa: E402
 
 FOLDER = ROOT / "assets" / "readme"
 DESK = {"viewport": {"width": 1280, "height": 720}, "device_scale_factor": 1.5}
@@ -25,44 +26,54 @@ CAT = {"sample": "chelsea"}
 EYE = (11, 23)  # a patch of one eye of the cat, in samples.py's grid
 
 
-def shoot(chromium: Browser, url: str, name: str, address: dict, patch=EYE, act=None, **options) -> None:
-    visitor = Visitor(chromium, url, **{**DESK, **options}).open(address)
+SHOTS = {  # a file's name -> the address, the patch that is pointed at, the browser
+    "microscope": (CAT, EYE, DESK),
+    "dark": (CAT | {"draw": "light"}, EYE, {**DESK, "color_scheme": "dark"}),
+    "off": (CAT | {"curtain": "0.55"}, EYE, DESK),
+    "wall": (CAT | {"beside": "wall"}, EYE, DESK),
+    "compare": ({"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7), DESK),
+    "phone": (CAT, EYE, PHONE),
+}
+PAGES = ["training"]
+
+
+def shoot(chromium: Browser, url: str, file: Path) -> None:
+    address, patch, options = SHOTS[file.stem]
+    visitor = Visitor(chromium, url, **options).open(address)
     if options.get("has_touch"):
         visitor.page.touchscreen.tap(*visitor.place(patch))
     else:
         visitor.hover(patch)
-    if act:
-        act(visitor)
     visitor.page.evaluate("document.fonts.ready")
     visitor.page.wait_for_timeout(1200)  # Streamlit's own transitions
     visitor.until()
-    visitor.page.screenshot(path=FOLDER / f"{name}.png")
+    visitor.page.screenshot(path=file)
     visitor.check()
     visitor.close()
-    print(f"{name}.png  {(FOLDER / f'{name}.png').stat().st_size / 1000:.0f} kB")
 
 
-def shoot_page(chromium: Browser, url: str, page: str) -> None:
+def shoot_page(chromium: Browser, url: str, file: Path) -> None:
     visitor = Visitor(chromium, url, **DESK).open()
-    visitor.page.goto(f"{url}/{page}")
+    visitor.page.goto(f"{url}/{file.stem}")
     visitor.page.get_by_text("Next: ").wait_for()
     visitor.page.wait_for_timeout(5000)  # charts and moments
-    visitor.page.screenshot(path=FOLDER / f"{page}.png")
+    visitor.page.screenshot(path=file)
     visitor.close()
 
 
 def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join([*SHOTS, *PAGES])}")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
     path = find() or install()
     with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
-        chromium, url = playwright.chromium.launch(executable_path=path, args=LAUNCH), server.url
-        shoot(chromium, url, "microscope", CAT)
-        shoot(chromium, url, "dark", CAT | {"draw": "light"}, color_scheme="dark")
-        shoot(chromium, url, "off", CAT | {"curtain": "0.55"})
-        shoot(chromium, url, "wall", CAT | {"beside": "wall"})
-        shoot(chromium, url, "compare", {"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7))
-        shoot(chromium, url, "phone", CAT, **PHONE)
-        shoot_page(chromium, url, "training")
+        chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
+        for name in asked.names or [*SHOTS, *PAGES]:
+            file = asked.folder / f"{name}.png"
+            (shoot_page if name in PAGES else shoot)(chromium, server.url, file)
+            print(f"{file.name}  {file.stat().st_size / 1000:.0f} kB", flush=True)
         chromium.close()
 
 

@@ -28,7 +28,7 @@ from browser.own_picture import HAND_OVER  # noqa: E402
 from browser.server import Server, serving  # noqa: E402
 from browser.visitor import LAUNCH, Visitor  # noqa: E402
 
-from playground import borrowed  # noqa: E402
+from playground.models import borrowed  # noqa: E402
 from playground.samples import named, samples  # noqa: E402
 
 SIDES = (4032, 2688)

@@ -18,8 +18,8 @@ def main() -> None:
     import torch
     from tqdm import tqdm
 
-    from playground import timm_models
-    from playground.checkpoints import from_eva
+    from playground.models import timm_models
+    from playground.models.checkpoints import from_eva
     from playground.vit import VisionTransformer
 
     names, reasons = timm.list_models(["vit_*", "deit*"]), Counter()
@@ -40,8 +40,8 @@ def offers() -> dict[str, dict]:
     """Read by the app, which would otherwise have to wait for timm's import before it could list them."""
     from timm.models import get_pretrained_cfg
 
-    from playground import zoo
-    from playground.names import plain_name, suits
+    from playground.models import zoo
+    from playground.models.names import plain_name, suits
 
     facts = {}
     for name, good_for in zoo.CURATED.items():

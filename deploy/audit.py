@@ -64,15 +64,16 @@ def bound_trouble(wanted: Requirement, tried: str) -> str | None:
 
 
 def imported() -> set[str]:
-    """The modules that the app's files name, also inside functions."""
+    """The modules that the app's and the workshop's files name, also inside functions."""
     names = set()
-    for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("playground/**/*.py")):
+    files = (file for folder in ("pages", "playground", "workshop") for file in ROOT.glob(f"{folder}/**/*.py"))
+    for file in (ROOT / "app.py", *files):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"playground"}
+    return names - set(sys.stdlib_module_names) - {"playground", "workshop"}
 
 
 def unlisted(wanted: list[Requirement]) -> list[str]:

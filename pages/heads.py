@@ -10,7 +10,6 @@ here = lesson.begin(
     "heads",
     "A layer asks several questions at once: every **head** has its own queries, keys and values. One idea at a time:",
     heads.SETTINGS,
-    exports="atlas",
 )
 seen = traces.trace(here.picture, here.wish, here.own)
 match lesson.steps(heads.STEPS):

@@ -3,7 +3,7 @@
 from playground.ui import lesson
 from playground.ui.lessons import scale, scale_answer, scale_model, scale_row, scale_rows
 
-here = lesson.begin("scale", scale.IDEA, scale.SETTINGS, exports="curves")
+here = lesson.begin("scale", scale.IDEA, scale.SETTINGS)
 match lesson.steps(scale.STEPS):
     case "row":
         if scale_row.guess_spread():

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from playground.errors import PlaygroundError
     from playground.face import trace
     from playground.figures.notebook import figure, save, show
-    from playground.images import open_image
+    from playground.models.zoo import load
+    from playground.pictures.images import open_image
     from playground.tracing import Trace
-    from playground.zoo import load
 
 __all__ = ["PlaygroundError", "Trace", "__version__", "figure", "load", "open_image", "save", "show", "trace"]
 
@@ -29,8 +29,8 @@ _HOME = {  # where each name lives
     "PlaygroundError": "errors",
     "Trace": "tracing",
     "figure": "figures.notebook",
-    "load": "zoo",
-    "open_image": "images",
+    "load": "models.zoo",
+    "open_image": "pictures.images",
     "save": "figures.notebook",
     "show": "figures.notebook",
     "trace": "face",

@@ -11,7 +11,8 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -113,24 +114,27 @@ def _parser() -> argparse.ArgumentParser:
     download.set_defaults(run=_download)
 
     prepare = commands.add_parser(
-        "prepare", help="trace the fetched photographs now, so that they are shown at once when the app starts"
+        "prepare", help="trace the samples now, so that each is shown at once when it is chosen"
     )
     prepare.set_defaults(run=_prepare)
 
     photographs = commands.add_parser(
-        "photographs", help="fetch the photographs that the bundled model learned from, out of Debian's packages"
+        "photographs",
+        help="from a checkout: fetch the photographs that the bundled model learned from, out of Debian's packages",
     )
     photographs.add_argument("folder", metavar="DIR", type=Path, help="for train --photographs DIR")
     photographs.set_defaults(run=_photographs)
 
-    train = commands.add_parser("train", help="train the bundled models again, from nothing; or one on your pictures")
+    train = commands.add_parser(
+        "train", help="from a checkout: train the bundled models again, from nothing; or one on your pictures"
+    )
     train.add_argument(
         "--data", metavar="DIR", help="CIFAR-10's binary files, or one folder of pictures per class, instead of scenes"
     )
     train.add_argument(
         "--photographs",
         metavar="DIR",
-        help="the bundled model, which nobody tells where to look (playground/training/PHOTOGRAPHS.md); without: the "
+        help="the bundled model, which nobody tells where to look (workshop/PHOTOGRAPHS.md); without: the "
         "one that is told, on drawn scenes",
     )
     train.add_argument(
@@ -154,6 +158,20 @@ def _parser() -> argparse.ArgumentParser:
 # Each command's code is imported when it is asked for: the help does not wait for torch.
 
 
+@contextmanager
+def _only_in_a_checkout() -> Iterator[None]:
+    """Wraps an import from workshop/, which lies beside the package and is never installed with it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "workshop":
+            raise
+        raise PlaygroundError(
+            "This command is not in the installed package: get the repository, and run it there as "
+            "`python -m playground`."
+        ) from None
+
+
 def _app(options: argparse.Namespace) -> None:
     from playground.ui.launch import launch
 
@@ -161,19 +179,20 @@ def _app(options: argparse.Namespace) -> None:
 
 
 def _models(options: argparse.Namespace) -> None:
-    from playground.catalogue import list_models
+    from playground.models.catalogue import list_models
 
     list_models(options.pattern)
 
 
 def _download(options: argparse.Namespace) -> None:
-    from playground.catalogue import download
+    from playground.models.catalogue import download
 
     download(options.names, options.compare)
 
 
 def _photographs(options: argparse.Namespace) -> None:
-    from playground.training.gather import gather
+    with _only_in_a_checkout():
+        from workshop.gather import gather
 
     pictures, things = gather(options.folder)
     print(f"{options.folder} holds {pictures} photographs and {things} cut-out things")
@@ -185,11 +204,12 @@ def _prepare(options: argparse.Namespace) -> None:
     from playground.serving.prepared import prepare
 
     made = prepare(tqdm)
-    print(f"prepared: {', '.join(made)}" if made else "every photograph was prepared already")
+    print(f"prepared: {', '.join(made)}" if made else "every sample was prepared already")
 
 
 def _train(options: argparse.Namespace) -> None:
-    from playground.training import terminal
+    with _only_in_a_checkout():
+        from workshop import terminal
 
     folders = (options.data, options.photographs, options.out)
     data, photographs, out = (None if name is None else Path(name).expanduser() for name in folders)

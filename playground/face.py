@@ -10,11 +10,11 @@ from PIL import Image
 
 from playground import tracing
 from playground.errors import PlaygroundError
-from playground.images import Source, open_image
+from playground.models.zoo import load
+from playground.pictures.images import Source, open_image
 from playground.samples import named
 from playground.tracing import Scale, Trace
 from playground.vit import VisionTransformer
-from playground.zoo import load
 
 
 def trace(

@@ -1,15 +1,15 @@
 """The sample pictures: their names, what to look for in them, and their files.
 
-Photographs are downloaded (playground/borrowed.py); drawings are part of the repository. `python -m playground.samples`
-draws those again from playground/scenes/compositions.py.
+Photographs are downloaded (playground/models/borrowed.py); drawings are part of the repository. `python -m
+playground.samples` draws those again from playground/scenes/compositions.py.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from playground import borrowed
 from playground.assets import SAMPLES as FOLDER
 from playground.errors import PlaygroundError
+from playground.models import borrowed
 
 HEIGHT = 768
 QUALITY = 90

@@ -21,9 +21,10 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import images, pack_schema
+from playground import pack_schema
 from playground.errors import PlaygroundError
-from playground.pack import eight_bits, from_eight_bits, pack, unpack
+from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
+from playground.pictures import images
 from playground.vit import QKV, Config, Rotation, VisionTransformer
 
 MOST_TOKENS = 16_384
@@ -374,12 +375,6 @@ class Trace:
         if self.vit is None:
             raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
         return self.vit
-
-
-def upper_layer(layers: int) -> int:
-    """The layer that is shown by default: two thirds of the way up, where heads tend to look at objects. The same rule
-    stands in microscope/core/view.js."""
-    return 2 * layers // 3
 
 
 def softmax_rows(q: Tensor, k: Tensor, scale: float) -> Tensor:

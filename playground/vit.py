@@ -88,7 +88,7 @@ Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angle
 
 
 class Told(NamedTuple):
-    """A head whose attention weights were asked for by a loss during training: see told.py."""
+    """A head whose attention weights were asked for by a loss during training: see models/told_heads.py."""
 
     layer: int
     head: int
@@ -179,8 +179,10 @@ class MLP(nn.Module):
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        # At most 1,024 tokens at a time: each is computed separately, so the numbers are the same in less memory.
-        return torch.cat([self.each(tokens) for tokens in x.split(1024, dim=1)], dim=1)
+        if x.shape[1] <= 1024:
+            return self.each(x)
+        # Of many tokens 512 at a time: each is computed separately, so the numbers are the same in less memory.
+        return torch.cat([self.each(tokens) for tokens in x.split(512, dim=1)], dim=1)
 
     def each(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated

@@ -1,3 +1,4 @@
+import os
 from contextlib import ExitStack
 
 import pytest
@@ -7,6 +8,11 @@ pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
     *("figure_files", "fuzz", "hostile", "pictures", "tiny_runs", "waiting"),
 )
+
+# Several processes of tests share the cores. Were each to use them all, torch's threads would wait for one another
+# busily, which takes twice the time; servers and commands that tests start inherit the number.
+if processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(processes))))
 
 import torch  # noqa: E402
 import witnesses  # noqa: E402
@@ -20,6 +26,13 @@ LONG = ("test_wheel.py", "test_setup.py", "test_exercises.py", "test_guesses.py"
 def pytest_collection_modifyitems(items):
     """Files with the longest tests come first, so that at the end no process waits for another one's last file."""
     items.sort(key=lambda item: item.path.name not in LONG)
+
+
+def pytest_generate_tests(metafunc):
+    """A set has another order in each process: those of xdist would then collect different tests."""
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        if isinstance(mark.args[1], set | frozenset):
+            pytest.fail(f"{mark.args[0]} takes its values from a set, which has no order: sort it", pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -70,14 +83,16 @@ def seen(small, picture):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """One browser for all tests."""
+    """One browser for all tests; TEST_BROWSER=firefox takes Playwright's Firefox instead."""
     from browser.chromium import find, install
     from browser.visitor import LAUNCH
     from playwright.sync_api import sync_playwright
 
-    path = find() or install()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=LAUNCH)
+        if os.environ.get("TEST_BROWSER") == "firefox":
+            browser = playwright.firefox.launch()
+        else:
+            browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         yield browser
         browser.close()
 
@@ -111,8 +126,8 @@ def nothing_fetched(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def really_here():
     """Downloads what is borrowed, once for all tests; if that fails, the test is skipped with the reason."""
-    from playground import borrowed
     from playground.errors import PlaygroundError
+    from playground.models import borrowed
 
     def fetched(group: str):
         try:

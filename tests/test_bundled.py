@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from playground import zoo
 from playground.assets import ASSETS, SHIPPED
+from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.labels import LABELS
 from playground.training import evaluate

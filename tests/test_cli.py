@@ -55,6 +55,18 @@ def test_what_is_wrong_is_one_sentence_and_exit_code_2(file, capsys, change, sen
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
+def test_an_installed_package_says_that_it_has_no_workshop(command, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("workshop", "workshop.gather", "workshop.terminal"):
+        monkeypatch.setitem(sys.modules, name, None)  # as where it can't be found
+    assert main(command) == 2
+    said = capsys.readouterr().err.strip()
+    assert "not in the installed package" in said
+    assert "\n" not in said
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_that_is_no_image_is_refused(tmp_path, capsys):
     (tmp_path / "notes.jpg").write_text("not a picture")
     assert main(["figure", str(tmp_path / "notes.jpg"), "-o", "x.png"]) == 2
@@ -92,7 +104,7 @@ def test_the_examples_of_the_help_can_be_typed():
 
 
 def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_here, tmp_path, monkeypatch, capsys):
-    from playground import borrowed, zoo
+    from playground.models import borrowed, zoo
 
     really_here("dinov2-small")
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(borrowed.cache_folder()))

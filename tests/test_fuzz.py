@@ -5,8 +5,8 @@ from fuzz import addresses, cifar_folders, for_each, images, packs
 
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
-from playground.images import open_image
-from playground.serving import address, session
+from playground.pictures.images import open_image
+from playground.serving import address, chosen
 from playground.tracing import Trace
 from playground.training import datasets, timelapse
 
@@ -21,13 +21,18 @@ def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
     assert 0 < opened < 150  # the mutations are neither harmless nor hopeless
 
 
-def test_a_mutated_address_gives_a_page():
+def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
+    refused = []
     for words in addresses(150):
-        page, view = address.read(words)
-        here, trouble = session.start(page, view)
-        assert trouble is None or trouble.endswith((".", "!"))
-        assert here.words().items() >= view.items()
-        assert not here.picture.name.startswith(("/", "."))
+        for said in (words, address.read(words)[0]):  # as a route gets it, and as a page does
+            try:
+                picture, wish = chosen.read(said, None)
+            except PlaygroundError as error:
+                refused.append((str(error), words))
+            else:
+                assert not picture.name.startswith(("/", ".")), words
+                assert wish.detail in (1, 2, 3, 4), words
+    assert [pair for pair in refused if not pair[0].endswith((".", "!"))] == []
 
 
 @pytest.mark.parametrize("words", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)

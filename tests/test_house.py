@@ -11,20 +11,20 @@ import playground
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
     ("errors", "version", "assets", "positions"),
-    ("vit", "pack", "decoding", "onnx_file", "names"),
-    ("checkpoints", "told"),
-    ("borrowed", "timm_models"),
-    ("images", "zoo"),
-    ("tracing", "catalogue"),
-    ("analysis", "lessons", "scenes"),
-    ("samples",),
+    ("vit", "pack", "pack_schema"),
+    ("pictures", "models", "scenes"),
+    ("tracing", "samples"),
+    ("analysis", "lessons"),
     ("face", "figures", "training"),
     ("serving",),
     ("ui",),
-    ("pages",),
+    ("pages", "app", "workshop"),
+    ("playground", "__main__"),  # what Python's users import, and the command line
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-KNOW_SCENES = {"samples", "training"}
+KNOW_SCENES = {"samples", "training", "workshop"}
+MOST_ON_TOP = 16  # modules beside the rooms, in playground/ itself
+MOST = {"rooms": 28, "floors": 10, "arrows": 115}  # arrows: from a room to one that it imports
 BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
     "drawing": {"core"},
@@ -35,8 +35,9 @@ BROWSER = {  # what each room of the microscope may import besides itself
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the app by its name; a room's __init__ by the name of the room."""
-    files = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
+    """Every module of the app and of the workshop by its name; a room's __init__ by the name of the room."""
+    inside = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
+    files = [ROOT / "app.py", *inside]
     dotted = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
     return {name.removesuffix(".__init__"): file for name, file in dotted.items()}
 
@@ -85,30 +86,51 @@ def between_rooms(needs: dict[str, set[str]], room_of) -> dict[str, set[str]]:
 # Python
 
 
+def test_every_module_has_a_floor():
+    unknown = {name for name in MODULES if room(name) not in FLOOR}
+    assert not unknown, f"add these to FLOORS: {sorted(unknown)}"
+    empty = FLOOR.keys() - {room(name) for name in MODULES}
+    assert not empty, f"FLOORS names what is not there: {sorted(empty)}"
+
+
+def test_the_house_is_small_enough_to_be_known():
+    rooms = between_rooms(NEEDS, room)
+    found = {"rooms": len(rooms), "floors": len(FLOORS), "arrows": sum(map(len, rooms.values()))}
+    plan = "\n".join(f"{one}: {', '.join(sorted(wanted))}" for one, wanted in sorted(rooms.items()))
+    assert all(found[what] <= most for what, most in MOST.items()), f"{found} of at most {MOST}\n{plan}"
+
+
+def test_few_modules_lie_outside_of_the_rooms():
+    on_top = sorted(file.name for file in (ROOT / "playground").glob("*.py"))
+    assert len(on_top) <= MOST_ON_TOP, on_top
+
+
 def test_imports_point_down():
     wrong = [
         f"{name} imports {other}"
         for name, wanted in NEEDS.items()
         for other in wanted
-        if (here := FLOOR.get(room(name))) is not None
-        and room(other) != room(name)
-        and FLOOR.get(room(other), -1) >= here
+        if room(other) != room(name) and FLOOR[room(other)] >= FLOOR[room(name)]
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_samples_and_training_know_scenes():
+def test_only_samples_training_and_the_workshop_know_scenes():
     wrong = [name for name, wanted in NEEDS.items() if any(room(other) == "scenes" for other in wanted)]
     assert {room(name) for name in wrong} <= {"scenes", *KNOW_SCENES}, wrong
 
 
 def test_no_circle_between_rooms():
-    rooms = {name: wanted for name, wanted in between_rooms(NEEDS, room).items() if name != "playground"}
-    assert not circle(rooms)
+    assert not circle(between_rooms(NEEDS, room))
 
 
 def test_no_circle_between_files():
     assert not circle(NEEDS)
+
+
+def test_only_the_command_line_and_the_workshop_itself_import_the_workshop():
+    users = {name for name, wanted in NEEDS.items() if any(room(other) == "workshop" for other in wanted)}
+    assert {name for name in users if room(name) != "workshop"} == {"playground.__main__"}
 
 
 def test_nothing_in_the_house_imports_the_face():
@@ -141,7 +163,9 @@ def test_the_face_lists_its_names():
     assert {"load", "open_image", "trace", "show", "figure", "save", "Trace", "PlaygroundError"} <= set(dir(playground))
 
 
-@pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) in set(FLOOR) - {"ui", "pages"}))
+@pytest.mark.parametrize(
+    "name", sorted(name for name in MODULES if room(name) in FLOOR.keys() - {"app", "ui", "pages"})
+)
 def test_only_ui_and_pages_know_streamlit(name):
     assert not any(other.split(".")[0] == "streamlit" for other in imported(MODULES[name]))
 

@@ -12,7 +12,7 @@ import pytest
 from browser.server import Server
 from browser.visitor import LOST, Visitor
 
-from playground import borrowed
+from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, start_patch
 
 ROOT = Path(__file__).parent.parent

@@ -162,7 +162,7 @@ def test_a_rectangular_picture_keeps_its_shape_and_its_order_of_patches(small, p
 
 
 def test_the_picture_of_a_trace_is_what_the_model_saw(seen, picture):
-    from playground.images import displayed
+    from playground.pictures.images import displayed
 
     assert seen.image.tobytes() == displayed(picture, (64, 64)).tobytes()
 

@@ -17,7 +17,7 @@ import pytest
 # One of them needs a browser, and the others wait for the same wheel: it is built once
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parent.parent
-ELSEWHERE = {"prepare", "download", "photographs", "train"}  # commands that need a network or what it brought, or hours
+ELSEWHERE = {"prepare", "download"}  # commands that need a network or what it brought
 
 
 def run(*command, cwd: Path) -> str:
@@ -59,6 +59,12 @@ def scripts(wheel, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("empty")
+
+
+def test_the_wheel_has_at_most_21_megabytes(wheel):
+    largest = sorted(((one.compress_size, one.filename) for one in zipfile.ZipFile(wheel).infolist()), reverse=True)[:8]
+    said = "\n".join(f"{size / 1e6:6.2f} MB  {name}" for size, name in largest)
+    assert wheel.stat().st_size <= 21e6, f"{wheel.stat().st_size / 1e6:.2f} MB, most of it\n{said}"
 
 
 def tracked(folder: str) -> set[str]:
@@ -106,6 +112,13 @@ def test_every_command_of_the_readme_works_in_an_empty_folder(scripts, empty, tm
     assert "dinov2" in said
 
 
+@pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
+def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts, empty, command):
+    done = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "not in the installed package" in done.stderr
+
+
 def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
     (code,) = blocks("python")
     (tmp_path / "readme.py").write_text(code)
@@ -147,7 +160,7 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         assert visitor.lock((3, 4))["query"] == "3,4"
         backdrop = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
         assert backdrop == "rgb(19, 19, 24)"  # of theme.dark in .streamlit/config.toml
-        links = visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink")
+        links = visitor.unfold("pages").get_by_role("link")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source
         visitor.page.get_by_text("attention_by_hand").first.wait_for()
         visitor.check()  # while its server still runs

@@ -2,9 +2,8 @@
 
 A score q·k is a sum of d_k products. If the numbers in q and k are independent, with mean 0 and variance 1, the score's
 standard deviation is √d_k: it grows with d_k, and a softmax of widely spread scores puts nearly all weight on one key.
-The queries and keys of a trained model are not independent; `sharpness` measures how far apart their scores really are.
- `experiment` draws such rows at
-many widths; the functions below measure a row; `sharpness` measures those of a real model.
+`experiment` draws such rows at many widths, and the functions below measure a row. The queries and keys of a trained
+model are not independent: `sharpness` measures how far apart their scores really are.
 
 All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
 """

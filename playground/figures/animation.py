@@ -58,10 +58,7 @@ def animate(
 def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     """What each picture shows, and for how many milliseconds."""
     kind, _, places = (spec.sweep or "").partition(":")
-    if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
-        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
-    if not moves(spec, kind):
-        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
+    check(spec, kind)
     if kind == "layers" and not places:
         return [(replace(spec, layer=layer), LAYER) for layer in range(seen.layers)]
     if kind == "scale" and not places:
@@ -69,6 +66,16 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     if kind == "patches" and places:
         return _walking(spec, seen, places)
     raise PlaygroundError(f"A sweep is layers, scale, or patches:0,0-7,5-13,13; not {spec.sweep!r}.")
+
+
+def check(spec: Spec, kind: str) -> None:
+    """Says why such a sweep would show nothing."""
+    if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
+        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
+    if not moves(spec, kind):
+        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
+    if kind == "scale" and (spec.whole or spec.layout == "scale"):
+        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
 
 
 def moves(spec: Spec, kind: str) -> bool:
@@ -82,8 +89,6 @@ def moves(spec: Spec, kind: str) -> bool:
 
 def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
     """From the scale to none in even ratios, and back."""
-    if spec.whole or spec.layout == "scale":
-        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
     ratios = [seen.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
     between = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in ratios]
     return [(replace(spec, scale="on"), HOLD), *between, (replace(spec, scale="off"), HOLD), *between[::-1]]

@@ -12,9 +12,9 @@ from playground import figures
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
 from playground.figures import command_line, naming, picture_files
-from playground.figures.idle import idle
 from playground.figures.manifest import Manifest
 from playground.figures.spec import POOLED, Spec
+from playground.figures.unused_options import unused
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
 HTML = ".html"
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     spec = _spec(options)
     _check(spec, options)
     if spec.layout == "curves":
-        print(_written(Path(options.output), spec))
+        print(_write(Path(options.output), spec))
         return 0
     return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
 
@@ -77,7 +77,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
         html.check(spec)
         return
-    for name, why in idle(spec).items():
+    for name, why in unused(spec).items():
         given = getattr(options, name) if name in command_line.FLAGS else None
         if given is not None and given != command_line.DEFAULTS[name]:
             raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
@@ -164,7 +164,7 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 # And making them ------------------------------------------------------------------------------------------------------
 
 
-def _written(path: Path, spec: Spec, *subject, **others) -> Path:
+def _write(path: Path, spec: Spec, *subject, **others) -> Path:
     """A picture, the numbers that it would show, or its caption."""
     if path.suffix.lower() in (".txt", ".tex"):
         from playground.figures import caption_files
@@ -242,7 +242,7 @@ class _Many:
             return self._interactive(path, spec, seen, image)
         if spec.sweep:
             return figures.animate(path, spec, seen, image, self._frames, **others)
-        return _written(path, spec, seen, image, **others)
+        return _write(path, spec, seen, image, **others)
 
     def _frames(self, frames):
         from tqdm import tqdm

@@ -19,7 +19,7 @@ _NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) ([\w$]
 
 
 @cache
-def bundle(entry: str = "shell/streamlit.js") -> str:
+def bundle(entry: str) -> str:
     """The entry module and all it imports, as one ES module. Only `export default` stays an export.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.

@@ -10,8 +10,8 @@ from playground.figures.light import MASS
 from playground.figures.maps import Map, is_even
 from playground.figures.prints import is_lit
 from playground.figures.spec import POOLED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
-from playground.names import plain_name
-from playground.told import told
+from playground.models.names import plain_name
+from playground.models.told_heads import told
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

@@ -9,8 +9,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.figures.idle import idle
 from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
+from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
@@ -128,11 +128,11 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
     parts = ["python", "-m", "playground", "figure", *([_path(spec.image)] if spec.image else [])]
-    left_out = {} if Path(output).suffix.lower() == ".html" else idle(spec)  # in an .html everything can be chosen
+    left_out = {} if Path(output).suffix.lower() == ".html" else unused(spec)  # in an .html everything can be chosen
     for name, flag in FLAGS.items():
         if name in left_out:
             continue
-        text = _written(spec, name)
+        text = _as_typed(spec, name)
         if isinstance(DEFAULTS[name], bool):
             parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
@@ -144,7 +144,7 @@ def _default(spec: Spec, name: str) -> object:
     return spec.look.head if name == "head" and spec.look else DEFAULTS[name]
 
 
-def _written(spec: Spec, name: str) -> str | None:
+def _as_typed(spec: Spec, name: str) -> str | None:
     value = getattr(spec, name)
     if isinstance(value, bool):
         return FLAGS[name] if value else FLAGS[name].replace("--", "--no-")

@@ -9,7 +9,6 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from playground.figures import captions, naming
-from playground.figures.asked import Subject
 from playground.figures.curves import curves
 from playground.figures.layouts import Content, content
 from playground.figures.maps import Domain
@@ -18,6 +17,7 @@ from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
 from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
 from playground.figures.spec import Spec
+from playground.figures.which_maps import Subject
 
 if TYPE_CHECKING:
     from playground.tracing import Trace

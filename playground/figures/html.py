@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl
 
 from PIL import Image
 
-from playground import images
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures import compose, packed
@@ -29,6 +28,7 @@ from playground.figures.naming import model, published, published_trace, weights
 from playground.figures.sheet import Drawing
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
+from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__
 

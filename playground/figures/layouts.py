@@ -12,11 +12,11 @@ from PIL import Image
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
 from playground.figures import captions, light, maps, naming, prints
-from playground.figures.asked import Asked, Subject, asked, grid, maps_of
 from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
         made = _grid(spec, subject, other)
     else:
         layouts = {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}
-        made = layouts.get(spec.layout, _head)(spec, asked(spec, subject, other))
+        made = layouts.get(spec.layout, _head)(spec, maps_shown(spec, subject, other))
     # neither the photograph itself nor colours of three numbers have a bar
     return replace(made, domain=None) if spec.mask or spec.what == "components" else made
 
@@ -47,7 +47,7 @@ def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
 # One head -------------------------------------------------------------------------------------------------------------
 
 
-def _head(spec: Spec, asks: list[Asked]) -> Content:
+def _head(spec: Spec, asks: list[OneMap]) -> Content:
     """The picture, what a convolution reads (in its layout), what attention reads. A narrow figure of one head is the
     map alone."""
     if spec.other_queries:
@@ -74,7 +74,7 @@ def _has_room(spec: Spec, panels: int, aspect: float) -> bool:
     return panels == 1 or not spec.made_for.height or aspect < 1.25
 
 
-def _queries(spec: Spec, asks: list[Asked]) -> Content:
+def _queries(spec: Spec, asks: list[OneMap]) -> Content:
     """Several patches in one picture, each in a colour and with an outline of its own."""
     subject, shown = asks[0].subject, [one.map() for one in asks]
     span = maps.domain(spec, shown)
@@ -160,7 +160,7 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
 # Many heads -----------------------------------------------------------------------------------------------------------
 
 
-def _heads(spec: Spec, asks: list[Asked]) -> Content:
+def _heads(spec: Spec, asks: list[OneMap]) -> Content:
     subject, shown = asks[0].subject, [one.map() for one in asks]
     span, spans = _exposed(spec, shown)
     panels = [
@@ -181,7 +181,7 @@ def _exposed(spec: Spec, shown: list[Map]) -> tuple[Domain, list[Domain]]:
     return replace(spans[0], words=f"{spans[0].words}; each map exposed by its own", own=True), spans
 
 
-def _wall(spec: Spec, asks: list[Asked]) -> Content:
+def _wall(spec: Spec, asks: list[OneMap]) -> Content:
     subject, seen = asks[0].subject, asks[0].subject.seen
     every = [one.map() for one in asks]
     span, spans = _exposed(spec, every)
@@ -262,7 +262,7 @@ def _grid(spec: Spec, subject: Subject, others) -> Content:
     return Content(Grid(panels, beside, above), span, said, captions.prefix_line(spec, rows_of_weights))
 
 
-def _title(axis: Axis, one: Asked) -> str:
+def _title(axis: Axis, one: OneMap) -> str:
     value = PurePath(one.subject.name) if axis.name == "pictures" else getattr(one.spec, axis.field)
     return called(axis, value, one.subject.seen, naming.model(one.subject.seen))
 
@@ -270,7 +270,7 @@ def _title(axis: Axis, one: Asked) -> str:
 # Two of them ----------------------------------------------------------------------------------------------------------
 
 
-def _two(spec: Spec, asks: list[Asked]) -> Content:
+def _two(spec: Spec, asks: list[OneMap]) -> Content:
     shown = maps_of(asks)
     span, spans = _exposed(spec, shown)
     names = _scale_names(spec, asks) if spec.layout == "scale" else _pair_names(asks)
@@ -291,7 +291,7 @@ def _outside_of_both(spec: Spec, names: list[tuple[str, str]], shown: list[Map])
     return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
 
 
-def _scale_names(spec: Spec, asks: list[Asked]) -> list[tuple[str, str]]:
+def _scale_names(spec: Spec, asks: list[OneMap]) -> list[tuple[str, str]]:
     """(heading, what stands beneath it)"""
     seen = asks[0].subject.seen
     trained = "as trained" if seen.scale == seen.native_scale else "in this layer alone"
@@ -301,7 +301,7 @@ def _scale_names(spec: Spec, asks: list[Asked]) -> list[tuple[str, str]]:
     return [(f"scale {captions.scale(seen, 'on')}", trained), (heading, where)]
 
 
-def _pair_names(asks: list[Asked]) -> list[tuple[str, str]]:
+def _pair_names(asks: list[OneMap]) -> list[tuple[str, str]]:
     models = [naming.model(one.subject.seen) for one in asks]
     pictures = [PurePath(one.subject.name).stem for one in asks]
     names = models if models[0] != models[1] else pictures

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
 from playground.figures.spec import Spec
-from playground.names import OWN, plain_name
+from playground.models.names import OWN, plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:

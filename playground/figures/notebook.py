@@ -21,11 +21,11 @@ from playground.figures.caption_files import CAPTIONS
 from playground.figures.caption_files import write as write_caption
 from playground.figures.files import SUFFIXES
 from playground.figures.files import write as write_picture
-from playground.figures.idle import idle
 from playground.figures.numbers import NUMBERS
 from playground.figures.numbers import write as write_numbers
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
+from playground.figures.unused_options import unused
 from playground.tracing import Query, Scale, Trace
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
@@ -176,7 +176,7 @@ def save(
 
 def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
     """(the spec, what `compose.draw` takes beside the trace). Nothing that was asked for is ignored in silence."""
-    for name, why in idle(spec).items():
+    for name, why in unused(spec).items():
         if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
             raise PlaygroundError(f"{name} would change nothing here: {why}.")
     if spec.layout == "grid":

@@ -14,13 +14,13 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import maps, naming
-from playground.figures.asked import Asked, Subject, asked, maps_of
 from playground.figures.command_line import command
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
 from playground.figures.maps import Map
 from playground.figures.provenance import facts
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.which_maps import OneMap, Subject, maps_of, maps_shown
 from playground.version import __version__
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
         return about, [_atlas(first)]
     if spec.layout == "components":
         spec = replace(spec, layout="head", what="components")
-    asks = asked(spec, first, second)
+    asks = maps_shown(spec, first, second)
     drawn = maps_of(asks) if spec.what == "components" else [None] * len(asks)  # whose colours belong together
     tables: dict[int, list] = {}
     for one, colours in zip(asks, drawn, strict=True):
@@ -77,7 +77,7 @@ def _made(spec: Spec) -> dict[str, str]:
     return made if spec.anonymous else made | {"command": command(naming.published(spec), "figure.npz")}
 
 
-def _table(asks: tuple[Asked, ...], _) -> Table:
+def _table(asks: tuple[OneMap, ...], _) -> Table:
     seen = asks[0].subject.seen
     rows, columns = seen.grid
     tokens = [*seen.prefix, *(f"{row},{column}" for row in range(rows) for column in range(columns))]
@@ -105,7 +105,7 @@ def _which(one) -> dict:
     return said | {"direction": spec.direction, "scale": seen.scale_number(one.scale)}
 
 
-def _components(asks: tuple[Asked, ...], drawn: tuple[Map, ...]) -> Table:
+def _components(asks: tuple[OneMap, ...], drawn: tuple[Map, ...]) -> Table:
     """The colours of features as they are drawn: three maps for each."""
     subject = asks[0].subject
     rows, columns = subject.seen.grid

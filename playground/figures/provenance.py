@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from playground.analysis import fingerprints
 from playground.figures import captions
-from playground.figures.asked import Subject
-from playground.figures.idle import idle
 from playground.figures.maps import same_layer
 from playground.figures.naming import weights
 from playground.figures.spec import Spec, query_words
+from playground.figures.unused_options import unused
+from playground.figures.which_maps import Subject
 from playground.version import __version__
 
 
@@ -26,17 +26,17 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
         "input": f"{seen.size[0]}x{seen.size[1]}",
         "layout": spec.layout,
     }
-    unused = idle(spec)  # what the command leaves out, the figure does not claim either
+    left_out = unused(spec)  # what the command leaves out, the figure does not claim either
     asked = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
     said |= {
         _NAMES.get(field, field): str(value)
         for field, value in asked.items()
-        if field not in unused and value is not None
+        if field not in left_out and value is not None
     }
-    said |= {axis: getattr(spec, axis) for axis in ("rows", "columns") if getattr(spec, axis) and axis not in unused}
-    if "what" not in unused:
-        said["shows"] = spec.what if "direction" in unused else f"{spec.what}, {spec.direction}"
-    said["scale"] = _scale(replace(spec, scale="on") if "scale" in unused else spec, subject)
+    said |= {axis: getattr(spec, axis) for axis in ("rows", "columns") if getattr(spec, axis) and axis not in left_out}
+    if "what" not in left_out:
+        said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
+    said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else spec, subject)
     if other is not None and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
         if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:

@@ -15,11 +15,11 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import axes_of_grid
 from playground.figures.spec import Spec
-from playground.images import fit, open_image
+from playground.models.zoo import load
+from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
-from playground.zoo import load
 
 Run = Callable[[bool, tuple[int, int] | None, str], Trace]  # (of the other one?, size, scale of the pass) -> a trace
 SHOWN_SIDE = 2048  # a larger picture is made smaller first, as on the page: no model looks at more

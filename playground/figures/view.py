@@ -28,7 +28,7 @@ class Choice:
     def text(self) -> str:
         """A regular expression for its value in an address."""
         options = (True, False) if isinstance(self.default, bool) else self.options
-        return self.pattern or "|".join(re.escape(written(option)) for option in options)
+        return self.pattern or "|".join(re.escape(as_in_address(option)) for option in options)
 
 
 VIEW = (
@@ -95,7 +95,7 @@ VIEW = (
 DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too
 
 
-def written(value: object) -> str:
+def as_in_address(value: object) -> str:
     """As in an address."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -10,8 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground.images import displayed, fit
 from playground.pack import pack
+from playground.pictures.images import displayed, fit
 from playground.tracing import FORMAT, Trace
 from playground.vit import QKV
 
@@ -32,16 +32,16 @@ def ring(tokens: int = 9, length: float = 2.0) -> Tensor:
 def start() -> str:
     """The initial arrows: keys around a circle; each token's query equals the next token's key."""
     keys = ring()
-    return written(torch.cat([keys.roll(-1, dims=0), keys]))
+    return arrows_as_text(torch.cat([keys.roll(-1, dims=0), keys]))
 
 
-def written(arrows: Tensor) -> str:
+def arrows_as_text(arrows: Tensor) -> str:
     """Arrows as text for the page's address: tenths, x before y, token by token."""
     return "_".join(str(round(number * 10)) for number in arrows.flatten().tolist())
 
 
 def read(text: str, tokens: int = 9) -> Tensor | None:
-    """Parses what `written` wrote; None for anything else."""
+    """Parses what `arrows_as_text` wrote; None for anything else."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10

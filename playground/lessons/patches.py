@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from playground.images import fit, model_input
+from playground.pictures.images import fit, model_input
 from playground.positions import rotary, sinusoidal
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer

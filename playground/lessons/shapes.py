@@ -14,10 +14,10 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from playground import images
 from playground.errors import PlaygroundError
 from playground.lessons.listing import Line, find, listing
 from playground.lessons.teaching_layer import TeachingAttention
+from playground.pictures import images
 from playground.vit import Attention, Block, Config, VisionTransformer, attention_by_hand
 
 MOST_NUMBERS = 8_000_000  # in one tensor

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from playground import images
+from playground.pictures import images
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 

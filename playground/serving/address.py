@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl
 
 from playground.figures import view
 from playground.samples import PHOTOGRAPHS, SAMPLES
 
-LONGEST = 500  # letters; core/scenes.js knows the same number
 PAGE = {  # a choice of the page -> what it may be; those of the microscope are in figures/view.py
     "model": r"[A-Za-z0-9_./-]{1,80}",
+    "mine": r"[0-9a-f]{16}",
     "sample": "|".join(re.escape(s.name) for s in (*PHOTOGRAPHS, *SAMPLES)),
     "detail": r"[1-4]",
     "with": r"[A-Za-z0-9_./:-]{1,90}",  # what it is compared with: sample:NAME or model:NAME
@@ -26,14 +25,9 @@ def read(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return view.kept(address, PAGE), view.matching(address)
 
 
-def view_of(text: str) -> dict[str, str]:
-    """The microscope's view from the text that it sends, which is written like an address."""
-    return view.matching(written(text))
-
-
-def written(text: str) -> dict[str, str]:
-    """The words of an address that a browser sends as text."""
-    return dict(parse_qsl(text[:LONGEST]))
+def view_of(words: Mapping[str, str]) -> dict[str, str]:
+    """Of these words the choices of the microscope."""
+    return view.matching(words)
 
 
 def readable(words: dict[str, str]) -> dict[str, str]:

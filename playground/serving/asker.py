@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from ipaddress import IPv6Network, ip_address
 from typing import Protocol
 
 
@@ -19,10 +20,23 @@ class Who:
     """Whose turn it is in the queue; empty where nobody waits."""
 
     person: str = ""  # the same in all tabs of a browser
-    address: str = ""  # of the network, behind which many may sit
+    address: str = ""  # of the network, behind which many may sit: see `network`
 
 
 NOBODY = Who()
+
+
+def network(address: str | None) -> str:
+    """What stands for one asker's network: of the new addresses, of which everybody has billions, the first half."""
+    if not address or ":" not in address:
+        return address or ""
+    try:
+        parts = ip_address(address)
+    except ValueError:
+        return address
+    if parts.ipv4_mapped:
+        return str(parts.ipv4_mapped)
+    return str(IPv6Network((int(parts), 64), strict=False))
 
 
 class Asker(Protocol):

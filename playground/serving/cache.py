@@ -5,10 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from playground.serving import asker
+
 MB = 2**20
+LOOK_EVERY = 0.5  # seconds
 
 
 class Cache:
@@ -42,7 +46,7 @@ class Cache:
                 self._kept.move_to_end(key)
                 return self._kept[key][0]
             making = self._making.setdefault(key, threading.Lock())
-        with making:
+        with _held(making):
             with self._lock:
                 if key in self._kept:
                     return self._kept[key][0]
@@ -79,6 +83,17 @@ class Cache:
         with self._lock:
             for key in [key for key in self._kept if unwanted(key)]:
                 del self._kept[key]
+
+
+@contextmanager
+def _held(lock: threading.Lock) -> Iterator[None]:
+    """Whoever waits for what somebody else makes may leave meanwhile."""
+    while not lock.acquire(timeout=LOOK_EVERY):
+        asker.current().stays()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def trim(caches: Iterable[Cache], most_bytes: int) -> None:

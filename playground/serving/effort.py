@@ -7,7 +7,7 @@ from bisect import bisect_right
 from functools import cache
 
 from playground.errors import PlaygroundError
-from playground.names import plain_name
+from playground.models.names import plain_name
 
 MOST_SECONDS = 10.0
 SHARE = 0.9  # of the speed of one large matrix product that a whole pass reaches

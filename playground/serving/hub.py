@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import Empty, Queue
 
 from playground.errors import PlaygroundError
-from playground.names import plain_name
+from playground.models.names import plain_name
 
 PATIENCE = 2.5  # seconds
 REMEMBERED = 60.0  # seconds

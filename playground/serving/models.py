@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from playground import borrowed
 from playground.assets import BUNDLED, OFFERS, SHIPPED
 from playground.errors import PlaygroundError
-from playground.names import plain_name, suits
-from playground.serving import effort, hub, own_models, settings
+from playground.models import borrowed
+from playground.models.names import plain_name, suits
+from playground.serving import asker, effort, hub, own_models, settings
 from playground.serving.cache import MB, Cache
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait
@@ -25,6 +25,7 @@ PAPER = r"ViT-\w+/(\d+)"  # the paper's architectures, with random weights
 PAPER_PATCHES = range(4, 33)  # pixels: the weights of a patch embedding grow with their square
 MOST_RANDOM_MB = 500  # of a model with random weights, which shows nothing more when it is larger: ViT-B takes 350
 LONGEST_NAME = 80  # of a model, as in an address
+QUICK_MB = 100  # a model of this size answers in about a second
 OURS = {
     "bundled": "learned here, from DINOv2's features",
     "bundled-taught": "learned from drawings and their masks",
@@ -63,7 +64,7 @@ def load(name: str):
 
 def _load(name: str):
     """One at a time, and after the models have gone that it takes the place of: two large ones would not fit."""
-    from playground import zoo
+    from playground.models import zoo
 
     with _one_at_a_time:
         if own_models.is_own(name):
@@ -74,7 +75,7 @@ def _load(name: str):
 
 def fetch(name: str, report: type | None = None) -> None:
     """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
-    from playground import timm_models, zoo
+    from playground.models import timm_models, zoo
 
     offline = settings.now().offline
     if name in borrowed.GROUPS:
@@ -111,7 +112,7 @@ def _check_size(name: str) -> int:
     """Of the model and of what it computes, before the first byte of it is asked for. Gives its bytes in memory."""
     import torch
 
-    from playground import zoo
+    from playground.models import zoo
 
     with torch.device("meta"):
         vit = zoo.load(name, pretrained=False, device="meta")
@@ -186,6 +187,11 @@ class Card:
     licence: str
     here: bool
 
+    @property
+    def quick(self) -> bool:
+        """Whether a look through this model may be had while the cards are opened."""
+        return self.here and self.megabytes <= QUICK_MB
+
 
 def cards() -> list[Card]:
     """What is offered; what is on this machine stands first."""
@@ -202,7 +208,7 @@ def cards() -> list[Card]:
         for name, fact in offers().items()
     ]  # fmt: skip
     own = [
-        Card(name, plain_name(name), "of this server's own", "", round(file.stat().st_size / 1e6), "", True)
+        Card(name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True)
         for name, file in own_models.files().items()
     ]
     return sorted([*own, *offered, *ours], key=lambda card: (not card.here, card.name == "untrained"))
@@ -210,7 +216,7 @@ def cards() -> list[Card]:
 
 def search(text: str, most: int = 12) -> list[Card]:
     """Of all plain ViTs of timm those whose name or plain name holds these words."""
-    from playground import timm_models, zoo
+    from playground.models import timm_models
 
     words = text.lower().split()
     names = [n for n in timm_models.matching("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)]
@@ -218,7 +224,8 @@ def search(text: str, most: int = 12) -> list[Card]:
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(found) == most:
             break
-        if card := zoo.card(name):  # not all of timm's names load
+        asker.current().stays()  # who types on has left this search
+        if card := _fact(name):  # not all of timm's names load
             size = round(card.megabytes)
             found.append(
                 Card(
@@ -234,6 +241,14 @@ def search(text: str, most: int = 12) -> list[Card]:
     return found
 
 
+@cache
+def _fact(name: str):
+    """What timm says of a model, kept: it builds the network without its numbers, which takes tenths of a second."""
+    from playground.models import zoo
+
+    return zoo.card(name)
+
+
 def megabytes(name: str) -> int:
     """To fetch; 0 where that is not known."""
     if name in borrowed.GROUPS:
@@ -241,6 +256,12 @@ def megabytes(name: str) -> int:
             sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
         )
     return _known().get(name, {}).get("megabytes", 0)
+
+
+def coming_with(name: str) -> tuple[str, ...]:
+    """What is fetched with a model: the photographs with the one that knows photographs."""
+    with_photographs = name == REAL and not borrowed.is_here("photographs")
+    return (name, "photographs") if with_photographs else (name,)
 
 
 def may_fetch(name: str) -> bool:
@@ -265,16 +286,10 @@ def has_real() -> bool:
 
 
 def warm_up() -> None:
-    """Imports torch and loads the bundled model in the background, after the first picture has been painted."""
+    """Imports torch and loads the bundled model, before somebody waits for them."""
+    import playground.tracing  # noqa: F401
+    from playground.models import zoo
 
-    def work() -> None:
-        import playground.tracing  # noqa: F401
-        from playground import zoo
-
-        effort.per_second(settings.now().device or zoo.best_device())  # while hardly anybody is there
-        if BUNDLED.exists():
-            load("bundled")
-
-    timer = threading.Timer(2.0, work)
-    timer.daemon = True
-    timer.start()
+    effort.per_second(settings.now().device or zoo.best_device())  # while hardly anybody is there
+    if BUNDLED.exists():
+        load("bundled")

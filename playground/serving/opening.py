@@ -7,8 +7,7 @@ drawings. Both can be shown without torch, from packs that were made ahead (see 
 from __future__ import annotations
 
 from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
-from playground.serving import models, traces
-from playground.serving.pictures import Picture
+from playground.serving import models
 from playground.serving.prepared import FINER
 from playground.serving.traces import Wish
 
@@ -20,31 +19,21 @@ def first_sample(model: str | None = None) -> str:
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
 
-def wish(picture: Picture) -> Wish:
-    """The model that suits a picture, and how finely it looks at it first."""
-    model = models.REAL if is_photograph(picture) and models.has_real() else models.default()
-    return Wish(model, detail(picture, model))
+def wish(sample: str | None) -> Wish:
+    """The model that suits a picture, and how finely it looks at it first. None: a person's own, which is taken for a
+    photograph."""
+    photograph = sample is None or named(sample).kind == "photograph"
+    model = models.REAL if photograph and models.has_real() else models.default()
+    return Wish(model, detail(sample, model))
 
 
-def is_photograph(picture: Picture) -> bool:
-    """A person's own picture is taken for one."""
-    return not picture.sample or named(picture.name).kind == "photograph"
+def detail(sample: str | None, model: str) -> int:
+    return FINER.get(sample, 1) if model == "bundled" else 1
 
 
-def detail(picture: Picture, model: str) -> int:
-    return FINER.get(picture.name, 1) if picture.sample and model == "bundled" else 1
-
-
-def view(picture: Picture, wish: Wish) -> dict[str, str]:
+def view(sample: str | None, wish: Wish) -> dict[str, str]:
     """The layer and head where a photograph shows most; empty where the microscope's own choice will do."""
-    look: Look | None = named(picture.name).look if picture.sample else None
+    look: Look | None = named(sample).look if sample else None
     if look is None or wish.model != look.model or wish.detail != 1:
         return {}
     return {"layer": str(look.layer), "head": str(look.head)}
-
-
-def patch(picture: Picture, wish: Wish) -> str:
-    """Which one is asked first, as an address has it; the browser chooses the same."""
-    y, x = named(picture.name).start if picture.sample else (0.5, 0.5)
-    rows, columns = traces.grid(picture, wish)
-    return f"{int(y * rows)},{int(x * columns)}"

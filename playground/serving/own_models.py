@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.names import OWN
+from playground.models.names import OWN
 from playground.serving import settings
 from playground.serving.cache import MB
 
@@ -22,7 +22,7 @@ def files() -> dict[str, Path]:
     folder = settings.now().models_dir
     if folder is None:
         return {}
-    from playground import zoo
+    from playground.models import zoo
 
     try:
         found = zoo.own_models(folder)
@@ -40,16 +40,24 @@ def check(name: str) -> None:
         raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")
 
 
+def megabytes(file: Path) -> float:
+    """Nothing if the file was deleted since the folder was read."""
+    try:
+        return file.stat().st_size / MB
+    except FileNotFoundError:
+        return 0
+
+
 def load(name: str, device: str | None):
     """The model in that file. PlaygroundError says what is wrong with it, by its name and never by its path."""
-    from playground import zoo
+    from playground.models import zoo
 
     check(name)
     file, title = files()[name], name.removeprefix(OWN)
-    megabytes, most = file.stat().st_size / MB, settings.now().model_mb
-    if megabytes > most:
+    needed, most = megabytes(file), settings.now().model_mb
+    if needed > most:
         raise PlaygroundError(
-            f"{title} takes {megabytes:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
+            f"{title} takes {needed:,.0f} MB, and this server keeps {most:,} MB for models: choose a smaller one."
         )
     try:
         return zoo.load(str(file), device=device)

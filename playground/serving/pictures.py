@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from weakref import WeakValueDictionary
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.samples import named, samples
+from playground.samples import named
 from playground.serving import queue
 from playground.serving.cache import MB
 
@@ -31,27 +32,31 @@ MOST_WAITING = 150 * MB  # of pictures as they came, until it is their turn
 LONGEST_NAME = 60  # letters of a file's name
 LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 
+log = logging.getLogger("playground")
+
 
 @dataclass(eq=False)
 class Picture:
-    """An image that a person chose: a sample, or an upload that lives as long as their session."""
+    """An image that a person chose: a sample, or one of their own, which lives as long as the server knows them."""
 
     name: str  # a sample's name, or what the upload's file was called
     sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
+    id: str = ""  # the same for the same file
 
     def __post_init__(self) -> None:
         self.size = self.image.size  # as it came: its grid of patches stays the same when it loses pixels
+        self.id = self.id or digest(self.jpeg)
+
+    @property
+    def sample_name(self) -> str | None:
+        return self.name if self.sample else None
 
     @cached_property
     def thumbnail(self) -> str:
         """As a data URL."""
         return thumbnail(self.image)
-
-    @cached_property
-    def id(self) -> str:
-        return sha256(self.jpeg).hexdigest()[:16]
 
     @property
     def bytes(self) -> int:
@@ -74,22 +79,16 @@ def sample(name: str) -> Picture:
     return Picture(name, True, path.read_bytes() if path.suffix == ".jpg" else as_jpeg(image), image)
 
 
-def next_sample(picture: Picture) -> Picture:
-    names = [s.name for s in samples()]
-    place = names.index(picture.name) if picture.name in names else -1
-    return sample(names[(place + 1) % len(names)])
-
-
 def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
-    from playground.images import open_image
+    from playground.pictures.images import open_image
 
     with _waits(len(data)), queue.decoding():
         image = open_image(data, kept=ENOUGH)
         image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    return _keep(Picture(name[:LONGEST_NAME], False, as_jpeg(shown), image))
+    return _keep(Picture(name[:LONGEST_NAME], False, as_jpeg(shown), image, digest(data)))
 
 
 @contextmanager
@@ -107,7 +106,7 @@ def _waits(count: int) -> Iterator[None]:
             _waiting -= count
 
 
-# All people's own pictures together. A picture goes when the last session goes that shows it.
+# All people's own pictures together. A picture goes when the person is forgotten whose it is.
 _own: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
 _numbers, _lock, _waiting = count(), threading.Lock(), 0
 
@@ -123,6 +122,10 @@ def _keep(picture: Picture) -> Picture:
                     "of the samples, or try again in a few minutes."
                 )
     return picture
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
 
 
 def held() -> int:
@@ -154,6 +157,23 @@ def labelled_folder() -> Path | None:
     """Where CIFAR-10's files lie, or another data set in its format; None where PLAYGROUND_CIFAR names no folder."""
     named = os.environ.get("PLAYGROUND_CIFAR", "").strip()
     return Path(named) if named else None
+
+
+def labelled_count() -> int:
+    """How many there are to choose from; 0 where no folder is named, or none can be read."""
+    folder = labelled_folder()
+    return 0 if folder is None else _count(folder)
+
+
+@cache
+def _count(folder: Path) -> int:
+    from playground.training import datasets
+
+    try:
+        return datasets.count(folder)
+    except PlaygroundError as error:
+        log.warning("PLAYGROUND_CIFAR: %s", error)
+        return 0
 
 
 def labelled(number: int) -> Picture:

@@ -1,43 +1,152 @@
-"""Packs made ahead, so that the first picture needs no forward pass and no torch.
+"""Packs made ahead, so that a sample is shown in the model that suits it without a forward pass and without torch.
 
-The drawings' packs for the bundled model come with the playground; `python -m playground.serving.prepared` makes them
-again, after the model or a drawing has changed. The photographs' packs are made on this machine, once they have been
-fetched, by `python -m playground prepare`, and lie in the cache beside them.
+With the playground comes the one that the first picture needs: a layer of the drawing that opens where there are no
+photographs. `python -m playground.serving.prepared` makes it again, after the model or that drawing has changed. All
+others are made on this machine, by `python -m playground prepare` or by a server as it starts, behind everybody who
+waits. They lie in the cache, beside the photographs and DINOv2. A sample without a pack is traced when it is asked for.
 """
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import tempfile
-from functools import cache
+from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-from playground import borrowed
-from playground.assets import PACKS
+from playground.assets import BUNDLED, PACKS
 from playground.errors import PlaygroundError
-from playground.pack import pack, unpack
+from playground.models import borrowed
+from playground.pack import pack, unpack, upper_layer
 from playground.samples import PHOTOGRAPHS, SAMPLES, Sample, named
+from playground.serving import digests, models, queue
 from playground.version import __version__
 
 FINER = {"meadow": 2}  # the drawing that comes first where there are no photographs: finer, its cat is a crisp shape
+SUM = 32  # bytes at the end of a pack in the cache: the SHA-256 of all before
+HEX = "[0-9a-f]" * 16
+
+log = logging.getLogger("playground")
 
 
-@cache
-def prepared_pack(sample: str, detail: int = 1) -> bytes | None:
-    path = PACKS / _drawing_file(sample, detail)
-    return path.read_bytes() if path.exists() else None
+@dataclass(frozen=True)
+class Ahead:
+    """A sample's pack, in the model that suits it."""
+
+    sample: Sample
+    detail: int = 1
+
+    @property
+    def model(self) -> str:
+        return self.sample.look.model if self.sample.look else "bundled"
+
+    @property
+    def name(self) -> str:
+        return self.sample.name if self.detail == 1 else f"{self.sample.name}-{self.detail}"
+
+    @property
+    def file(self) -> str:
+        """It changes with all that the numbers depend on, so an old pack is never shown."""
+        grid = self.sample.look and self.sample.look.grid
+        made_of = (digests.sample_digest(self.sample.name), digests.model_digest(self.model), grid, __version__)
+        return f"{self.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
 
 
-def _drawing_file(sample: str, detail: int) -> str:
-    return f"{sample}.pack" if detail == 1 else f"{sample}-{detail}.pack"
+def all_packs() -> list[Ahead]:
+    """Of the samples and models on this machine; what opens first is made first."""
+    finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
+    return [a for a in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS)) if _can_be_made(a)]
+
+
+def _can_be_made(ahead: Ahead) -> bool:
+    return ahead.sample.is_here and (models.has_real() if ahead.sample.look else BUNDLED.exists())
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def layers(sample: str, model: str, detail: int, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
+    """The pack of these layers and heads. None where no file has them, or it can't be read."""
+    ahead = Ahead(named(sample), detail)
+    if model != ahead.model:
+        return None
+    for file in (_shipped, _kept):  # the first without a look at any other file: it is the first picture
+        try:
+            if (data := file(ahead)) is not None:
+                return some_layers(data, wanted, heads)
+        except (PlaygroundError, ValueError, KeyError, IndexError):
+            continue
+    return None
+
+
+def _shipped(ahead: Ahead) -> bytes | None:
+    path = PACKS / f"{ahead.name}.pack"
+    return path.read_bytes() if path.is_file() else None
+
+
+def _kept(ahead: Ahead) -> mmap.mmap | None:
+    """The pack in the cache; None where it is not whole."""
+    for path in (folder / ahead.file for folder in borrowed.folders() if _can_be_made(ahead)):
+        try:
+            with open(path, "rb") as file:
+                facts = os.stat(file.fileno())
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            if _is_whole(path, facts.st_ino, facts.st_size, facts.st_mtime_ns):
+                return data
+        except (OSError, ValueError):  # there is none, or an empty one
+            continue
+    return None
+
+
+@lru_cache(100)
+def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
+    """Read once in the life of a server, as long as the file stays as it is."""
+    data = memoryview(path.read_bytes())
+    return sha256(data[:-SUM]).digest() == data[-SUM:]
+
+
+def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
+    """Of a file only the pages that hold these layers are read from the disk. The heads keep their numbers."""
+    header, arrays = unpack(data)
+    del header["sections"]
+    layers = [upper_layer(header["layers"])] if layers is None else layers
+    places = [header["held"].index(layer) for layer in layers]
+    some = slice(None) if heads is None else heads
+    header = header | {"held": layers} | ({} if heads is None else {"some_heads": heads})
+    return pack(header, {name: np.stack([array[i][some] for i in places]) for name, array in arrays.items()})
+
+
+# Making ---------------------------------------------------------------------------------------------------------------
+
+
+def prepare(report: type | None = None) -> list[str]:
+    """Makes the packs that are missing and gives their names. `report` is a class like tqdm's."""
+    missing = [ahead for ahead in all_packs() if _kept(ahead) is None]
+    for ahead in report(missing, desc="preparing", unit="picture") if report and missing else missing:
+        vit = models.load(ahead.model)
+        with queue.turn(finer=True):
+            data = fresh_pack(ahead.sample.name, vit, ahead.detail)
+        with borrowed.sentence_if_unwritable():
+            _put(borrowed.cache_folder() / ahead.file, data + sha256(data).digest())
+    return [ahead.name for ahead in missing]
+
+
+def prepare_behind_everybody() -> None:
+    """What a server does once, after its first picture."""
+    try:
+        if made := prepare():
+            log.info("prepared %s", ", ".join(made))
+    except PlaygroundError as error:  # nothing can be kept here: samples are traced when they are asked for
+        log.info("samples are not prepared: %s", error)
 
 
 def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
-    from playground.images import fit, open_image
+    from playground.pictures.images import fit, open_image
     from playground.tracing import trace
 
     sample, c = named(sample), vit.config
@@ -49,64 +158,11 @@ def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
     return trace(vit, image, size=size).to_bytes()
 
 
-# Photographs ----------------------------------------------------------------------------------------------------------
-
-
-def photograph_file(sample: Sample) -> str:
-    """What its pack is called. The name changes with all that the numbers depend on, so an old pack is never shown."""
-    made_of = (borrowed.DINOV2.sha256, sample.loan.sha256, sample.look.model, sample.look.grid, __version__)
-    return f"{sample.name}-{sha256(repr(made_of).encode()).hexdigest()[:16]}.pack"
-
-
-def photograph_layers(name: str, layers: list[int] | None = None) -> bytes | None:
-    """The pack of these layers: by default of the one that is shown first, which is a twelfth of the bytes. None where
-    it was not prepared, or can't be read."""
-    sample = named(name)
-    if sample is None or sample.look is None or not sample.is_here:
-        return None
-    if (path := borrowed.find(photograph_file(sample))) is None:
-        return None
-    try:
-        with open(path, "rb") as file:
-            return _some_layers(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), layers or [sample.look.layer])
-    except (PlaygroundError, OSError, ValueError, KeyError, IndexError):
-        return None
-
-
-def _some_layers(data: mmap.mmap, layers: list[int]) -> bytes:
-    """Only the pages that hold these layers are read from the disk."""
-    header, arrays = unpack(data)
-    del header["sections"]
-    places = [header["held"].index(layer) for layer in layers]
-    return pack(
-        header | {"held": layers}, {name: np.stack([array[i] for i in places]) for name, array in arrays.items()}
-    )
-
-
-def prepare(report: type | None = None) -> list[str]:
-    """Makes the photographs' packs that are missing and gives their names. `report` is a class like tqdm's."""
-    if not any(sample.is_here for sample in PHOTOGRAPHS):
-        raise PlaygroundError(
-            "There is nothing to prepare: no photograph is on this machine. Fetch them with "
-            "`python -m playground download dinov2-small photographs`."
-        )
-    missing = [s for s in PHOTOGRAPHS if s.is_here and borrowed.find(photograph_file(s)) is None]
-    if not missing:
-        return []
-    from playground.zoo import load
-
-    vit = load("dinov2-small")
-    for sample in report(missing, desc="preparing", unit="photograph") if report else missing:
-        with borrowed.written():
-            _put(borrowed.cache_folder() / photograph_file(sample), fresh_pack(sample.name, vit))
-    return [sample.name for sample in missing]
-
-
 def _put(path: Path, data: bytes) -> None:
     """Whole or not at all: another process may be about to read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f"{path.stem.rsplit('-', 1)[0]}-*.pack"):
-        old.unlink()
+    for old in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):
+        old.unlink(missing_ok=True)  # another process may make the same pack
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -118,19 +174,16 @@ def _put(path: Path, data: bytes) -> None:
         raise
 
 
-# Drawings -------------------------------------------------------------------------------------------------------------
-
-
 def write_packs(folder: Path = PACKS) -> None:
-    from playground.zoo import load
+    """What ships: of the first picture the layer that it opens at."""
+    from playground.models.zoo import load
 
     vit = load("bundled", device="cpu")
     folder.mkdir(parents=True, exist_ok=True)
-    drawings = [(sample.name, 1) for sample in SAMPLES] + list(FINER.items())
-    for name, detail in drawings:
-        data = fresh_pack(name, vit, detail)
-        (folder / _drawing_file(name, detail)).write_bytes(data)
-        print(f"{name:12} {detail}  {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
+    for ahead in (Ahead(named(name), detail) for name, detail in FINER.items()):
+        data = some_layers(fresh_pack(ahead.sample.name, vit, ahead.detail), None)
+        (folder / f"{ahead.name}.pack").write_bytes(data)
+        print(f"{ahead.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")
 
 
 if __name__ == "__main__":

@@ -245,6 +245,16 @@ def _decodings() -> Queue:
     return Queue(1)
 
 
+@cache
+def _packings() -> Queue:
+    return Queue(1)
+
+
+def packing() -> AbstractContextManager[None]:
+    """Acquire before numbers are packed for a browser: a layer may take 20 MB, and a class asks for it at once."""
+    return _packings().take(asker.current().waits)
+
+
 def decoding() -> AbstractContextManager[None]:
     """Acquire before a picture is decoded: one of 16 megapixels takes 100 MB meanwhile, and a class drops thirty."""
     return _decodings().take(asker.current().waits)

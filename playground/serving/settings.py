@@ -4,7 +4,7 @@ PLAYGROUND_MODELS    names to offer beside the bundled model, with spaces betwee
 PLAYGROUND_MODELS_DIR  a folder whose model files (*.safetensors) are offered too, under their own names
 PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; default: any plain ViT of timm
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
-PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/borrowed.py reads it)
+PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores

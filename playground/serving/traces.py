@@ -1,29 +1,31 @@
-"""Traces of people's pictures, kept within bounds, and the packs of them that go to the browser.
+"""Traces of people's pictures, kept within bounds, and the packs of their layers that go to the browser.
 
-The samples' packs in the models that suit them are files (see prepared.py): the first picture needs no forward pass
-and no torch.
+Of samples in the models that suit them there are files (see prepared.py): the first picture needs no forward pass and
+no torch.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 
-from playground.serving import asker, effort, models, queue, settings
+from playground.errors import PlaygroundError
+from playground.serving import asker, effort, models, prepared, queue, settings
 from playground.serving.cache import MB, Cache, trim
-from playground.serving.everybody import Everybody
 from playground.serving.pictures import Picture
-from playground.serving.prepared import photograph_layers, prepared_pack
+from playground.serving.prepared import some_layers
+from playground.serving.registry import Registry
 
-WHOLE_PACK = 12 * MB  # a larger one goes to the browser layer by layer
 FIRST_LOOK = 20  # patches along each side of a square picture
 FIRST_LOOK_ABOVE = 8e9  # multiplications of a pass over all patches: below, the first look would save nothing
+MOST_PACKED = 32 * MB  # of one answer to a browser, if it is more than a layer
 OWN_TRACES = 400 * MB  # of one person's uploads; of all together see the settings
 
 log = logging.getLogger("playground")
-_own: Everybody[Cache] = Everybody()  # of all sessions
+_own: Registry[Cache] = Registry()  # of all people
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def of_samples() -> Cache:
 
 
 def own_cache() -> Cache:
-    """For the traces of one person's uploads; they go when the session does."""
+    """For the traces of one person's uploads; they go when the person is forgotten."""
     own = Cache(OWN_TRACES, size=trace_bytes)
     _own.add(own)
     return own
@@ -63,7 +65,7 @@ def trace_bytes(seen) -> int:
 
 def size(picture: Picture, wish: Wish) -> tuple[int, int]:
     """(H, W) in pixels of what the model gets."""
-    from playground.images import fit
+    from playground.pictures.images import fit
 
     patch, usual = models.cut(wish.model)
     native = (FIRST_LOOK * patch,) * 2 if wish.first else tuple(side * wish.detail for side in usual)
@@ -76,8 +78,8 @@ def grid(picture: Picture, wish: Wish) -> tuple[int, int]:
     return height // patch, width // patch
 
 
-def trace(picture: Picture, wish: Wish, own: Cache, finer: bool = False):
-    """The trace: kept for everybody if the picture is a sample, in the session's `own` cache if it is an upload.
+def trace(picture: Picture, wish: Wish, own: Cache | None, finer: bool = False):
+    """The trace: kept for everybody if the picture is a sample, in the person's `own` cache if it is an upload.
     `finer`: the person sees a first look of it already."""
     if picture.sample:
         return of_samples().get((picture.id, wish), lambda: _run(picture, wish))
@@ -86,7 +88,7 @@ def trace(picture: Picture, wish: Wish, own: Cache, finer: bool = False):
     return seen
 
 
-def first_look(picture: Picture, wish: Wish, own: Cache) -> Wish | None:
+def first_look(picture: Picture, wish: Wish, own: Cache | None) -> Wish | None:
     """What shows an upload sooner than this wish; None where that would save no time."""
     if picture.sample or (picture.id, wish) in own:
         return None
@@ -121,52 +123,36 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
     return seen
 
 
-def make(picture: Picture, wish: Wish, own: Cache) -> bool:
-    """Traces it, unless that was done before. Says whether all its layers go to the browser at once."""
-    if _drawing(picture, wish):
-        return True
-    if _photograph(picture, wish):
-        return False
-    return _is_small(trace(picture, wish, own)) and not wish.first
-
-
-def answer(picture: Picture, wish: Wish, own: Cache) -> None:
-    """`make` for what a person chose, with a line in the log. Of the picture it says only whether it is a sample."""
-    began = time.perf_counter()
-    make(picture, wish, own)
-    ms = (time.perf_counter() - began) * 1e3
-    kind = "sample" if picture.sample else "own"
-    log.info("answer model=%s picture=%s detail=%d ms=%.0f cache=%s", wish.model, kind, wish.detail, ms, ms < 1)
-
-
-def _drawing(picture: Picture, wish: Wish) -> bytes | None:
-    """Made ahead, with all its layers."""
-    ahead = picture.sample and wish == Wish("bundled", wish.detail)
-    return prepared_pack(picture.name, wish.detail) if ahead else None
-
-
-def _photograph(picture: Picture, wish: Wish, layers: list[int] | None = None) -> bytes | None:
-    """Made ahead, these layers of it: by default the one that it opens with."""
-    return photograph_layers(picture.name, layers) if picture.sample and wish == Wish(models.REAL) else None
-
-
-def _is_small(seen) -> bool:
-    return trace_bytes(seen) / 3 <= WHOLE_PACK  # q and k at two bytes a number are a third of q, k and v at four
-
-
-def pack(picture: Picture, wish: Wish, own: Cache, layer: int | None) -> bytes:
-    """The bytes for the browser. Of a large trace it is only `layer`: the others are sent when they are asked for."""
-    if data := _drawing(picture, wish) or _photograph(picture, wish, None if layer is None else [layer]):
+def layers(
+    picture: Picture, wish: Wish, own: Cache | None, wanted: list[int] | None, heads: list[int] | None = None
+) -> bytes:
+    """A pack of these layers, or of some of their heads; None: of the layer where heads look at objects. Of samples in
+    the models that suit them it may have been made ahead."""
+    with queue.packing() if wanted and len(wanted) > 1 else nullcontext():
+        data = _made_ahead(picture, wish, wanted, heads)
+    if data is not None:
         return data
-    seen = trace(picture, wish, own)
-    if _is_small(seen) and not wish.first:
-        return seen.to_bytes()
-    return seen.to_bytes([seen.upper_layer if layer is None else min(seen.layers - 1, layer)])
+    return _packed(trace(picture, wish, own), wanted, heads)
 
 
-def layers(picture: Picture, wish: Wish, own: Cache, wanted: list[int]) -> bytes:
-    """A pack of only these layers."""
-    if data := _photograph(picture, wish, wanted):
-        return data
-    seen = trace(picture, wish, own)
-    return seen.to_bytes([i for i in wanted if 0 <= i < seen.layers] or [0])
+def _made_ahead(picture: Picture, wish: Wish, wanted: list[int] | None, heads: list[int] | None) -> bytes | None:
+    if picture.sample and wish == Wish(wish.model, wish.detail):
+        return prepared.layers(picture.name, wish.model, wish.detail, wanted, heads)
+    return None
+
+
+def _packed(seen, wanted: list[int] | None, heads: list[int] | None) -> bytes:
+    wanted = [seen.upper_layer] if wanted is None else wanted
+    if not all(layer < seen.layers for layer in wanted) or not all(head < seen.heads for head in heads or ()):
+        raise PlaygroundError(
+            f"{seen.model} has {seen.layers} layers and {seen.heads} heads, counted from 0; asked were the layers "
+            f"{wanted}" + (f" and the heads {heads}." if heads else ".")
+        )
+    size = 4 * len(wanted) * seen.tokens * seen.heads * seen.head_dim  # of q and k, two bytes each
+    if size > MOST_PACKED and len(wanted) > 1:
+        raise PlaygroundError(
+            f"These {len(wanted)} layers of {seen.tokens:,} tokens are too much at once: ask for fewer."
+        )
+    with queue.packing():
+        data = seen.to_bytes(wanted)
+        return data if heads is None else some_layers(data, wanted, heads)

@@ -1,1 +1,1 @@
-"""From a recipe to weights: losses, loop, evaluation, time-lapse."""
+"""What *Train two now* runs, and what reads the time-lapse: recipes, losses, loop, evaluation."""

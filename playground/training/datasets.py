@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.images import open_image
+from playground.pictures.images import open_image
 
 PAGE = "www.cs.toronto.edu/~kriz/cifar.html"
 ADVICE = (

@@ -1,13 +1,13 @@
-"""Measures how well a model's attention finds objects, on drawn scenes with known masks.
+"""Measures how well a model's attention finds objects, on pictures with known masks.
 
 A row's *mass* is its share on the query's own object, the query itself excluded; only patches of objects are queries.
-The best head, and the parameters of the baselines (area, Gaussian, mean colour), are chosen on other scenes than those
-that are measured.
+The best head, and the parameters of the baselines (area, Gaussian, mean colour, both together), are chosen on other
+pictures than those that are measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground.analysis import heads
+from playground.analysis import colour_nearness, heads
 from playground.scenes.backdrops import BACKDROPS
 from playground.scenes.drawing import Scene
 from playground.scenes.labels import (
@@ -34,6 +34,8 @@ from playground.vit import VisionTransformer
 SIGMAS = (0.7, 1.0, 1.5, 2.0)  # of the Gaussian
 TEMPERATURES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # of the mean-colour kernel
 SET = 0.6  # a row "marks" the fewest patches that together hold this share of it
+DISTANT = 3  # patches, across or down, from which on another patch is far
+UNLIKE = 0.25  # mean colours that differ by more are unlike; red, green and blue go from 0 to 1
 LAST = 2  # layers in which the class token is looked at
 GROUPS = {"families": len(FAMILIES), "backdrops": len(BACKDROPS)}  # of LABELS, in order
 
@@ -67,6 +69,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
     best = _best(there.mass)
     far_best, set_best = _best(there.far), _best(there.overlap)
     gaussian, colour = int(there.gaussian.argmax()), int(there.colour.argmax())
+    both, far_both = int(there.filter.argmax()), int(there.far_filter.argmax())
     kinds = heads.average(here.habits).kinds(here.mass.numpy())
     flat = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(here.said), torch.stack(here.true))
@@ -78,11 +81,17 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], others: Sequence[Sc
         "area": float(here.area),
         "gaussian": float(here.gaussian[gaussian]),
         "colour": float(here.colour[colour]),
+        "filter": float(here.filter[both]),
+        "filter's widths": colour_nearness.SETTINGS[both],
+        "beyond the filter": mean_and_error(here.of_scenes("near", best, both)),
         "far head": far_best,
         "far mass": float(here.far[far_best]),
         "far area": float(here.far_area),
         "far gaussian": float(here.far_gaussian[gaussian]),
         "far colour": float(here.far_colour[colour]),
+        "far filter": float(here.far_filter[far_both]),
+        "far filter's widths": colour_nearness.SETTINGS[far_both],
+        "far beyond the filter": mean_and_error(here.of_scenes("far", far_best, far_both)),
         "heads above half": int((here.mass > 0.5).sum()),
         "layers": [float(here.mass[layer, int(there.mass[layer].argmax())]) for layer in range(vit.config.depth)],
         "overlap head": set_best,
@@ -105,6 +114,7 @@ class Sums:
         patch = vit.config.patch_size
         self.habits, self.said, self.true, self.class_mass, self.object_area = [], [], [], [], []
         near, far = [], []  # sums over patches, and how many, for each scene
+        self._parts = {"near": near, "far": far}
         for scene in scenes:
             asked = Asked.of(patch_targets(scene, patch).objects)
             seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
@@ -117,8 +127,12 @@ class Sums:
                 plain = _plain_rows(scene, patch, asked)
                 near.append(_near(rows, plain, asked))
                 far.append(_far(rows, plain, asked))
-        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour = _means(near)
-        self.far, self.far_area, self.far_gaussian, self.far_colour = _means(far)
+        self.mass, self.whole, self.overlap, self.area, self.gaussian, self.colour, self.filter = _means(near)
+        self.far, self.far_area, self.far_gaussian, self.far_colour, self.far_filter = _means(far)
+
+    def of_scenes(self, kind: str, head: tuple[int, int], setting: int) -> Tensor:
+        """(scenes,): how much more of its mass this head has on the own object than the filter, "near" or "far"."""
+        return torch.stack([(t[0][head] - t[-1][setting]) / count for t, count in self._parts[kind] if count])
 
     def _class_token(self, seen: Trace, asked: Asked) -> None:
         if not asked.objects.any():
@@ -137,10 +151,85 @@ def own_mass(vit: VisionTransformer, pictures: Sequence[np.ndarray], grids: Sequ
         if len(asked.queries):
             size = tuple(side * vit.config.patch_size for side in grid.shape)
             rows = _rows(trace(vit, Image.fromarray(picture), size=size), asked)
-            left = rows[..., -grid.size :].masked_fill(asked.own, 0)
-            total += ((left * asked.same).sum(-1) / left.sum(-1).clamp(min=1e-9)).sum(-1)
+            total += _share(rows[..., -grid.size :], asked.same, ~asked.own).sum(-1)
             count += len(asked.queries)
     return total / max(1, count)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What candidates, heads or settings of the filter, give to the own thing of a picture's patches: (pictures,
+    candidates) each, the mean over patches; nan where no patch is asked."""
+
+    near: Tensor  # of what goes to other patches
+    far: Tensor  # … to patches beyond the eight neighbours
+    unlike: Tensor  # … to distant patches whose colour is unlike
+
+    @staticmethod
+    def of(pictures: Sequence[np.ndarray], grids: Sequence[np.ndarray], rows_of: Callable) -> Shares:
+        """`rows_of` gives (candidates, S, P) for a picture, its grid of things and what is asked."""
+        found = []
+        for picture, grid in zip(pictures, grids, strict=True):
+            asked = Asked.of(grid)
+            allowed = (~asked.own, ~asked.near, _distant_and_unlike(picture, grid, asked))
+            rows = rows_of(picture, grid, asked)
+            found.append([_mean_share(rows, asked.same, some) for some in allowed])
+        return Shares(*(torch.stack(kind) for kind in zip(*found, strict=True)))
+
+
+def of_heads(vit: VisionTransformer) -> Callable:
+    """The rows of all heads, layer by layer."""
+
+    def rows_of(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
+        size = tuple(side * vit.config.patch_size for side in grid.shape)
+        return _rows(trace(vit, Image.fromarray(picture), size=size), asked)[..., -grid.size :].flatten(0, 1)
+
+    return rows_of
+
+
+def of_filter(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
+    """The rows of the filter without a network, setting by setting."""
+    colours = colour_nearness.mean_colours(picture, grid.shape)
+    both = colour_nearness.differences(colours, asked.queries.numpy())
+    every = [colour_nearness.weights(*both, *setting) for setting in colour_nearness.SETTINGS]
+    return torch.from_numpy(np.stack(every))
+
+
+def of_area(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
+    """A row that is everywhere alike."""
+    return torch.ones(1, len(asked.queries), grid.size)
+
+
+def chosen(there: Tensor, here: Tensor) -> tuple[int, Tensor]:
+    """The candidate that is best on `there`, (pictures, candidates), and what it gives on `here`: (pictures,)."""
+    best = int(there.nanmean(0).argmax())
+    return best, here[:, best]
+
+
+def mean_and_error(values: Tensor) -> tuple[float, float]:
+    """The mean of those that are numbers, and its standard error: how far it would move with other pictures."""
+    known = values[~values.isnan()].double()
+    return float(known.mean()), float(known.std() / max(1, len(known)) ** 0.5)
+
+
+def _distant_and_unlike(picture: np.ndarray, grid: np.ndarray, asked: Asked) -> Tensor:
+    """(S, P) bool"""
+    colours = torch.from_numpy(colour_nearness.mean_colours(picture, grid.shape)).flatten(0, 1)
+    y, x = (torch.from_numpy(n.ravel()) for n in np.indices(grid.shape))
+    away = torch.maximum((y - y[asked.queries, None]).abs(), (x - x[asked.queries, None]).abs())
+    return (away >= DISTANT) & (torch.cdist(colours[asked.queries], colours) > UNLIKE)
+
+
+def _share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+    """(…, S, P) -> (…, S): the share of the own object in what goes to patches that are allowed."""
+    left = rows * allowed
+    return (left * same).sum(-1) / left.sum(-1).clamp(min=1e-9)
+
+
+def _mean_share(rows: Tensor, same: Tensor, allowed: Tensor) -> Tensor:
+    """(candidates, S, P) -> (candidates,), over the patches whose object extends to where is allowed."""
+    some = (same & allowed).any(-1)
+    return _share(rows[:, some], same[some], allowed[some]).mean(-1)
 
 
 def _rows(seen: Trace, asked: Asked) -> Tensor:
@@ -150,14 +239,18 @@ def _rows(seen: Trace, asked: Asked) -> Tensor:
 
 
 def _plain_rows(scene: Scene, patch: int, asked: Asked) -> list[Tensor]:
-    """The baselines, which need no network: uniform, Gaussian by distance, mean colour. (settings, S, P) each."""
+    """The baselines, which need no network: uniform, Gaussian by distance, mean colour, both. (settings, S, P) each."""
     rows, columns = (side // patch for side in scene.objects.shape)
+    grid = np.zeros((rows, columns))
     plain = (
         [area_rows(rows * columns)],
         [gaussian_rows(rows, columns, sigma) for sigma in SIGMAS],
         [colour_rows(scene.image, temperature, patch) for temperature in TEMPERATURES],
     )
-    return [torch.from_numpy(np.stack(kind))[:, asked.queries] for kind in plain]
+    return [
+        *(torch.from_numpy(np.stack(kind))[:, asked.queries] for kind in plain),
+        of_filter(scene.image, grid, asked),
+    ]
 
 
 def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
@@ -165,7 +258,7 @@ def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor]
     front = rows.sum(-1) - patches.sum(-1)
     left = patches.masked_fill(asked.own, 0)
     on_own = (left * asked.same).sum(-1)  # (layers, heads, S)
-    mass = on_own / left.sum(-1).clamp(min=1e-9)
+    mass = _share(patches, asked.same, ~asked.own)
     whole = on_own / (left.sum(-1) + front).clamp(min=1e-9)
     tables = [mass, whole, _overlap(left, asked.same), *((p * asked.same).sum(-1) for p in plain)]
     return [t.sum(-1) for t in tables], len(asked.queries)
@@ -174,12 +267,9 @@ def _near(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor]
 def _far(rows: Tensor, plain: list[Tensor], asked: Asked) -> tuple[list[Tensor], int]:
     """The mass without the eight neighbours, for queries whose object extends beyond them."""
     beyond = (asked.same & ~asked.near).any(-1)
-    near, same = asked.near[beyond], asked.same[beyond]
-    masses = []
-    for table in (rows[..., -asked.same.shape[1] :], *plain):
-        left = table[..., beyond, :].masked_fill(near, 0)
-        masses.append(((left * same).sum(-1) / left.sum(-1).clamp(min=1e-9)).sum(-1))
-    return masses, int(beyond.sum())
+    same, allowed = asked.same[beyond], ~asked.near[beyond]
+    tables = (rows[..., -asked.same.shape[1] :], *plain)
+    return [_share(table[..., beyond, :], same, allowed).sum(-1) for table in tables], int(beyond.sum())
 
 
 def _overlap(rows: Tensor, same: Tensor) -> Tensor:

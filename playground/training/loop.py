@@ -21,8 +21,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
-from playground import zoo
 from playground.errors import PlaygroundError
+from playground.models import zoo
 from playground.training.losses import Scenes, Teachers
 from playground.training.precision import half
 from playground.training.recipe import Course, moments, pace
@@ -189,12 +189,16 @@ def _agree(recipe: Course, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if not written.exists():
             written.write_text(json.dumps(wanted, indent=1) + "\n", encoding="utf-8")
-        elif json.loads(written.read_text(encoding="utf-8")) != wanted:
-            raise _another(folder)
     except OSError as error:
         raise PlaygroundError(f"{folder} can't be written to: {error.strerror or error}.") from None
-    except json.JSONDecodeError:
+    try:
+        found = json.loads(written.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlaygroundError(f"{written} can't be read: {error.strerror or error}.") from None
+    except ValueError:
         raise PlaygroundError(f"{written} is damaged; remove it.") from None
+    if found != wanted:
+        raise _another(folder)
 
 
 def _another(folder: Path) -> PlaygroundError:

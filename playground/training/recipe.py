@@ -96,6 +96,7 @@ class Emergent(Course):
     coarse_views: int = 4000
     fine_views: int = 400
     disturbance: float = 0.5  # share of the patches that may be disturbed; it grows from 0 while there are windows
+    hidden: float = 0.45  # share of the patches that are hidden, in three of four views, from the beginning
     asked: tuple[int, ...] = (1, 2, 3, 4, 5)  # the layers after which "rest" is asked
     gathering: float = 2.0  # weight of the loss "rest"
     picture: float = 0.3  # weight of the loss "picture"

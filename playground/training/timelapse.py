@@ -1,6 +1,7 @@
 """The time-lapse: the attention at a dozen moments of a training run, in one file for the app.
 
     python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
+    python -m playground.training.timelapse FILE -o OTHER             # the same run, its traces in 8 bits
     python -m playground.training.timelapse FILE --curves -o OTHER    # the same run without its pictures
 
 The file is a pack (see pack.py). Its header says
@@ -16,8 +17,8 @@ and its arrays are, for L layers and H heads,
     entropy, breadth, distance, to_self, to_class, to_registers, near, content, colour, effect
                   (M, L, H) float32, and offsets (M, L, H, 7, 7): the heads' habits, see heads.py
     mass          (M, L, H) float32: the share of an object patch's attention that falls on its own object
-    trace0 …      (bytes,) uint8: Trace.to_bytes() of each moment on the sample, which the microscope reads as it is;
-                  empty where only the curves are kept
+    trace0 …      (bytes,) uint8: Trace.to_bytes(numbers="int8") of each moment on the sample, which the microscope
+                  reads as it is; empty where only the curves are kept
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -33,12 +35,14 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from playground import images, pack_schema, zoo
+from playground import pack_schema
 from playground.analysis.heads import Habits, average
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
-from playground.images import open_image
+from playground.models import zoo
 from playground.pack import pack, unpack
+from playground.pictures import images
+from playground.pictures.images import open_image
 from playground.samples import SAMPLES
 from playground.scenes import generate
 from playground.scenes.drawing import Scene
@@ -136,11 +140,21 @@ def write(run: Path, file: Path = FILE, count: int = SCENES) -> None:
 
 def only_curves(file: Path, output: Path) -> None:
     """The same file without its traces, which are nearly all of its bytes."""
+    _with_traces(file, output, lambda data: data[:0])
+
+
+def in_eight_bits(file: Path, output: Path) -> None:
+    """The same file with traces half as long."""
+    _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
+
+
+def _with_traces(file: Path, output: Path, other: Callable[[bytes], bytes]) -> None:
     read(file)  # says what is wrong with it
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
-    empty = {name: array[:0] if name.startswith("trace") else array for name, array in arrays.items()}
-    output.write_bytes(pack(header, empty))
+    for name in (f"trace{i}" for i in range(len(header["moments"]))):
+        arrays[name] = np.frombuffer(other(arrays[name].tobytes()), np.uint8)
+    output.write_bytes(pack(header, arrays))
 
 
 def _moment(step: int, file: Path, held_out: list) -> Moment:
@@ -158,7 +172,7 @@ def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[S
     sums, patch = evaluate.Sums(vit, held_out), vit.config.patch_size
     side = min(PATCHES * patch, *vit.config.image_size)
     size = images.fit(image.size, patch, (side, side))
-    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes())
+    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes(numbers="int8"))
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:
@@ -181,8 +195,9 @@ def main(arguments: list[str] | None = None) -> int:
         "-o", "--output", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE.name} in assets/"
     )
     options = parser.parse_args(arguments)
+    again = in_eight_bits if options.run.is_file() else write
     try:
-        (only_curves if options.curves else write)(options.run, options.output)
+        (only_curves if options.curves else again)(options.run, options.output)
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
         return 2

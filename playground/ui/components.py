@@ -1,4 +1,4 @@
-"""The JavaScript modules as Streamlit components; the microscope and the strip of samples, which every page knows."""
+"""Our scripts as Streamlit components: a message carries the address of a script, never the script."""
 
 from __future__ import annotations
 
@@ -6,26 +6,57 @@ from collections.abc import Callable
 from functools import cache
 
 import streamlit as st
-from PIL import Image
 
-from playground.figures.bundle import LENS_STYLES, bundle, stylesheet
-from playground.samples import Sample, samples
-from playground.serving.pictures import THUMB, data_url, thumbnail
-from playground.ui import streamlit_private
+from playground.figures.bundle import LENS_STYLES
+from playground.serving import scripts
+from playground.serving.pictures import data_url
+
+# All that a message carries of our scripts: their address. The app may lie in a folder: its root is where Streamlit's
+# own scripts lie in static/.
+STUB = """
+const ROOT = document.querySelector('script[src*="static/js/"]').src.split("static/js/")[0];
+export default async (args) => {
+  const place = args.parentElement;
+  const call = (place.__calls = (place.__calls ?? 0) + 1);
+  const { default: mount, styles } = await import(new URL("ADDRESS", ROOT).href);
+  if (call !== place.__calls) return; // a later call has come first, with what is so now
+  if (styles && !place.querySelector("style[data-ours]")) {
+    const style = document.createElement("style");
+    style.dataset.ours = "";
+    style.textContent = styles;
+    place.prepend(style);
+  }
+  return mount(args);
+};
+"""
 
 
 @cache
 def component(name: str, script: str, *styles: str, box: str | None = None, shadow: bool = True):
     """What a page calls to mount `script`, which finds its place by the name: `<div class="name" data-name>`."""
     mount = st.components.v2.component(
-        f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n", js=bundle(script),
-        css="".join(map(stylesheet, styles)), isolate_styles=shadow,
+        f"attention_{name}", html=(box or f'<div class="{name}" data-{name}></div>') + "\n",
+        js=STUB.replace("ADDRESS", scripts.address(script, *styles)), isolate_styles=shadow,
     )  # fmt: skip
 
     def mounted(key: str, **how):
         return mount(key=key, **{k: while_there(key, v) if k.startswith("on_") else v for k, v in how.items()})
 
     return mounted
+
+
+_SHELL = ("stage", "toolbar", "strip", "models", "export", "tour")
+APP_STYLES = (*LENS_STYLES, *(f"shell/{name}.css" for name in _SHELL))
+
+
+def app_component(name: str):
+    """A part of the app that shares one script, and the choice in it, with the other: the toolbar and the stage."""
+    return component(name, "shell/app.js", *APP_STYLES)
+
+
+def stage() -> None:
+    """The microscope. Its numbers come over HTTP: no message of Python's."""
+    app_component("stage")(key="stage", data={"n": 0})
 
 
 def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
@@ -39,33 +70,7 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
     return hear
 
 
-def lens(key: str, data: bytes, **listeners) -> None:
-    """What it says is in st.session_state[key]: `view` as it stands in an address, `ask` a question to the server, and
-    what the strip leaves to it."""
-    component("lens", "shell/streamlit.js", *LENS_STYLES, box="<div data-lens></div>")(
-        key=key, data=data, default={"view": ""}, **{f"on_{what}_change": listen for what, listen in listeners.items()}
-    )
-
-
 def picture(data: bytes, kind: str = "jpeg", **look) -> None:
     """Streamlit would give it an address, and forget that as soon as something else is shown: a browser that fetches it
     just then would find nothing."""
     st.image(data_url(data, kind), **look)
-
-
-def strip(key: str, shown: dict, on_pick, on_photo) -> None:
-    data = {"samples": _thumbs(samples()), "uploads": streamlit_private.uploads(), **shown}
-    box = '<div class="strip" data-strip role="group" aria-label="Sample pictures"></div>'
-    component("strip", "shell/strip.js", "shell/strip.css", box=box)(
-        key=key, data=data, on_pick_change=on_pick, on_photo_change=on_photo
-    )
-
-
-@cache
-def _thumbs(there: tuple[Sample, ...]) -> list[dict[str, str]]:
-    thumbs = []
-    for sample in there:
-        image = Image.open(sample.path)
-        image.draft("RGB", (THUMB * 2, THUMB * 2))
-        thumbs.append({"name": sample.name, "title": sample.title, "hint": sample.hint, "src": thumbnail(image)})
-    return thumbs

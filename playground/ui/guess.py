@@ -63,7 +63,7 @@ def _ask(
     id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable,
     afresh: bool = False, short: bool = True,
 ) -> bool:  # fmt: skip
-    if "tour" in state:  # its cards speak of the results
+    if "tour" in state.address:  # its cards speak of the results
         return True
     kept, known, place = state.setdefault("guesses", {}), state.setdefault("guessed", set()), (id, context)
     found, again = kept.get(place, {"locked": None}), state.get("again") == place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -51,14 +52,24 @@ def _is_free(host: str, port: int) -> bool:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror:
-        raise PlaygroundError(f"This machine has no address {host!r}; give --host localhost or 0.0.0.0.") from None
+        raise _no_address(host) from None
     with socket.socket(family, kind) as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended is no obstacle
         try:
             tried.bind(address)
-        except OSError:
-            return False
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return False
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise _no_address(host) from None
+            raise PlaygroundError(
+                f"Port {port} can't be opened: {error.strerror or error}; choose another one by --port."
+            ) from None
     return True
+
+
+def _no_address(host: str) -> PlaygroundError:
+    return PlaygroundError(f"This machine has no address {host!r}; give --host localhost or 0.0.0.0.")
 
 
 def _open_when_ready(url: str) -> None:

@@ -8,13 +8,11 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.serving.session import Session
-from playground.ui import fetching, guess
+from playground.ui import guess
 from playground.ui.components import component
-from playground.ui.export_panel import exporter
+from playground.ui.here import Here
 from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
-from playground.ui.toolbar import toolbar
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
 QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#56B4E9", "magma"
@@ -26,14 +24,11 @@ _MODEBAR = {
 }
 
 
-def begin(
-    page: str, idea: str, settings: Mapping[str, Setting] | None = None, *, exports: str | None = None
-) -> Session:
-    """The page's title and its one idea, under the row of samples and models. Widgets whose `key` is the name of a
-    setting stand in the address; `exports` is the layout of figures that shows what the page is about."""
+def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -> Here:
+    """The page's title and its one idea, under the toolbar. Widgets whose `key` is the name of a setting stand in the
+    address."""
     here = arrive(page, settings)
     st.session_state.titles = {}
-    toolbar(*([] if exports is None else [lambda: exporter(here, exports)]))
     if st.session_state["class"] == "no":
         _overview(page)
     with st.container(key="lesson"):
@@ -56,7 +51,7 @@ def _overview(page: str) -> None:
         key="overview", data=data, on_go_change=lambda: None
     )
     if (made.go or {}).get("page") in PAGES:
-        st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words(view=False))
+        st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words())
 
 
 def steps(titles: Mapping[str, str]) -> str:
@@ -78,12 +73,11 @@ def _place() -> str:
 
 
 def end() -> None:
-    """The way on; what has been chosen goes into the address; and what may take minutes is done."""
+    """The way on; and what has been chosen goes into the address."""
     state = st.session_state
     if state["class"] == "no":
         _way_on()
     write_address()
-    fetching.follow()
 
 
 def _way_on() -> None:
@@ -94,7 +88,7 @@ def _way_on() -> None:
             label = f"Next: {title.partition(' · ')[2]}"
             st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(following,))
             return
-    page, words = after(PAGES[state.page]), state.here.words(view=False)
+    page, words = after(PAGES[state.page]), state.here.words()
     st.page_link(page.file, label=f"Next: {page.title}", icon=":material/arrow_forward:", query_params=words)
 
 

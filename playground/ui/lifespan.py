@@ -7,8 +7,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from playground.serving import memory
-from playground.ui import streamlit_private
+from playground.serving import memory, people
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
@@ -39,7 +38,7 @@ def _open_more_files() -> None:
 async def _forget_the_gone() -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY)
-        streamlit_private.forget_the_gone()
+        people.forget_the_gone()
         await asyncio.to_thread(memory.trim)
 
 

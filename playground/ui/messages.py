@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from playground.serving import asker, queue
+from playground.serving import asker
 from playground.ui import streamlit_private
 
 AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
@@ -29,7 +29,8 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def who(self) -> asker.Who:
-        return asker.Who(streamlit_private.browser(), st.context.ip_address or "")
+        person = st.session_state.get("key") or streamlit_private.session()
+        return asker.Who(person, asker.network(st.context.ip_address))
 
     def stays(self) -> None:
         streamlit_private.stop_if_left()
@@ -48,21 +49,6 @@ class OnPage:
 
     def hears(self, sentence: str) -> None:
         st.toast(sentence, icon=":material/info:", duration="long")
-
-
-class Downloading(asker.Nobody):
-    """The person whose page makes this, as long as they stay: a download is made in another thread, when that page has
-    ended, and no toast reaches them from there."""
-
-    def __init__(self):
-        self._who, self._there = asker.current().who(), streamlit_private.presence()
-
-    def who(self) -> asker.Who:
-        return self._who
-
-    def stays(self) -> None:
-        if not self._there():
-            raise queue.Left("Who asked for this file has left.")
 
 
 def connect() -> None:

@@ -1,17 +1,25 @@
-"""Where a person is: the page, what its address says, and the picture and model that go with them from page to page."""
+"""Where a person is: the page, what its address says, and the picture and model that go with them from page to page.
+
+On the microscope's page the browser alone reads and writes the address. A lesson has settings that its widgets keep
+here, so the address of a lesson is written here, with the choice that the browser told.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import address, session
-from playground.serving.session import Session
-from playground.ui import messages, streamlit_private, tour
+from playground.serving import address
+from playground.serving.answering import Refused
+from playground.ui import messages, streamlit_private
+from playground.ui.here import Here
+from playground.ui.pages import PAGES
+from playground.ui.toolbar import heard
+from playground.ui.tour_steps import STEPS
 
 UNDER_WAY = 3.0  # seconds that a click may take from the browser to the page's run
 
@@ -56,48 +64,125 @@ class Steps(Setting):
 
 
 CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need
+MICROSCOPE = "microscope"
+STEPS_BY_NUMBER = {str(n): step for n, step in enumerate(STEPS, start=1)}
 
 
-def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Session:
+def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     """At the start of a page's run. The address is read when a person comes to the page, goes back or types another
     one; what it leaves open stays as it was on the page before."""
     state, settings = st.session_state, {**(settings or {}), "class": CLASS}
-    tour.turn(page)
-    moved = state.get("page") != page
-    given = _given(moved)
-    if moved or given != state.get("address"):
-        given = tour.read(page, given, moved)
-        words, view = address.read(given)
-        if "here" not in state:
-            state.here, trouble = session.start(words, view)
-        elif moved:
-            trouble = state.here.arrive(words, view)
-        else:
-            former = state.here
-            state.here, trouble = session.start(words, view)
-            trouble = state.here.take_back(former, words) or trouble
+    moved = state.get("page") != page or state.pop("read_again", False)
+    given = _toured(page, _given(page, moved))
+    if read := moved or given != state.get("address") or "here" not in state:
         for name, setting in settings.items():
             state[name] = setting.found(name, given)
-        if not moved and "fetching" in state:  # another address was asked for meanwhile
-            state.pop("fetching")[0].leave()
         state.page, state.settings, state.address = page, settings, given
-        if trouble:
-            messages.error(trouble)
-        # An address that says less than it could is left alone: a step more in the history would hold people back.
-        if trouble or set(given) - set(words) - set(view) - set(settings) - set(tour.word(page)):
-            write_address()
+    _look(given if read else None)
+    if read and page != MICROSCOPE and set(given) - set(words_now()):
+        write_address()  # an address that says less than it could is left alone: it would be one more step back
     for name, value in state.get("chosen", {}).items():
-        if name in settings and name not in state:  # Streamlit forgets a widget that a run has not drawn
+        # Streamlit forgets a widget that a run has not drawn; and a browser that still loads the widget's own script
+        # says None of it
+        if name in settings and state.get(name) is None:
             state[name] = value
     return state.here
 
 
-def _given(moved: bool) -> dict[str, str]:
-    """The browser's address. A click that is on its way while the page writes a new one still brings the former: that
-    is no wish to go back."""
+def _toured(page: str, given: dict[str, str]) -> dict[str, str]:
+    """A link to a step of the tour leads to the step's page, and where it says nothing else, to the step's view."""
+    step = STEPS_BY_NUMBER.get(given.get("tour"))
+    if step is None or (step.page == page and (len(given) > 1 or page == MICROSCOPE)):  # there, the browser knows
+        return given
+    words = address.read(given)[0] | step.words | {"tour": given["tour"]}
+    if step.page != page:
+        st.switch_page(PAGES[step.page].file, query_params=words)
+    return words
+
+
+def _look(given: dict[str, str] | None) -> None:
+    """Sets what is looked at: what the address says, or what the toolbar has told since."""
+    state = st.session_state
+    said = state.pop("came_with", None) or _told()
+    if said and "here" not in state and said["run"] == streamlit_private.session():
+        given = None  # the page was there before this server, and a choice was made since
+    if given is None and said is None:
+        return _stay()
+    words, view = address.read(given) if given is not None else ({}, {})
+    said = said or {"choice": {}, "view": {}, "key": None}
+    key = said["key"] or state.get("key")
+    former = state.get("here")
+    words = words or said["choice"] or (former.words() if former else {})
+    view = view or address.view_of(said["view"]) or (former.view if former else {})
+    state.key = key
+    _open(words, view, key)
+
+
+def _told() -> dict | None:
+    """What the toolbar says, if it says something new."""
+    state = st.session_state
+    said = (state.get("toolbar") or {}).get("choice")
+    if not said or said == state.get("told"):
+        return None
+    state.told = said
+    return heard(said)
+
+
+def _stay() -> None:
+    """The same picture as in the run before: a request of whose it is. The server may have forgotten it meanwhile."""
+    here = st.session_state.here
+    if trouble := st.session_state.pop("trouble", None):
+        messages.error(trouble)
+    if here.mine:
+        _open(here.words(), here.view, here.key, here)
+
+
+def _open(words: dict[str, str], view: dict[str, str], key: str | None, same: Here | None = None) -> None:
+    state = st.session_state
+    try:
+        found = Here(words, view, key)
+    except PlaygroundError as error:
+        if state.page == MICROSCOPE:  # where the browser asks for the numbers, and says itself what can't be had
+            state.here = _instead()
+            return
+        if isinstance(error, Refused) and (forgotten := error.more.get("forgotten")):
+            _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
+        state.here, state.trouble = _instead(), str(error)
+        state.answer = {"instead": state.here.words()}
+        st.rerun()  # the toolbar, which shows the same, stands above
+    if same is None or found.person is not same.person:  # the picture is where the person is
+        state.here = found
+    state.pop("answer", None)
+
+
+def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
+    """The browser has the picture, and the key to it: it brings what is missing, and the page is drawn again."""
+    answer = what | {"words": words}
+    if st.session_state.get("answer") != answer:
+        st.session_state.answer = answer
+        st.rerun()  # the toolbar, which tells the browser, stands above
+    st.caption("Your photograph is on its way to the server.")
+    st.stop()
+
+
+def _instead() -> Here:
+    """What is shown where something else can't be had."""
+    here = st.session_state.get("here") or Here({})
+    try:
+        _ = here.picture
+    except Refused:  # one's own, that the server has forgotten
+        here = Here({})
+    return here
+
+
+def _given(page: str, moved: bool) -> dict[str, str]:
+    """The address, as far as Python has to know it. A click that is on its way while the page writes a new address
+    still brings the former: that is no wish to go back."""
     state, given = st.session_state, dict(st.query_params)
     if moved or streamlit_private.went_through_history():
         return given
+    if page == MICROSCOPE:
+        return state.address
     just_left = [words for words, at in state.get("left", []) if time.monotonic() - at < UNDER_WAY]
     return state.address if given in just_left else given
 
@@ -105,32 +190,21 @@ def _given(moved: bool) -> dict[str, str]:
 def words_now() -> dict[str, str]:
     """What a link to the page as it is now says."""
     state = st.session_state
-    words = state.here.words(view=state.page == "microscope")
+    words = state.here.words()
     former, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
         state.chosen[name] = value = state.get(name, former.get(name, setting.default))
         if setting.found(name, words) != value:
             words[name] = str(value)
-    return words | tour.word(state.page)
+    if tour := state.address.get("tour"):
+        words["tour"] = tour
+    return words
 
 
 def write_address() -> None:
+    """Of a lesson."""
     state, words = st.session_state, words_now()
     if words != dict(st.query_params):
         state.left = [*state.get("left", [])[-9:], (dict(st.query_params), time.monotonic())]
         st.query_params.from_dict(words)
     state.address = words
-
-
-def attempt(action: Callable, *arguments) -> bool:
-    """Does it, and gives whether it could be done. If not, a sentence says why, and everything stays as it was. The
-    address follows what has changed; what the microscope asks by itself changes nothing."""
-    before = words_now()
-    try:
-        action(*arguments)
-    except PlaygroundError as error:
-        messages.error(str(error))
-        return False
-    if words_now() != before:
-        write_address()
-    return True

@@ -9,20 +9,21 @@ class Page:
     short: str
     title: str
     icon: str
+    exports: str | None = None  # the layout of figures that shows what the page is about; "": all; None: no Export
 
     @property
     def file(self) -> str:
         return f"pages/{self.name}.py"
 
 
-MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:")
+MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:", exports="")
 LESSONS = (
     Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
     Page("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
     Page("shapes", "Shapes", "Shapes: where every dimension comes from", ":material/data_array:"),
     Page("block", "Block", "Block: the rest of a layer", ":material/layers:"),
-    Page("scale", "Scale", "Scale: why √d_k", ":material/show_chart:"),
-    Page("heads", "Heads", "Heads: what they do", ":material/apps:"),
+    Page("scale", "Scale", "Scale: why √d_k", ":material/show_chart:", exports="curves"),
+    Page("heads", "Heads", "Heads: what they do", ":material/apps:", exports="atlas"),
     Page("weight", "Weight", "What a weight is not", ":material/balance:"),
     Page("cost", "Cost", "Cost: the quadratic wall", ":material/trending_up:"),
     Page("two_ways", "Two ways", "Two ways to look: convolution and attention", ":material/compare_arrows:"),

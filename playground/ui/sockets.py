@@ -19,10 +19,10 @@ from playground.serving.cache import MB
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
 PIECES, PIECES_A_SECOND = 2000, 20  # that one socket may send at once, and for good; a browser's messages are one each
-UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet
+UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet; deploy/README.md counts on it
 
 log = logging.getLogger("playground")
-unread: WeakSet[Socket] = WeakSet()  # those whose browsers fetch more slowly than they are sent
+unread: WeakSet[Fetched] = WeakSet()  # those whose browsers fetch more slowly than they are sent
 
 
 def use() -> None:
@@ -31,7 +31,31 @@ def use() -> None:
     WebSocketsSansIOProtocol.__new__ = staticmethod(lambda *args, **kwargs: object.__new__(Socket))
 
 
-class Request(H11Protocol):
+class Fetched:
+    """A connection over which a browser fetches what it is sent. uvicorn keeps an answer until then, however long."""
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        unread.add(self)
+        while sum(one.transport.get_write_buffer_size() for one in unread) > UNREAD:
+            most = max(unread, key=lambda one: one.transport.get_write_buffer_size())
+            most.end("it does not fetch what it asked for, and there is no room for it")
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        unread.discard(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        unread.discard(self)
+
+    def end(self, why: str) -> None:
+        log.warning("a connection is closed: %s", why)
+        self.transport.abort()
+        unread.discard(self)
+
+
+class Request(Fetched, H11Protocol):
     """A connection over which requests come, one after the other; an idle one is closed by uvicorn."""
 
     def connection_made(self, transport) -> None:
@@ -49,7 +73,7 @@ class Request(H11Protocol):
             self.transport.close()
 
 
-class Socket(WebSocketsSansIOProtocol):
+class Socket(Fetched, WebSocketsSansIOProtocol):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.conn.max_message_size = LONGEST
@@ -63,23 +87,3 @@ class Socket(WebSocketsSansIOProtocol):
         self.at = now
         if self.pieces > PIECES:
             self.end("it sends too many pieces")
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        unread.add(self)
-        while sum(socket.transport.get_write_buffer_size() for socket in unread) > UNREAD:
-            most = max(unread, key=lambda socket: socket.transport.get_write_buffer_size())
-            most.end("it does not fetch what it asked for, and there is no room for it")
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        unread.discard(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        unread.discard(self)
-
-    def end(self, why: str) -> None:
-        log.warning("a socket is closed: %s", why)
-        self.transport.abort()
-        unread.discard(self)

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 
 import streamlit as st
 
-from playground.serving import models, settings
+from playground.serving import models, prepared, settings
 from playground.ui import messages, streamlit_private
+
+AFTER_THE_FIRST_PICTURE = 2.0  # seconds
 
 
 @st.cache_resource(show_spinner=False)
 def once_per_server() -> None:
     settings.now()  # a typing error in them is said now
     streamlit_private.ask_nobody_for_our_address()
-    streamlit_private.bound_uploads()
     streamlit_private.hush_toasts()
     messages.connect()
     _log_to_stdout()
+    background = threading.Timer(AFTER_THE_FIRST_PICTURE, _in_the_background)
+    background.daemon = True
+    background.start()
+
+
+def _in_the_background() -> None:
     models.warm_up()
+    prepared.prepare_behind_everybody()
 
 
 def _log_to_stdout() -> None:

@@ -7,7 +7,7 @@ speak of any picture in any model: what they say holds wherever it is shown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,10 @@ class Step:
     words: dict[str, str] = field(default_factory=dict)
     keep: str = ""
     slim: bool = False  # what matters lies on the left: a slim card stands beside it
+
+    def shown(self) -> dict:
+        """What the browser needs to know of it."""
+        return asdict(self)
 
 
 LOCKED = {"locked": "true"}

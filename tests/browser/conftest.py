@@ -37,6 +37,7 @@ def _stayed(chromium, server):
 @pytest.fixture
 def visitor(_stayed):
     """Somebody on the first page, who stays for all tests of a module and starts each with nothing chosen."""
+    _stayed.forgiven = None
     _stayed.start_again()
     yield _stayed
     _stayed.check()

@@ -23,7 +23,7 @@ def picture(width: int, height: int, orientation: int = 1) -> bytes:
 
 def upload(visitor, data: bytes, name: str) -> None:
     file = {"name": name, "mimeType": "image/jpeg", "buffer": data}
-    visitor.unfold("Open").get_by_test_id("stFileUploader").locator("input").set_input_files(file)
+    visitor.unfold("opening").locator("input[type=file]").first.set_input_files(file)
 
 
 HAND_OVER = """([name, type, base64, title]) => {

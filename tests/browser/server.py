@@ -13,9 +13,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import witnesses
+from filelock import FileLock
 from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -28,14 +30,28 @@ def free_port() -> int:
         return found.getsockname()[1]
 
 
+@cache
+def drawn_packs() -> Path:
+    """The packs of the drawings, made once for all tests: a server that has them needs no pass for its first picture.
+    Their names hold a digest of all they depend on, so what an earlier run left is taken as it is."""
+    hub = ROOT / ".pytest_cache" / "packs"
+    hub.mkdir(parents=True, exist_ok=True)
+    with FileLock(hub / "lock"):
+        made = {**os.environ, "HF_HUB_CACHE": str(hub), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": ""}
+        subprocess.run([sys.executable, "-m", "playground", "prepare"], cwd=ROOT, env=made, check=True)
+    return hub / "attention-playground"
+
+
 class Server:
-    """The app in a process of its own. It has a home of its own, without caches, and no way to the hub."""
+    """The app in a process of its own. It has a home of its own, without caches but for the drawings' packs, and no way
+    to the hub."""
 
     def __init__(self, home: Path, **environment: str):
         self.port, self.home = free_port(), home
-        ours = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-        self.environment = inherited | {"HOME": str(home), "HF_HUB_OFFLINE": "1"} | environment
+        settings = ("STREAMLIT_", "HF_", "XDG_", "PLAYGROUND_")
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(settings)}
+        ours = {"HOME": str(home), "HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+        self.environment = inherited | ours | environment
 
     @property
     def address(self) -> str:

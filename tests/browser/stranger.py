@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import secrets
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from urllib.parse import parse_qsl
+from itertools import count
+from urllib.parse import parse_qsl, quote, urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -14,113 +16,109 @@ from waiting import PATIENCE
 from websockets.sync.client import connect
 
 MOST = 2**28  # bytes of a message
+_stamps = count(1)
 
 
-def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict[str, str]]:
-    """The status and the headers of an answer."""
+def answer(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict, bytes]:
+    """The status, the headers and the body of an answer."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     request = urllib.request.Request(url, data=data, method=method, headers=named)
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return answer.status, dict(answer.headers)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as heard:
+            return heard.status, dict(heard.headers), heard.read()
     except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers)
+        return error.code, dict(error.headers), error.read()
 
 
-def form(data: bytes, name: str = "picture.jpg") -> tuple[bytes, str]:
-    """A file as a browser sends it, and the content type to say of it."""
-    head = f'--edge\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-    return head.encode() + data + b"\r\n--edge--\r\n", "multipart/form-data; boundary=edge"
+def ask(url: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, dict[str, str]]:
+    """The status and the headers."""
+    return answer(url, method, data, **headers)[:2]
 
 
 class Stranger:
-    """A session of one page. `said` is every sentence that came as a toast; `elements` what the page holds last;
-    `brought` the status of the last upload."""
+    """A session of one page, and requests with a key of one's own. `said` is every sentence that came, as a toast or as
+    a refusal; `elements` what the page holds last; `brought` the status of the last upload."""
 
-    def __init__(self, url: str, address: str = ""):
+    def __init__(self, url: str, address: str = "", page: str = ""):
         self.url, self.address, self.page = url, address, ""
+        self.key = secrets.token_urlsafe(24)
         self.said: list[str] = []
         self.elements: dict[str, object] = {}
-        self.fragments: dict[str, str] = {}
+        self.kinds: set[str] = set()  # of all messages that came
         stream = url.replace("http", "ws") + "/_stcore/stream"
         self.socket = connect(stream, subprotocols=["streamlit"], max_size=MOST, open_timeout=PATIENCE, legacy=True)
-        self.run(BackMsg())
+        first = BackMsg()
+        first.rerun_script.page_name = page
+        self.run(first)
 
-    # What there is to do
+    # What there is to do: requests
 
-    def choose(self, label: str, value: str) -> Stranger:
-        """In the selectbox of this label, whatever its options are."""
+    def get(self, path: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+        """Status and body, asked with the key. Who has to wait asks again with the ticket."""
+        sent = {"X_Playground_Key": self.key, **headers}
+        while True:
+            status, told, body = answer(f"{self.url}/{path}", method, data, **sent)
+            if status != 202:
+                break
+            sent["X_Playground_Ticket"] = {name.lower(): word for name, word in told.items()}["x-playground-ticket"]
+        if status >= 400 and "says" in (refusal := json.loads(body)):
+            self.said.append(refusal["says"])
+        return status, body
+
+    def describe(self, **words: str) -> dict:
+        """What the server says of a trace."""
+        return json.loads(self.get(f"api/trace?{urlencode(words)}")[1])
+
+    def bring(self, data: bytes, name: str = "picture.jpg") -> str:
+        """An upload; gives the picture's id on the server, or "" where it was refused."""
+        self.brought, body = self.get("api/pictures", "POST", data, X_Playground_Name=quote(name))
+        return json.loads(body).get("id", "") if self.brought < 400 else ""
+
+    # What there is to do: in the session
+
+    def choose(self, view: dict | None = None, **words: str) -> Stranger:
+        """In the toolbar, which tells a lesson's page."""
+        said = {"choice": words, "view": view or {}, "key": self.key, "stamp": next(_stamps)}
+        return self.tell({"choice": said})
+
+    def go(self, page: str, **words: str) -> Stranger:
+        """To another page, by the toolbar's menu."""
+        return self.trigger("go", {"page": page, "words": words, "key": self.key, "stamp": next(_stamps)})
+
+    def tell(self, state: object) -> Stranger:
+        """As the toolbar's state."""
         message = BackMsg()
-        message.rerun_script.widget_states.widgets.add(id=self.elements[label].id, string_value=value)
+        widgets = message.rerun_script.widget_states.widgets
+        widgets.add(id=self.elements["attention_toolbar"].id, json_value=json.dumps(state))
         return self.run(message)
-
-    def press(self, label: str) -> Stranger:
-        """The button whose label begins so."""
-        button = next(e for name, e in self.elements.items() if name.startswith(label))
-        message = BackMsg()
-        message.rerun_script.widget_states.widgets.add(id=button.id, trigger_value=True)
-        return self.run(message)
-
-    def open(self, label: str) -> Stranger:
-        """A popover."""
-        message = BackMsg()
-        message.rerun_script.widget_states.widgets.add(id=self.elements[label].id, bool_value=True)
-        return self.run(message)
-
-    def ask_for_file(self, number: int = 0) -> None:
-        """The one behind the button Download, without waiting for it."""
-        button = next(e for name, e in self.elements.items() if name.startswith("Download"))
-        request = BackMsg().backend_operation_request
-        request.request_id, request.session_id = str(number), self.id
-        request.deferred_file.file_id = button.deferred_file_id
-        self.socket.send(BackMsg(backend_operation_request=request).SerializeToString())
-
-    def file(self) -> str:
-        """The address of one that was asked for."""
-        said = self.hear(lambda said: said.WhichOneof("type") == "backend_operation_response")
-        return said.backend_operation_response.deferred_file.url
 
     def trigger(self, event: str, value: object) -> Stranger:
-        """Of the microscope."""
-        message, lens = BackMsg(), self.elements["attention_lens"].id
-        message.rerun_script.fragment_id = self.fragments["attention_lens"]
-        message.rerun_script.widget_states.widgets.add(id=lens, json_value="{}")
+        """Of the toolbar."""
+        message, toolbar = BackMsg(), self.elements["attention_toolbar"].id
         state = message.rerun_script.widget_states.widgets.add()
-        state.id = f"$$STREAMLIT_INTERNAL_KEY_{lens}__events"
+        state.id = f"$$STREAMLIT_INTERNAL_KEY_{toolbar}__events"
         state.json_trigger_value = json.dumps([{"event": event, "value": value}])
         return self.run(message)
 
-    def drop(self, data: bytes, name: str = "picture.jpg") -> Stranger:
-        """As the page does it: the file goes first, then the message that names it."""
-        return self.trigger("photo", {"name": name, "file": self.bring(data), "stamp": 1})
-
-    def bring(self, data: bytes) -> str:
-        """An upload; gives its name on the server."""
-        _, headers = ask(f"{self.url}/_stcore/health")
-        token = headers["set-cookie"].partition("=")[2].partition(";")[0]
-        where, (body, kind) = self.upload_url(), form(data)
-        self.brought, _ = ask(
-            where, "PUT", body, Content_Type=kind, Cookie=f"_streamlit_xsrf={token}", X_Xsrftoken=token
-        )
-        return where.rpartition("/")[2]
-
     def run(self, message: BackMsg) -> Stranger:
-        """Until the run that this message asked for has finished."""
+        """Until the run that this message asked for has finished, and the one that it asked for itself."""
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.address
         self.socket.send(message.SerializeToString())
         started = False
         while True:
             said = ForwardMsg.FromString(self.socket.recv(PATIENCE))
-            kind = said.WhichOneof("type")
+            self.kinds.add(kind := said.WhichOneof("type"))
             if kind == "new_session":
-                started, self.page = True, said.new_session.page_script_hash
+                started = True
                 self.id = said.new_session.initialize.session_id
             elif kind == "delta":
                 self._see(said.delta)
+            elif kind == "navigation":
+                self.page = said.navigation.page_script_hash
             elif kind == "page_info_changed":
                 self.address = said.page_info_changed.query_string
-            elif kind == "script_finished" and started:
+            elif kind == "script_finished" and started and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return self
 
     def upload_url(self, name: str = "picture.jpg") -> str:
@@ -155,9 +153,6 @@ class Stranger:
             raise RuntimeError(element.exception.message)
         elif kind == "bidi_component":
             self.elements[element.bidi_component.component_name] = element.bidi_component
-            self.fragments[element.bidi_component.component_name] = delta.fragment_id
         elif kind in ("button", "selectbox", "download_button"):
             found = getattr(element, kind)
             self.elements[found.label] = found
-        if delta.add_block.HasField("popover"):
-            self.elements[delta.add_block.popover.label] = delta.add_block.popover

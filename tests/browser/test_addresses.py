@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from browser.truth import CLOSE, apart, assert_close, seen
+from browser.visitor import REFUSED
 
 CHOSEN = ("layer", "head", "query", "locked", "scale", "direction", "what", "row", "grid")
 HOSTILE = [
@@ -62,7 +63,7 @@ def test_back_returns_to_the_former_picture(visit):
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=meadow**")
-    visitor.page.locator('.strip [data-sample="meadow"][aria-pressed="true"]').wait_for()
+    visitor.shows("meadow")
     shown = visitor.hover((4, 4))
     there, here = (seen(name).row(shown["layer"], shown["head"], (4, 4)) for name in ("flock", "meadow"))
     assert_close(shown["row"], here)
@@ -85,6 +86,7 @@ def test_the_address_says_only_what_was_chosen(visit):
 
 @pytest.mark.parametrize("address", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_address_shows_the_default_page(visitor, address):
+    visitor.forgiven = REFUSED
     visitor.open(address)
     assert visitor.read()["layer"] >= 0
     said = parse_qs(urlsplit(visitor.page.url).query)
@@ -94,21 +96,22 @@ def test_a_hostile_address_shows_the_default_page(visitor, address):
 
 
 def test_a_model_that_is_not_there_is_said_and_the_page_stays_on_its_own(visit):
-    visitor = visit("model=vit_nonsense_patch3", says="vit nonsense patch3 is not on this machine yet")
+    visitor = visit("model=vit_nonsense_patch3", says="vit nonsense patch3 is not on this server")
     assert "model=bundled" in visitor.page.url
     visitor = visit("sample=flock")
-    box = visitor.unfold("our small ViT").locator("input")
-    box.fill("resnet50")
-    box.press("Enter")
+    visitor.unfold("model").get_by_role("searchbox").fill("resnet50")
     visitor.page.get_by_text("No model that loads is called so").wait_for()
+    visitor.page.keyboard.press("Escape")
     shown = visitor.hover((4, 4))
     assert_close(shown["row"], seen("flock").row(shown["layer"], shown["head"], (4, 4)))
-    assert visitor.page.url.endswith("?sample=flock")
+    assert visitor.page.url.endswith("?model=bundled&sample=flock")
 
 
 def test_without_a_network_a_model_of_the_list_is_said_to_be_out_of_reach(visit):
     visitor = visit("model=bundled&sample=flock")
-    visitor.unfold("our small ViT").get_by_role("button").filter(has_text="DINO S/16").click()
-    visitor.says("could not be fetched")
+    visitor.forgiven = REFUSED
+    visitor.pick_model("DINO S/16")
+    visitor.page.locator(".sheet .model-fetching").filter(has_text="this server fetches nothing").wait_for()
+    visitor.page.keyboard.press("Escape")
     visitor.hover((4, 4))
     assert "model=bundled" in visitor.page.url

@@ -7,14 +7,14 @@ import sys
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlencode
 
 import pytest
 import witnesses
 from waiting import until
-from websockets.exceptions import ConnectionClosed
 
 from browser.server import Server, serving
-from browser.stranger import Stranger, ask, form
+from browser.stranger import Stranger
 
 MODEL = "vit_tiny_patch16_224.augreg_in21k_ft_in1k"  # not on this machine
 
@@ -58,12 +58,9 @@ def hub():
 
 def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
     """It has begun, and goes no further."""
-    _, headers = ask(f"{server.url}/_stcore/health")
-    token = headers["set-cookie"].partition("=")[2].partition(";")[0]
-    path = stranger.upload_url().removeprefix(server.url)
     lines = [
-        f"PUT {path} HTTP/1.1", f"Host: {server.address}", f"Cookie: _streamlit_xsrf={token}", f"X-Xsrftoken: {token}",
-        f"Content-Type: {form(b'')[1]}", "Content-Length: 1000000", "", "--edge\r\n",
+        "POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"X-Playground-Key: {stranger.key}",
+        "Content-Length: 1000000", "", "x",
     ]  # fmt: skip
     line = socket.create_connection(("127.0.0.1", server.port))
     line.sendall("\r\n".join(lines).encode())
@@ -72,11 +69,13 @@ def stalled_upload(server: Server, stranger: Stranger) -> socket.socket:
 
 def computation(server: Server) -> None:
     """One that takes a while."""
-    somebody = Stranger(server.url, "model=ViT-B/14&sample=meadow")
+    somebody = Stranger(server.url)
+    words = {"model": "ViT-B/14", "sample": "meadow", "detail": "3"}
+    digest = somebody.describe(**words)["digest"]
 
     def ask() -> None:
-        with suppress(ConnectionClosed):  # nobody waits for the answer
-            somebody.choose("Patches", "48 × 48")
+        with suppress(OSError):  # nobody waits for the answer
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(words)}")
 
     threading.Thread(target=ask, daemon=True).start()
     until(lambda: "ViT-B/14" in server.log, "the model was never loaded")
@@ -84,8 +83,8 @@ def computation(server: Server) -> None:
 
 def test_it_ends_with_models_loaded_a_computation_a_hung_fetch_and_a_stalled_upload(hub):
     with serving(OMP_NUM_THREADS="1", **hub.environment) as server:
-        stranger = Stranger(server.url, f"model={MODEL}")
-        stranger.press("fetch it")
+        stranger = Stranger(server.url)
+        stranger.get(f"api/fetching?model={MODEL}", "POST")
         until(hub.asked.is_set, f"nothing was fetched: {stranger.said}")
         line = stalled_upload(server, stranger)
         computation(server)

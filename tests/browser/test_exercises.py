@@ -19,7 +19,7 @@ from playground.ui.lessons.training import SHARPER
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
-    return f"arrows={by_hand.written(torch.cat([queries, keys]))}"
+    return f"arrows={by_hand.arrows_as_text(torch.cat([queries, keys]))}"
 
 
 def one_way() -> str:

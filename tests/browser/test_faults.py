@@ -1,12 +1,14 @@
 """What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
 
+import re
 from contextlib import suppress
 from threading import Thread
+from urllib.parse import urlencode
 
 import pytest
 from waiting import until
-from websockets.exceptions import ConnectionClosed
 
+from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import LOST, Visitor
@@ -83,23 +85,41 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking
     looking.until("r => r.head === 1 && !r.locked")  # the head stays, a lock belongs to its picture
 
 
-def test_the_next_server_draws_the_page_also_where_the_last_run_was_one_of_all_of_it(looking, server):
-    """Streamlit would ask a new server for nothing then, and what a part of the page asks later would be lost."""
+def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, server):
+    """Streamlit would ask a new server for nothing, and what a part of the page asks later would be lost."""
+    visitor = visit("model=bundled&sample=flock")
+    visitor.page.goto(f"{server.url}/patches?model=bundled&sample=flock")
+    visitor.page.locator(".drawing .apart").wait_for()
+    visitor.page.locator('[data-testid="stCode"] code span').first.wait_for()  # Streamlit fetches what colours it late
+    visitor.rest()
     said = []
-    looking.page.on("websocket", lambda line: line.on("framesent", lambda sent: said.append(sent)))
-    looking.page.locator(".lens .heads .habit").first.wait_for()
-    folded = looking.unfold("Compare")
-    folded.locator("input").first.wait_for()  # so the run has begun, and this is its end
-    looking.page.locator("[data-test-script-state=notRunning]").wait_for()
-    with looking.page.expect_websocket():
+    visitor.page.on("websocket", lambda line: line.on("framesent", lambda sent: said.append(sent)))
+    with visitor.page.expect_websocket():
         server.kill()
-        looking.page.locator(CONNECTED).wait_for(state="detached")
+        visitor.page.locator(CONNECTED).wait_for(state="detached")
         server.start().wait()
-    until(lambda: looking.page.wait_for_timeout(20) or said, "the page has not asked the new server to draw it")
-    looking.page.get_by_test_id("stPopoverButton").filter(has_text="Compare").click()  # into its very first run
-    folded.wait_for(state="detached")
-    looking.pick("portrait")
-    looking.page.wait_for_url("**sample=portrait**")
+    # Playwright tells what was sent while it is asked something
+    until(lambda: visitor.page.evaluate("true") and said, "the page has not asked the new server to draw it")
+    visitor.page.locator('.strip [data-sample="portrait"]').click()  # into its very first run
+    visitor.page.wait_for_url("**sample=portrait**")
+    visitor.page.locator(".drawing .apart").wait_for()
+
+
+def test_the_next_server_is_brought_one_s_own_picture(visit, server):
+    visitor, data = visit("sample=flock"), picture(320, 240)
+    visitor.forgiven = re.compile(f"{LOST.pattern}|status of 404 .*/api/")
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    link = visitor.page.url
+    for page, there in (("", ".lens"), ("patches", ".drawing .apart")):
+        server.kill()
+        server.start().wait()
+        visitor.page.goto(link.replace("/?", f"/{page}?"))
+        visitor.page.locator(there).first.wait_for()
+        visitor.rest()
+        assert "mine=" in visitor.page.url
+        if not page:
+            assert_shows(visitor, data, "dropped.jpg")
 
 
 # Others come first ----------------------------------------------------------------------------------------------------
@@ -107,23 +127,26 @@ def test_the_next_server_draws_the_page_also_where_the_last_run_was_one_of_all_o
 
 def keep_busy(server, sample: str = "meadow") -> None:
     """It looks at a picture for a while; at one that nobody asked for before."""
-    somebody = Stranger(server.url, f"model=ViT-B/14&sample={sample}")
+    somebody = Stranger(server.url)
+    words = {"model": "ViT-B/14", "sample": sample, "detail": "3"}
+    digest = somebody.describe(**words)["digest"]
 
     def ask() -> None:
-        with suppress(ConnectionClosed):  # nobody waits for the answer
-            somebody.choose("Patches", "48 × 48")
+        with suppress(OSError):  # nobody waits for the answer
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(words)}")
 
     Thread(target=ask, daemon=True).start()
 
 
+WAITS = """sample => sentences().some((sentence) => sentence.includes("before you")) ? "waits"
+  : theLens()?.read()?.picture === sample && "is shown" """
+
+
 def stand_in_line(visitor, *samples: str) -> None:
     """Asks for what has to be computed until it is not computed at once."""
-    toast = visitor.page.get_by_test_id("stToast")
     for sample in samples:
-        button = visitor.page.locator(f'.strip [data-sample="{sample}"]')
-        button.click()
-        toast.or_(button.and_(visitor.page.locator("[aria-pressed=true]"))).first.wait_for()
-        if toast.count():
+        visitor.page.locator(f'.strip [data-sample="{sample}"]').click()
+        if visitor.page.wait_for_function(WAITS, arg=sample).json_value() == "waits":
             return
 
 
@@ -134,17 +157,13 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     first.says("1 person before you")
     stand_in_line(second, "landscape", "still-life")
     second.says("2 people before you")
-    toast = second.page.get_by_test_id("stToast")
-    assert toast.count() == 1
-    assert toast.get_by_test_id("stToastDynamicIcon").or_(toast.get_by_test_id("stSpinnerIcon")).count() == 1
     first.page.close()
     second.says("1 person before you")
-    assert toast.count() == 1
     second.hover((5, 5))  # meanwhile the picture that is there can be looked at
 
 
 def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, server):
-    """Both ask from inside a part of the page that is run alone, which may not write twice into the rest of it."""
+    """The lesson asks from inside a part of the page that is run alone, which may not write twice into the rest."""
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
     lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
@@ -156,9 +175,8 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     stage.more()
     stage.choice("pass", "whole").click()
     again.click()
-    for visitor in (stage, lesson):  # told once, and once more when the toast has to be prolonged
+    for visitor in (stage, lesson):
         visitor.says("before you")
-        visitor.page.wait_for_timeout(3000)
         visitor.check()
     assert stage.until("r => r.pass === 'whole'")["painted"]
     lesson.rest()

@@ -1,20 +1,30 @@
-"""The microscope in a page of its own, without Streamlit, as in an exported file."""
+"""The microscope in a page of its own, without Streamlit and without a server: all that it knows is its source."""
 
 import base64
 
 import pytest
 
+from browser.truth import seen
 from browser.visitor import PATIENCE
 from playground.figures.bundle import bundle, stylesheet
-from playground.serving.prepared import prepared_pack
 
-BUILD = """(base64) => {
-  window.bytes = base64.map((text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+# A source of two traces, "landscape" and "meadow", that answers when it is told to: window.answer(name).
+BUILD = """(packs) => {
+  const bytes = Object.fromEntries(Object.entries(packs).map(([name, text]) =>
+    [name, Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+  const open = {};
   window.asked = [];
+  window.answer = (name) => open[name](bytes[name]);
+  window.trace = (name) => ({ id: name, title: "our small ViT", model: "bundled", picture: { id: name, title: name } });
   window.lens = createLens(document.getElementById("place"), {
-    ask: (request) => window.asked.push(request),
-    packs: [{ id: "first", image: 0 }, { id: "second", image: 1, bytes: window.bytes[1] }],
-    images: [{ id: "picture" }, { bitmap: null }],
+    source: {
+      offers: [],
+      layers: (trace, layers) => {
+        window.asked.push(trace.id);
+        return new Promise((done) => (open[trace.id] = done));
+      },
+      picture: async () => null,
+    },
   });
 }"""
 
@@ -24,28 +34,45 @@ def page(chromium):
     page = chromium.new_page(viewport={"width": 1280, "height": 720})
     page.set_content(f'<style>{stylesheet()}</style><div id="place"></div>')
     page.add_script_tag(type="module", content=f"{bundle('lens/lens.js')}\nwindow.createLens = createLens;")
-    page.wait_for_function("Boolean(window.createLens)", timeout=PATIENCE)
+    page.wait_for_function("() => window.createLens", timeout=PATIENCE)
+    packs = {name: base64.b64encode(seen(name).to_bytes()).decode() for name in ("landscape", "meadow")}
+    page.evaluate(BUILD, packs)
     yield page
     page.close()
 
 
-def test_a_new_microscope_asks_for_what_the_former_one_was_sent_and_shows_no_other_for_it(page):
-    packs = [base64.b64encode(prepared_pack(name)).decode() for name in ("landscape", "meadow")]
-    page.evaluate(BUILD, packs)
-    assert page.evaluate("asked") == [{"what": "packs", "ids": ["picture", "first"]}]
+def show(page, name: str) -> None:
+    """Begins to, without waiting for it."""
+    page.evaluate("(name) => { window.coming = lens.show({ main: trace(name) }); }", name)
+
+
+def test_a_new_microscope_shows_nothing_until_its_source_has_answered(page):
+    show(page, "landscape")
+    assert page.evaluate("asked") == ["landscape"]
     assert page.evaluate("lens.read()") is None
-    page.evaluate("lens.update({ packs: [{ id: 'first', bytes: bytes[0] }, { id: 'second', image: 1 }] })")
-    page.wait_for_function("lens.read()?.painted", timeout=PATIENCE)
+    page.evaluate("answer('landscape')")
+    page.wait_for_function("() => lens.read()?.painted", timeout=PATIENCE)
     rows, columns = page.evaluate("lens.read().grid")
     assert rows < columns  # the landscape
 
 
+def test_an_answer_that_comes_after_something_else_was_chosen_is_not_shown(page):
+    show(page, "landscape")
+    page.evaluate("() => { window.first = coming; }")
+    show(page, "meadow")
+    page.evaluate("answer('meadow')")
+    page.wait_for_function("() => lens.read()?.painted", timeout=PATIENCE)
+    page.evaluate("answer('landscape')")
+    assert page.evaluate("first") is False
+    assert page.evaluate("lens.read().picture") == "meadow"
+    rows, columns = page.evaluate("lens.read().grid")
+    assert rows == columns
+
+
 def test_without_a_host_there_is_no_button_that_would_need_one(page):
-    packs = [base64.b64encode(prepared_pack("meadow")).decode()] * 2
-    page.evaluate(BUILD, packs)
-    page.evaluate("lens.destroy()")
-    page.evaluate("window.lens = createLens(document.getElementById('place'), { packs: [{ bytes: bytes[0] }] })")
-    page.wait_for_function("lens.read()?.painted", timeout=PATIENCE)
+    show(page, "meadow")
+    page.evaluate("answer('meadow')")
+    page.wait_for_function("() => lens.read()?.painted", timeout=PATIENCE)
     for words in ("similarity", "rollout", "whole forward pass", "compare"):
         assert not page.get_by_role("button", name=words, exact=True).is_visible()
     assert page.get_by_role("button", name="weight", exact=True).is_visible()

@@ -83,13 +83,14 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(visit):
 
 
 def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(visit):
-    """The browser brings both as one message."""
     visitor = visit("model=bundled")
     visitor.rest()
     sample = visitor.page.locator(".strip [data-sample=flock]").element_handle()
-    panel = visitor.page.get_by_test_id("stPopoverButton").filter(has_text="our small ViT").element_handle()
-    visitor.page.evaluate("both => both.forEach((button) => button.click())", [sample, panel])
-    visitor.page.get_by_role("textbox", name="Search all plain Vision Transformers").wait_for()
+    opener = visitor.opener("model").element_handle()
+    visitor.page.evaluate("both => both.forEach((button) => button.click())", [sample, opener])
+    visitor.page.get_by_role("searchbox", name="Search all plain Vision Transformers").wait_for()
+    visitor.page.locator('.sheet [aria-current="true"]').filter(has_text="our small ViT").wait_for()
+    visitor.shows("flock")
     visitor.page.wait_for_url("**sample=flock**")
 
 
@@ -142,5 +143,9 @@ def test_the_keyboard_comes_to_the_picture_soon_and_the_link_past_everything_lea
 def test_no_request_leaves_the_machine(visit):
     visitor = visit()
     visitor.pick("landscape")
-    visitor.unfold("Open").get_by_test_id("stFileUploader").wait_for()
+    visitor.unfold("opening").get_by_text("Choose files").wait_for()
+    visitor.page.keyboard.press("Escape")
+    visitor.unfold("model").get_by_role("button").first.wait_for()
+    visitor.page.keyboard.press("Escape")
+    visitor.unfold("export").get_by_role("button").first.wait_for()
     assert visitor.hosts == {"127.0.0.1"}

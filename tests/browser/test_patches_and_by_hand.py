@@ -122,11 +122,11 @@ def test_arrows_can_be_typed_and_moved_with_the_keyboard(read):
     start = by_hand.read(by_hand.start(), tokens=18)
     expected = start.clone()
     expected[11, 0] += 0.1
-    assert moved["arrows"] == by_hand.written(expected)
+    assert moved["arrows"] == by_hand.arrows_as_text(expected)
     reader.page.get_by_label("query, up").fill("-3.5")
     typed = reader.until_drawn(ARROWS, f"r.arrows !== '{moved['arrows']}'")
     expected[2, 1] = -3.5
-    assert typed["arrows"] == by_hand.written(expected)
+    assert typed["arrows"] == by_hand.arrows_as_text(expected)
 
 
 def test_a_patch_s_colour_finds_its_friends_and_hidden_ones_get_exactly_zero(read):

@@ -21,10 +21,13 @@ from browser.own_picture import assert_shows, hand_over, picture, upload
 from browser.policy import WATCH
 from browser.server import ROOT, Server, free_port
 from browser.visitor import LOST, Visitor
-from playground.ui.doors import POLICY
+from playground.ui.headers import POLICY
+from playground.ui.pages import MICROSCOPE, PAGES
 
+FORGOTTEN = re.compile(r"status of 404 .*/api/")  # which the browser brings again
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 SEAT = "playground_seat"
+KEY = {"X-Playground-Key": "k" * 32}
 
 
 class Proxy:
@@ -155,18 +158,31 @@ def test_everybody_is_given_a_seat_and_keeps_it(proxy, replicas):
         assert "Set-Cookie" not in proxy.ask("/", seat)[1]
 
 
+def test_what_caches_may_keep_for_everybody_passes_as_it_is_and_holds_nobody_s_seat(proxy):
+    figure = "/figure.svg?sample=meadow&model=bundled"
+    status, headers = proxy.ask(figure)
+    assert (status, headers["cache-control"]) == (200, "public, max-age=3600")
+    assert "Set-Cookie" not in headers
+    assert proxy.ask(figure, headers={"If-None-Match": headers["etag"]})[0] == 304
+
+
 def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
-    fits, exceeds = ("/_stcore/upload_file/nobody/" + name for name in ("fits", "exceeds"))
-    replica, logged, before = proxy.replica_of("s0"), " PUT /_stcore/upload_file/", len(proxy.log())
-    status, _ = proxy.ask(fits, "s0", data=bytes(32 * 2**20), method="PUT")
-    assert status != 413  # what else depends on when the app, which knows no such session, hangs up
-    assert proxy.logged(logged, before)["replica"] == replica
-    assert "nobody" not in "".join(proxy.log())  # the name of a session is a key to it
+    replica, logged, before = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
+    status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY, method="POST")
+    assert status == 400  # it is no picture
+    assert proxy.logged(logged, before) == {"status": "400", "replica": replica}
     assert proxy.replica_of("s0") == replica  # nobody is moved by somebody's refused upload
-    before = len(proxy.log())
-    status, _ = proxy.ask(exceeds, data=b"x", headers={"Content-Length": str(40 * 2**20)}, method="PUT")
+    before, large = len(proxy.log()), KEY | {"Content-Length": str(40 * 2**20)}
+    status, _ = proxy.ask("/api/pictures", data=b"x", headers=large, method="POST")
     assert status == 413
     assert proxy.logged(logged, before)["replica"] == "-"
+
+
+def test_the_log_names_nobody_s_picture(proxy):
+    before = len(proxy.log())
+    proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY)
+    assert proxy.logged(" GET /api/pictures/", before)["status"] == "404"
+    assert "0123456789abcdef" not in "".join(proxy.log())
 
 
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
@@ -188,7 +204,7 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     visitor.open("sample=flock")
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
-    visitor.unfold("Microscope").get_by_test_id("stPageLink-NavLink").filter(has_text="the rest of a layer").click()
+    visitor.unfold("pages").get_by_role("link", name=PAGES["block"].title).click()
     visitor.page.locator(".js-plotly-plot .main-svg").first.wait_for()
     assert visitor.page.evaluate("window.violations") == []
 
@@ -198,7 +214,27 @@ def test_uploads_work_on_each_replica(proxy, replicas, visit):
         visitor, data, before = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
         upload(visitor, data, f"mine{i}.jpg")
         assert_shows(visitor, data, f"mine{i}.jpg")
-        assert proxy.logged(" PUT /_stcore/upload_file/", before) == {"status": "204", "replica": replica.address}
+        assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": replica.address}
+
+
+@pytest.mark.parametrize("page", [MICROSCOPE.name, "patches"])
+def test_a_picture_that_the_other_replica_does_not_know_is_brought_to_it(proxy, replicas, visit, page):
+    """On the microscope the browser hears of it, on a lesson Python."""
+    one, other = replicas
+    visitor, data = visit(one), picture(320 if page == "patches" else 400, 240)
+    visitor.forgiven = FORGOTTEN
+    upload(visitor, data, "mine.jpg")
+    assert_shows(visitor, data, "mine.jpg")
+    visitor.context.add_cookies([{"name": SEAT, "value": proxy.seat_at(other), "url": proxy.url}])
+    before = len(proxy.log())
+    if page == MICROSCOPE.name:
+        visitor.page.reload()
+        assert_shows(visitor, data, "mine.jpg")
+    else:
+        visitor.page.goto(visitor.page.url.replace("/?", f"/{page}?"))
+        visitor.page.locator(".drawing .apart").wait_for()
+    assert "mine=" in visitor.page.url
+    assert proxy.logged(" POST /api/pictures", before) == {"status": "200", "replica": other.address}
 
 
 def test_people_of_a_killed_replica_come_back_on_the_other_with_their_link_intact(proxy, replicas, visit):
@@ -233,7 +269,7 @@ def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(prox
     lost, other = replicas
     visitor, data = visit(lost, "sample=flock"), picture(320, 240)
     visitor.forgiven = LOST
-    files, before = "**/_stcore/upload_file/**", len(proxy.log())
+    files, before = "**/api/pictures", len(proxy.log())
 
     def lose(route) -> None:
         lost.kill()
@@ -243,6 +279,6 @@ def test_a_photograph_whose_replica_is_lost_on_its_way_is_sent_to_the_other(prox
     try:
         hand_over(visitor, "drop", data)
         assert_shows(visitor, data, "dropped.jpg")
-        assert proxy.logged(" 204 PUT /_stcore/upload_file/", before)["replica"] == other.address
+        assert proxy.logged(" 200 POST /api/pictures", before)["replica"] == other.address
     finally:
         lost.start().wait()

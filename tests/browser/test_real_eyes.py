@@ -5,7 +5,7 @@ import pytest
 
 from browser.server import serving
 from browser.visitor import Visitor
-from playground import borrowed
+from playground.models import borrowed
 from playground.samples import named
 from playground.serving.prepared import prepare
 
@@ -42,10 +42,9 @@ def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first, 
     print(f"left eye {left:.0%}, right eye {right:.0%}")
     assert left > 0.4
     assert left + right > 0.7
-    assert "answer model=dinov2-small picture=sample" in server.log
     assert "trace model=dinov2-small" not in server.log
     assert "CC0" in first.part("credit").inner_text()
-    assert first.page.get_by_test_id("stPopoverButton").filter(has_text="DINOv2 S/14").count() == 1
+    assert "DINOv2 S/14" in first.opener("model").inner_text()
 
 
 def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
@@ -55,7 +54,7 @@ def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
 
 
 def test_one_click_goes_to_our_model_and_one_click_back(first):
-    first.unfold("DINOv2 S/14").get_by_role("button").filter(has_text="our small ViT learned").click()
+    first.pick_model("our small ViT")
     first.until("r => r.grid[0] === 11")
     first.page.get_by_text("This small model knows drawings.").wait_for()
     first.page.get_by_role("button", name="See it with DINOv2 S/14").click()
@@ -66,6 +65,8 @@ def test_one_click_goes_to_our_model_and_one_click_back(first):
 def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first):
     first.pick("flock")
     first.page.wait_for_url("**model=bundled**sample=flock**")
+    first.page.locator(".advice").get_by_text("a drawing: shown in our small ViT").wait_for()
+    first.page.locator(".advice").get_by_role("button", name="use DINOv2 S/14").wait_for()
     first.pick("coffee")
     first.page.wait_for_url("**model=dinov2-small**sample=coffee**")
     look = named("coffee").look
@@ -80,7 +81,7 @@ def test_a_link_to_a_photograph_opens_it_at_its_best(arrive, server):
 
 
 def test_a_link_to_a_model_that_is_not_here_opens_at_once_on_what_is(arrive, server):
-    says = "MAE B/16 is not on this machine yet"
+    says = "MAE B/16 is not on this server"
     visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", says)
     assert visitor.read()["grid"] == [23, 34]
     visitor.page.wait_for_url("**model=dinov2-small**")

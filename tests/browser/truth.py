@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import playground
-from playground.images import fit
+from playground.pictures.images import fit
 from playground.samples import named
 from playground.tracing import Trace
 

@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Callable
 from copy import copy
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import waiting
 import witnesses
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, WebSocket
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket
 
 from browser.chromium import FLAGS
 from playground.ui.guess import IDS
@@ -28,8 +28,7 @@ LAUNCH = [
 ]
 
 LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
-SAYS = """words => [...document.querySelectorAll("[data-testid=stToast]")].map((toast) => toast.innerText)
-  .find((said) => said.toLowerCase().includes(words.toLowerCase()))"""
+SAYS = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 
 # Whoever has been here was greeted, and has guessed all questions: what pages show is not held back.
@@ -48,18 +47,26 @@ window.theLens = (root = document) => {
   }
   return null;
 };
+window.sentences = () => {
+  const toolbar = document.querySelector(".st-key-toolbar [data-testid=stBidiComponentIsolated]");
+  const notices = [...(toolbar?.shadowRoot ?? document).querySelectorAll(".notice"),
+    ...document.querySelectorAll(".attention-notice, [data-testid=stToast]")];
+  return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
+};
 """
 
 
 # Opened below the root, as at /heads, Streamlit looks for its own endpoints below that page first.
 OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
+# What a browser says on the console, beside the page's own sentence, where a route refuses something.
+REFUSED = re.compile(r"status of 4\d\d .*/api/")
 # What a browser says when the server is away; on a busy machine it says more, for it tries more often.
 LOST = re.compile("ERR_(CONNECTION|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding")
 
 
 def coarse(query: str) -> str:
     """The meadow on the model's own grid, unless the address names something: few patches make quick tests."""
-    named = any(f"{word}=" in query for word in ("sample", "model", "tour"))
+    named = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
     return query if named else f"model=bundled&sample=meadow&{query}".rstrip("&")
 
 
@@ -79,9 +86,10 @@ class Visitor:
         self.errors: list[str] = []
         self.hosts: set[str] = set()
         self.sent: list[str | bytes] = []  # to the server, over its WebSocket
+        self.brought: list[str] = []  # names of pictures of one's own that went to the server
         self.context.on("console", self._listen)
         self.context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
-        self.context.on("request", lambda request: self._asked(request.url))
+        self.context.on("request", self._requested)
         self._open_tab()
         witnesses.enter(self)
 
@@ -104,6 +112,12 @@ class Visitor:
         self._asked(socket.url)
         socket.on("framesent", lambda frame: self.sent.append(frame))
 
+    def _requested(self, request: Request) -> None:
+        self._asked(request.url)
+        again = "x-playground-ticket" in request.headers  # who waits asks the same once more
+        if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not again:
+            self.brought.append(unquote(request.headers["x-playground-name"]))
+
     def _asked(self, url: str) -> None:
         if host := urlsplit(url).hostname:  # data: and blob: have none
             self.hosts.add(host)
@@ -114,6 +128,8 @@ class Visitor:
         """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
         goes by itself."""
         query = urlencode(address) if isinstance(address, dict) else address
+        if says:
+            self.forgiven = REFUSED
         self.page.goto(f"{self.url}/?{coarse(query)}")
         if says:
             self.says(says)
@@ -186,18 +202,39 @@ class Visitor:
         self.page.evaluate("theLens().update({view: {}})")
         self.until("r => !r.locked")
 
-    def unfold(self, name: str) -> Locator:
-        """What folds out under a button of the toolbar."""
-        self.page.get_by_test_id("stPopoverButton").filter(has_text=name).click()
-        return self.page.get_by_test_id("stPopoverBody")
+    def opener(self, kind: str) -> Locator:
+        """A button of the toolbar: pages, opening, model, compare, export, or more on a phone."""
+        return self.page.locator(f".toolbar .opener.{kind}")
 
-    def pick(self, sample: str) -> None:
+    def unfold(self, kind: str) -> Locator:
+        """The sheet under a button of the toolbar."""
+        self.opener(kind).click()
+        sheet = self.page.locator(f'.toolbar .sheet[data-kind="{kind}"]')
+        sheet.wait_for()
+        return sheet
+
+    def pick(self, sample: str) -> dict:
+        """A sample, or `mine:` and the id of an own picture; waits until it is on the stage. A lesson has none."""
         self.page.locator(f'.strip [data-sample="{sample}"]').click()
-        self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for()
+        if self.page.locator(".st-key-stage").count():
+            return self.shows(sample)
+        self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for(state="attached")
+        return {}
+
+    def shows(self, picture: str = "", model: str = "") -> dict:
+        """Waits until this picture, in this model, is marked in the toolbar and on the stage."""
+        if picture:
+            self.page.locator(f'.strip [data-sample="{picture}"][aria-pressed="true"]').wait_for(state="attached")
+        wanted = json.dumps([picture.removeprefix("mine:"), model])
+        return self.until(f"r => {wanted}.every((name, i) => !name || [r.picture, r.model][i] === name)")
+
+    def pick_model(self, title: str) -> None:
+        """One that is on the machine, in the sheet of models."""
+        self.unfold("model").get_by_role("button").filter(has_text=title).first.click()
 
     def says(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words, and reads it in the same moment: it goes by
-        itself."""
+        itself. The browser's own stand in a corner or under the toolbar, the server's in toasts."""
         return self.page.wait_for_function(SAYS, arg=words).json_value()
 
     def check(self) -> None:

@@ -23,7 +23,7 @@ from playground.serving import settings
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
 PORT = 8501
-HEALTH = "/_stcore/health"
+HEALTH, READY = "/healthz", "/readyz"
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"
 MB = 2**20
 
@@ -132,7 +132,7 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
         try:
             while not is_healthy():
                 assert server.poll() is None, (image.parent / "image.log").read_text()
-            assert "_streamlit_xsrf" in ask(f"http://127.0.0.1:{port}{HEALTH}")[1]["set-cookie"]  # protected as at home
+            assert "_streamlit_xsrf" in ask(f"http://127.0.0.1:{port}/_stcore/health")[1]["set-cookie"]
             server.terminate()
             assert server.wait(120) == -signal.SIGTERM
         finally:
@@ -250,8 +250,8 @@ def test_proxies_let_through_what_the_app_takes():
 def test_kubernetes_knows_the_image():
     pod, app = kubernetes("Deployment")["spec"]["template"], container()
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
-    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
-        assert app[probe]["httpGet"] == {"path": HEALTH, "port": "http"}
+    for probe, path in (("startupProbe", READY), ("readinessProbe", READY), ("livenessProbe", HEALTH)):
+        assert app[probe]["httpGet"] == {"path": path, "port": "http"}
     assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in told("USER")]
     assert app["securityContext"]["readOnlyRootFilesystem"]
     customised = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))

@@ -177,7 +177,7 @@ def test_an_anonymous_figure_says_nothing_that_could_tell(picture, tmp_path, mon
     from safetensors.torch import save_file
 
     import playground
-    from playground import zoo
+    from playground.models import zoo
 
     monkeypatch.chdir(tmp_path)
     for name in ("jane.png", "smith.png"):

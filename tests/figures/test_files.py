@@ -27,9 +27,9 @@ from playground.figures import Spec, batch, caption_files, naming, request
 from playground.figures.animation import frames, walk
 from playground.figures.command_line import DEFAULTS, holding
 from playground.figures.files import pixels
-from playground.figures.idle import idle
 from playground.figures.naming import published
 from playground.figures.spec import LAYOUTS
+from playground.figures.unused_options import unused
 
 TRIO = Spec(
     image="meadow", model="untrained", layout="convolution", layer=1, head=2, query=(3, 4), purpose="page", footer=True
@@ -171,7 +171,7 @@ def test_the_command_says_every_field_again():
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_figure_has_no_use_for_is_not_in_its_command(layout):
     said = parsed(figures.command(Spec(**OTHERS | {"layout": layout, "what": "weight", "sweep": None})))
-    assert not any(getattr(said, name) != DEFAULTS[name] for name in idle(said) if name not in ("model", "layer"))
+    assert not any(getattr(said, name) != DEFAULTS[name] for name in unused(said) if name not in ("model", "layer"))
 
 
 def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):

@@ -9,18 +9,18 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, asked, components, numbers, prints
+from playground.figures import Spec, components, numbers, prints, which_maps
 from playground.figures.compose import subjects
 from playground.figures.maps import domain
 from playground.figures.sheet import Pixels
-from playground.images import fit
+from playground.pictures.images import fit
 
 SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
 
 
 def cells(spec, seen, picture, **more):
     spec, first, others = subjects(spec, seen, picture, **more)
-    return asked.asked(spec, first, others)
+    return which_maps.maps_shown(spec, first, others)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
     _, (table,) = numbers.collected(spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
-    shown = asked.asked(spec.settled(seen), asked.Subject(seen, picture, ""))[0].map()
+    shown = which_maps.maps_shown(spec.settled(seen), which_maps.Subject(seen, picture, ""))[0].map()
     span = domain(spec, [shown])
     assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
     said = [text.get_text() for text in figures.draw(spec, seen, picture).texts]

@@ -27,7 +27,7 @@ def prints_of(figure, size=(80, 80)):
     return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
 
 
-def written(figure):
+def texts_and_places(figure):
     """Every text and where it stands."""
     with house_style():
         figure.draw_without_rendering()
@@ -221,7 +221,7 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(shaped, shown
     assert width == spec.made_for.width
     assert height == (spec.made_for.height or height) <= 9.5
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
-    edge, boxes = figure.bbox.padded(1), written(figure)
+    edge, boxes = figure.bbox.padded(1), texts_and_places(figure)
     for i, (a, one) in enumerate(boxes):
         assert edge.x0 <= a.x0, one
         assert a.x1 <= edge.x1, one

@@ -4,13 +4,14 @@ import json
 import subprocess
 from dataclasses import fields
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from test_javascript import node
 
 from playground.figures import command_line
 from playground.figures.spec import CHOICES, Spec
-from playground.figures.view import DRAWN, VIEW, written
+from playground.figures.view import DRAWN, VIEW, as_in_address
 from playground.serving import address
 
 CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
@@ -48,16 +49,16 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()
         default = next(choice.default for choice in VIEW if choice.key == key)
-        read = address.view_of(text)
+        read = address.view_of(dict(parse_qsl(text)))
         assert set(read) == (set() if value == default else {key}), (view, text)
         if value != default and not isinstance(value, float):
-            assert read[key] == written(value)
+            assert read[key] == as_in_address(value)
 
 
 @pytest.mark.parametrize("choice", [c for c in VIEW if c.options or isinstance(c.default, bool)], ids=lambda c: c.key)
 def test_neither_the_browser_nor_the_server_takes_another_value(choice):
     assert run_js(f"tidyView(given).{choice.key}", {choice.key: "another"}) == choice.default
-    assert address.view_of(f"{choice.key}=another") == {}
+    assert address.view_of({choice.key: "another"}) == {}
 
 
 def test_a_figure_has_the_same_defaults_and_choices():

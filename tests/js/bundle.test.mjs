@@ -1,36 +1,52 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 
 import { MICROSCOPE, withBundle } from "./support.mjs";
-
-test("the bundle is one module whose only export is the component", async () => {
-  const source = withBundle("sys.stdout.buffer.write(bundle.bundle().encode())").toString();
-  assert.doesNotMatch(source, /^import /m);
-  assert.equal(source.match(/^export /gm).length, 1);
-  const module = await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`);
-  assert.equal(typeof module.default, "function");
-});
-
-test("without the Streamlit entry nothing is exported and createLens is there", async () => {
-  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens/lens.js").encode())').toString();
-  assert.doesNotMatch(source, /^export |setStateValue/m);
-  const tail = "\nexport { createLens };";
-  const module = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
-  assert.equal(typeof module.createLens, "function");
-});
 
 const COMPONENTS = readdirSync(MICROSCOPE, { recursive: true })
   .filter((name) => name.endsWith(".js"))
   .filter((name) => /^export default /m.test(readFileSync(join(MICROSCOPE, name), "utf8")));
 
+// Where the server has it, …/api/app/DIGEST/ENTRY, so that a script finds the app's root from its own address.
+const APP = mkdtempSync(join(tmpdir(), "bundle-"));
+async function served(entry, digest, tail = "") {
+  const source = withBundle(`sys.stdout.buffer.write(bundle.bundle("${entry}").encode())`).toString();
+  const file = join(APP, "below", "api", "app", digest, entry);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, source + tail);
+  writeFileSync(join(dirname(file), "package.json"), '{"type": "module"}');
+  return { source, module: await import(pathToFileURL(file)) }; // a SyntaxError names what is declared twice
+}
+
 for (const name of COMPONENTS) {
-  test(`no two modules of the bundle of ${name} declare the same name`, async () => {
-    const source = withBundle(`sys.stdout.buffer.write(bundle.bundle("${name}").encode())`).toString();
-    await import(`data:text/javascript;base64,${Buffer.from(source).toString("base64")}`); // a SyntaxError names it
+  test(`the bundle of ${name} is one module whose only export is the component`, async () => {
+    const { source, module } = await served(name, "0123456789abcdef");
+    assert.doesNotMatch(source, /^import /m);
+    assert.deepEqual(Object.keys(module), ["default"]);
+    assert.equal(source.match(/^export /gm).length, 1);
+    assert.equal(typeof module.default, "function");
   });
 }
+
+test("the app's script asks below the root that it came from, and all its parts are known", async () => {
+  const { module } = await served("shell/app.js", "fedcba9876543210", "\nexport { addressOf, PARTS };");
+  const root = pathToFileURL(join(APP, "below")).href;
+  assert.equal(module.addressOf("api/trace?sample=tabby"), `${root}/api/trace?sample=tabby`);
+  assert.equal(module.addressOf("/figure.svg"), `${root}/figure.svg`, "a slash does not leave the folder");
+  assert.deepEqual(Object.keys(module.PARTS).sort(), ["attention_stage", "attention_toolbar"]);
+});
+
+test("without an entry of a component nothing is exported and createLens is there", async () => {
+  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens/lens.js").encode())').toString();
+  assert.doesNotMatch(source, /^export |setStateValue|fetch\(/m);
+  const tail = "\nexport { createLens };";
+  const module = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
+  assert.equal(typeof module.createLens, "function");
+});
 
 test("every module is in a bundle", () => {
   const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));

@@ -9,7 +9,14 @@ import { fileURLToPath } from "node:url";
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const MICROSCOPE = join(ROOT, "playground", "microscope");
 
+let interpreter = null;
+
 export function python() {
+  interpreter ??= findPython();
+  return interpreter;
+}
+
+function findPython() {
   const candidates = [process.env.PYTHON, join(ROOT, ".venv", "bin", "python"), "python3", "python"].filter(Boolean);
   const found = candidates.find((name) => spawnSync(name, ["-c", "import numpy"]).status === 0);
   if (!found) throw new Error("These tests compare with numpy: set PYTHON to an interpreter that has it.");

@@ -5,9 +5,9 @@ import pytest
 import torch
 from PIL import Image
 
-from playground.images import displayed
 from playground.lessons.by_hand import (
     ALIKE,
+    arrows_as_text,
     colour_trace,
     mean_colours,
     read,
@@ -15,9 +15,9 @@ from playground.lessons.by_hand import (
     start,
     to_bytes,
     weights,
-    written,
 )
 from playground.pack import unpack
+from playground.pictures.images import displayed
 
 
 def softmax(row: list[float]) -> list[float]:
@@ -26,7 +26,7 @@ def softmax(row: list[float]) -> list[float]:
 
 
 def test_arrows_come_back_from_an_address():
-    assert torch.equal(read(written(ring())), ring())
+    assert torch.equal(read(arrows_as_text(ring())), ring())
     for text in ("", "1_2", "_".join(["1"] * 19), "_".join(["99"] * 18), "_".join(["x"] * 18), "_".join(["٣"] * 18)):
         assert read(text) is None
 

@@ -1,7 +1,7 @@
 import threading
-import time
 
 import pytest
+from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving.cache import Cache, trim
@@ -43,14 +43,18 @@ def test_a_thing_larger_than_the_cache_is_kept_alone_until_the_next_comes():
 
 
 def test_what_many_ask_for_at_one_moment_is_made_once():
-    cache, made = Cache(100), []
+    cache, made, asked = Cache(100), [], []
 
     def make() -> bytes:
         made.append(1)
-        time.sleep(0.05)
+        until(lambda: len(asked) == 8, "not everybody has asked")
         return b"thing"
 
-    assert together(lambda: cache.get("key", make), people=8) == [b"thing"] * 8
+    def ask() -> bytes:
+        asked.append(1)
+        return cache.get("key", make)
+
+    assert together(ask, people=8) == [b"thing"] * 8
     assert len(made) == 1
 
 

@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 
 import playground
-from playground import zoo
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.serving import address, effort, models, pictures, settings, traces
+from playground.models import zoo
+from playground.serving import address, effort, models, own_models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Wish
 
@@ -147,6 +147,13 @@ def test_a_folder_s_model_files_are_offered_by_their_own_names(own):
     assert models.is_here("own/my-cats")
     assert models.fetch("own/my-cats") is None
     assert traces.trace(pictures.sample("flock"), Wish("own/my-cats"), traces.own_cache()).layers
+
+
+def test_a_model_file_that_was_just_deleted_is_said(own, monkeypatch):
+    monkeypatch.setattr(zoo, "own_models", lambda folder: {"my-cats": own / "deleted.safetensors"})
+    assert "own/my-cats" in [card.name for card in models.cards()]
+    with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
+        own_models.load("own/my-cats", "cpu")
 
 
 def test_a_path_is_still_no_name(own):

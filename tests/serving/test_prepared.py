@@ -2,38 +2,40 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from waiting import until
 
 import playground
-from playground import borrowed
-from playground.assets import OFFERS
+from playground.assets import OFFERS, PACKS
 from playground.errors import PlaygroundError
-from playground.images import fit
+from playground.models import borrowed
 from playground.pack import unpack
+from playground.pictures.images import fit
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
-from playground.serving import models, pictures, prepared, session, traces
-from playground.serving.prepared import fresh_pack, photograph_layers, prepare, prepared_pack
+from playground.serving import chosen, models, opening, pictures, prepared, queue, routes_traces, traces
+from playground.serving.prepared import Ahead, all_packs, fresh_pack, prepare
 from playground.serving.traces import Wish
 from playground.tracing import Trace, trace
 
 ROOT = Path(__file__).parent.parent.parent
+DRAWINGS = ["meadow-2", *(sample.name for sample in SAMPLES)]
+EVERY_LAYER = list(range(6))
 
 
-@pytest.mark.parametrize(("sample", "detail"), [*((s.name, 1) for s in SAMPLES), *prepared.FINER.items()])
-def test_a_prepared_pack_is_a_fresh_trace(sample, detail):
-    header, arrays = unpack(prepared_pack(sample, detail))
-    fresh, expected = unpack(fresh_pack(sample, models.load("bundled"), detail))
-    ours, theirs = header.pop("predictions"), fresh.pop("predictions")
-    assert header == fresh
-    assert dict(ours) == pytest.approx(dict(theirs), abs=1e-3)
-    for name in expected:
-        assert np.allclose(arrays[name], expected[name], rtol=2e-3, atol=2e-3), name
+@pytest.fixture
+def cache(nothing_fetched, tmp_path):
+    """The folder of the packs, on a machine that has made none and has no photographs; it is not there yet."""
+    return borrowed.cache_folder()
 
 
 @pytest.fixture
@@ -47,21 +49,227 @@ def cat_alone(really_here, tmp_path, monkeypatch):
         (fetched / file).symlink_to(borrowed.find(file))
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(fetched))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(prepared, "SAMPLES", ())  # the drawings have tests of their own
+    monkeypatch.setattr(prepared, "FINER", {})
     return named("chelsea")
 
 
+def layers(name: str, wanted: list[int] | None = None, detail: int = 1) -> bytes | None:
+    """What lies ready of a sample."""
+    return prepared.layers(name, Ahead(named(name)).model, detail, wanted, None)
+
+
+def shown(name: str, wanted: list[int] | None = None) -> dict:
+    """What a person gets who chooses it, ready or not."""
+    picture = pictures.sample(name)
+    return unpack(traces.layers(picture, opening.wish(picture.sample_name), None, wanted))[0]
+
+
+def compared(ours: bytes, theirs: bytes) -> None:
+    """Equal, but for the last digits, in which processors differ."""
+    (header, arrays), (fresh, expected) = unpack(ours), unpack(theirs)
+    guesses = [dict(one.pop("predictions")) for one in (header, fresh)]
+    assert header == fresh
+    assert guesses[0] == pytest.approx(guesses[1], abs=1e-3)
+    for name in expected:
+        assert np.allclose(arrays[name], expected[name], rtol=2e-3, atol=2e-3), name
+
+
+# What ships -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_layer_that_ships_is_one_of_a_fresh_trace():
+    fresh = fresh_pack("meadow", models.load("bundled"), 2)
+    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(fresh, None))
+
+
+def test_nothing_ships_but_what_the_first_picture_needs():
+    assert [path.name for path in PACKS.iterdir()] == ["meadow-2.pack"]
+    assert len(layers("meadow", detail=2)) == (PACKS / "meadow-2.pack").stat().st_size
+
+
+FIRST = """
+import sys
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from playground.serving.routes_traces import ROUTES
+client = TestClient(Starlette(routes=ROUTES))
+said = client.get("/api/trace").json()
+for words in ("layers=4&heads=0", "layers=4"):
+    assert client.get(f"/api/trace/{said['digest']}/layers?{words}").status_code == 200
+assert (said["picture"]["sample"], said["detail"]) == ("meadow", 2), said
+print("torch" in sys.modules, "numpy" in sys.modules)
+"""
+
+
+def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "XDG_", "PLAYGROUND_"))}
+    environment |= {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([sys.executable, "-c", FIRST], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == "False True\n", done.stdout + done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+# What is made on this machine -----------------------------------------------------------------------------------------
+
+
+def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
+    assert prepare() == DRAWINGS
+    assert prepare() == []
+    for ahead in all_packs():
+        ours = layers(ahead.sample.name, EVERY_LAYER, ahead.detail)
+        compared(ours, fresh_pack(ahead.sample.name, models.load("bundled"), ahead.detail))
+
+
+def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
+    before = Ahead(named("flock")).file
+    changed = {before}
+    for module, name, value in (
+        (prepared, "__version__", "another"),
+        (prepared.digests, "model_digest", lambda name: "other weights"),
+        (prepared.digests, "sample_digest", lambda name: "another drawing"),
+    ):
+        with monkeypatch.context() as changes:
+            changes.setattr(module, name, value)
+            changed.add(Ahead(named("flock")).file)
+    assert len(changed) == 4, changed
+    assert Ahead(named("flock")).file == before
+    assert len({ahead.file.rpartition("-")[0] for ahead in all_packs()}) == len(all_packs())
+
+
+def test_a_new_pack_takes_the_place_of_its_old_one_and_of_no_other(cache, monkeypatch):
+    monkeypatch.setattr(prepared, "fresh_pack", lambda *which: b"numbers")
+    prepare()
+    old = set(cache.iterdir())
+    monkeypatch.setattr(prepared, "__version__", "another")
+    assert prepare() == DRAWINGS
+    assert sorted(path.name for path in cache.iterdir()) == sorted(ahead.file for ahead in all_packs())
+    assert not old & set(cache.iterdir())
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "no pack at all": lambda data: b"half a pack",
+    "a header of zeros": lambda data: bytes(1000),
+    "truncated in its header": lambda data: data[:100],
+    "truncated in its numbers": lambda data: data[: len(data) // 2],
+    "without its last byte": lambda data: data[:-1],
+    "longer": lambda data: data + b"x",
+    "one bit of a number": lambda data: data[:-9000] + bytes([data[-9000] ^ 1]) + data[-8999:],
+    "zeros at its end, as after a power cut": lambda data: data[:-4096] + bytes(4096),
+}
+
+
+@pytest.fixture(scope="module")
+def flock():
+    return fresh_pack("flock", models.load("bundled"))
+
+
+@pytest.fixture
+def flock_alone(cache, flock, monkeypatch):
+    monkeypatch.setattr(prepared, "all_packs", lambda: [Ahead(named("flock"))])
+    monkeypatch.setattr(prepared, "fresh_pack", lambda *which: flock)
+    assert prepare() == ["flock"]
+    return cache
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_pack_counts_as_absent(flock_alone, damage):
+    cache = flock_alone
+    file = cache / Ahead(named("flock")).file
+    whole = file.read_bytes()
+    assert len(whole) > 900_000
+    assert layers("flock", [2]) is not None
+    file.write_bytes(damage(whole))
+    assert layers("flock", [2]) is None
+    assert shown("flock", [2])["held"] == [2]  # traced
+    assert prepare() == ["flock"]
+    assert layers("flock", [2]) is not None
+
+
+def test_a_damaged_pack_in_the_cache_does_not_hide_a_whole_one_that_was_built_in(flock_alone, tmp_path, monkeypatch):
+    cache = flock_alone
+    cache.rename(tmp_path / "built-in")
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(tmp_path / "built-in"))
+    assert prepare() == []
+    cache.mkdir()
+    (cache / Ahead(named("flock")).file).write_bytes(b"half a pack")
+    assert layers("flock", [2]) is not None
+
+
+@pytest.fixture
+def unwritable(cache, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
+
+
+def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memory(unwritable, monkeypatch, caplog):
+    with caplog.at_level("INFO", "playground"):
+        prepared.prepare_behind_everybody()
+    assert "can't be written" in caplog.text
+    passes, real = [], traces._run
+    monkeypatch.setattr(traces, "_run", lambda *asked: passes.append(asked) or real(*asked))
+    traces.of_samples().drop_where(lambda key: True)
+    for layer in (0, 1, 0):
+        assert shown("twins", [layer])["held"] == [layer]
+    assert len(passes) == 1, passes
+
+
+def test_a_cache_that_can_not_be_written_is_said_to_who_prepares(unwritable):
+    with pytest.raises(PlaygroundError, match="can't be written"):
+        prepare()
+
+
+def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepared(cache, monkeypatch):
+    passes, made, got = queue.Queue(), [], []
+    monkeypatch.setattr(queue, "passes", lambda: passes)
+    traces.of_samples().drop_where(lambda key: True)
+    background = threading.Thread(target=lambda: made.extend(prepare()))
+    person = threading.Thread(target=lambda: got.append(shown("portrait", [1])))
+    with queue.turn():  # somebody's pass
+        background.start()
+        until(lambda: len(passes._line) == 2, "nothing is prepared")
+        person.start()
+        until(lambda: len(passes._line) == 3, "the person does not wait")
+        assert [ticket.finer for ticket in passes._line] == [False, False, True]
+        assert layers("portrait", [1]) is None
+    person.join()
+    background.join()
+    assert [one["held"] for one in got] == [[1]]
+    assert made == DRAWINGS
+    assert layers("portrait", [1]) is not None
+
+
+def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "glob", lambda folder, _: iter([folder / "deleted-since.pack"]))
+    prepared._put(tmp_path / "cat-2.pack", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["cat-2.pack"]
+
+
+def test_what_fails_while_a_pack_is_computed_is_not_said_of_the_folder(cache, monkeypatch):
+    def fail(*_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(prepared, "fresh_pack", fail)
+    with pytest.raises(OSError, match="Too many open files"):
+        prepare()
+
+
+# Photographs ----------------------------------------------------------------------------------------------------------
+
+
 def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torch(cat_alone):
-    assert photograph_layers("chelsea") is None
+    assert layers("chelsea") is None
     assert prepare() == ["chelsea"]
     assert prepare() == []
     code = (
-        "import sys; from playground.serving.prepared import photograph_layers;"
-        "sys.stdout.buffer.write(photograph_layers('chelsea')); assert 'torch' not in sys.modules"
+        "import sys; from playground.serving.prepared import layers;"
+        "sys.stdout.buffer.write(layers('chelsea', 'dinov2-small', 1, [6], None)); assert 'torch' not in sys.modules"
     )
     first = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert unpack(first)[0]["held"] == [cat_alone.look.layer]
     assert len(first) < 1.5e6
-    rest = Trace.from_bytes(photograph_layers("chelsea", [0, 11]))
+    rest = Trace.from_bytes(layers("chelsea", [0, 11]))
     fresh = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=rest.size)
     for layer in (0, 11):
         assert (rest.row(layer, 2, (5, 5)) - fresh.row(layer, 2, (5, 5))).abs().max() < 5e-3
@@ -69,7 +277,7 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
 
 def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_alone):
     prepare()
-    seen = Trace.from_bytes(photograph_layers("chelsea"))
+    seen = Trace.from_bytes(layers("chelsea", [cat_alone.look.layer]))
     eye = start_patch("chelsea", seen.grid)
     for scale, least in (("on", 0.6), ("off", 0.95)):
         weights = seen.on_grid(seen.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
@@ -79,27 +287,10 @@ def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_al
     assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch
 
 
-def test_a_pack_of_another_version_is_not_shown_and_makes_room_for_the_new_one(cat_alone, monkeypatch):
-    prepare()
-    monkeypatch.setattr(prepared, "__version__", "another")
-    assert photograph_layers("chelsea") is None
-    prepare()
-    assert len(list(borrowed.cache_folder().glob("*.pack"))) == 1
-
-
-def test_a_damaged_pack_is_not_shown(cat_alone):
-    folder = borrowed.cache_folder()
-    folder.mkdir(parents=True)
-    for damage in (b"", b"half a pack", bytes(1000)):
-        (folder / prepared.photograph_file(cat_alone)).write_bytes(damage)
-        assert photograph_layers("chelsea") is None
-
-
-def test_a_cache_that_can_not_be_written_is_said_when_photographs_are_prepared(cat_alone, tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
-    with pytest.raises(PlaygroundError, match="can't be written"):
-        prepare()
+def test_a_photograph_is_not_prepared_on_a_server_that_does_not_offer_its_model(cat_alone, monkeypatch):
+    assert [ahead.name for ahead in all_packs()] == ["chelsea"]
+    monkeypatch.setattr(models, "has_real", lambda: False)
+    assert all_packs() == []
 
 
 @pytest.mark.parametrize("sample", PHOTOGRAPHS, ids=lambda sample: sample.name)
@@ -109,55 +300,18 @@ def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
         assert fit(image.size, patch, usual) == tuple(side * patch for side in sample.look.grid)
 
 
-@pytest.fixture
-def cat_s_session(cat_alone):
-    prepare()
-    return session.start({}, {})
+def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_alone):
+    client, look = TestClient(Starlette(routes=routes_traces.ROUTES)), named("chelsea").look
+    said = client.get("/api/trace").json()
+    assert (said["picture"]["sample"], said["model"], said["detail"]) == ("chelsea", "dinov2-small", 1)
+    assert said["opens"] == {"layer": look.layer, "head": look.head}
+    assert "van der Walt" in said["picture"]["credit"]
 
 
-def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_s_session):
-    here, trouble = cat_s_session
-    look = named("chelsea").look
-    assert (trouble, here.picture.name, here.wish) == (None, "chelsea", Wish("dinov2-small"))
-    assert here.view == {"layer": str(look.layer), "head": str(look.head)}
-    header, arrays = unpack(here.blob())
-    assert unpack(arrays[header["packs"][0]["section"]].tobytes())[0]["held"] == [look.layer]
-    assert "van der Walt" in header["images"][0]["credit"]
-    assert "layers" in header["ui"]["asks"]
-
-
-def test_each_picture_opens_in_its_model_until_a_person_has_chosen_one(cat_s_session):
-    here, _ = cat_s_session
-    here.show(pictures.sample("flock"))
-    assert here.wish == Wish("bundled")
-    here.show(pictures.sample("chelsea"))
-    assert here.wish == Wish("dinov2-small")
-    assert here.view["head"] == "5"
-    here.use("bundled")
-    here.show(pictures.sample("flock"))
-    here.show(pictures.sample("chelsea"))
-    assert here.wish.model == "bundled"
-
-
-def test_a_link_with_a_sample_alone_opens_it_at_its_best_and_one_with_a_layer_there(cat_s_session):
-    here, _ = session.start({"sample": "chelsea"}, {"query": "3,4"})
-    assert (here.wish.model, here.view) == ("dinov2-small", {"query": "3,4", "layer": "6", "head": "5"})
-    here, _ = session.start({"sample": "chelsea", "model": "dinov2-small"}, {"layer": "2"})
-    assert here.view == {"layer": "2"}
-    here, _ = session.start({"sample": "chelsea", "model": "bundled"}, {})
-    assert (here.wish, here.chose_model) == (Wish("bundled"), True)
-
-
-def test_another_model_keeps_the_patch_where_it_is(cat_s_session):
-    here, _ = cat_s_session
-    here.use("bundled")
-    here.hear_view({"layer": "4", "query": "5,9", "locked": "true", "draw": "light"})
-    rows, columns = traces.grid(here.picture, here.wish)
-    here.use("dinov2-small")
-    row, column = (int(part) for part in here.view["query"].split(","))
-    assert abs((row + 0.5) / 23 - 5.5 / rows) < 1 / 23
-    assert abs((column + 0.5) / 34 - 9.5 / columns) < 1 / 34
-    assert here.view | {"query": ""} == {"layer": "6", "head": "5", "query": "", "locked": "true", "draw": "light"}
+def test_each_picture_opens_in_its_model_unless_an_address_names_one(cat_alone):
+    assert chosen.read({"sample": "flock"}, None)[1] == Wish("bundled")
+    assert chosen.read({"sample": "chelsea"}, None)[1] == Wish("dinov2-small")
+    assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Wish("bundled")
 
 
 def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):
@@ -166,8 +320,7 @@ def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):
         _ = named("coffee").path
     monkeypatch.delenv("PLAYGROUND_BORROWED")
     assert samples() == SAMPLES
-    with pytest.raises(PlaygroundError, match="nothing to prepare"):
-        prepare()
+    assert all_packs() == []
 
 
 @pytest.mark.parametrize("sample", [*PHOTOGRAPHS, *SAMPLES], ids=lambda sample: sample.name)

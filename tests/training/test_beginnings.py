@@ -9,8 +9,8 @@ import tiny_runs
 from playground.assets import TAUGHT_CURVES
 from playground.training import timelapse
 from playground.training.beginnings import beginnings, begun, first_with_a_habit, told
-from playground.training.distil import LOSSES
 from playground.training.recipe import Emergent, Recipe
+from workshop.distil import LOSSES
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from own_mass import own_mass
 from PIL import Image
 
 import playground
+from playground.analysis import colour_nearness
 from playground.scenes import generate
 from playground.scenes.labels import patch_targets
 from playground.training import evaluate
@@ -89,3 +90,58 @@ def test_an_untrained_model_sees_no_objects(vit, pictures):
     assert measured["class token on objects"] == pytest.approx(measured["area of objects"], abs=0.05)
     assert {kind for layer in measured["kinds"] for kind in layer} <= {"everywhere", "idle"}
     assert measured["area"] < measured["colour"] < measured["gaussian"]
+
+
+def noisy(scene):
+    """The same objects in one noise: colours tell nothing, nearness does."""
+    image = np.random.default_rng(0).integers(0, 256, scene.image.shape, np.uint8)
+    return dataclasses.replace(scene, image=image)
+
+
+def test_the_filter_s_widths_are_never_chosen_on_what_is_measured(vit, pictures):
+    measured, others = pictures[:3], pictures[3:]
+    strange = [noisy(scene) for scene in measured]
+    found = {name: measure(vit, some, others) for name, some in (("as drawn", measured), ("noise", strange))}
+    on_noise = measure(vit, others, strange)
+    for kind in ("filter's widths", "far filter's widths"):
+        assert found["as drawn"][kind] == found["noise"][kind] != on_noise[kind]
+    assert found["as drawn"]["filter"] != found["noise"]["filter"]
+
+
+def test_a_candidate_is_chosen_on_the_other_pictures_and_measured_here():
+    there = torch.tensor([[0.1, 0.9, torch.nan], [0.3, 0.5, torch.nan]])
+    here = torch.tensor([[0.8, 0.2, 0.1], [0.7, torch.nan, 0.1]])
+    best, shares = evaluate.chosen(torch.nan_to_num(there), here)
+    assert best == 1
+    assert shares[0] == pytest.approx(0.2)
+    assert evaluate.mean_and_error(torch.tensor([0.1, 0.3, torch.nan])) == pytest.approx((0.2, 0.1))
+
+
+def test_shares_of_all_heads_are_those_of_scenes(vit, pictures):
+    """Scene by scene, without and with the eight neighbours; the filter's too."""
+    scene = pictures[0]
+    grid = patch_targets(scene).objects
+    found = evaluate.Shares.of([scene.image], [grid], evaluate.of_heads(vit))
+    sums = evaluate.Sums(vit, [scene])
+    assert torch.allclose(found.near[0].view(sums.mass.shape), sums.mass, atol=1e-5)
+    assert torch.allclose(found.far[0].view(sums.far.shape), sums.far, atol=1e-5)
+    plain = evaluate.Shares.of([scene.image], [grid], evaluate.of_filter)
+    assert torch.allclose(plain.near[0], sums.filter, atol=1e-5)
+    widths = colour_nearness.SETTINGS[int(sums.filter.argmax())]
+    weights = colour_nearness.weights(
+        *colour_nearness.differences(colour_nearness.mean_colours(scene.image, grid.shape)), *widths
+    )
+    assert own_mass(weights, grid).mean() == pytest.approx(float(sums.filter.max()), abs=1e-4)
+
+
+def test_a_distant_part_unlike_in_colour_is_asked_apart():
+    """A thing of three black patches and a white one at the other end: from each black patch the white one is the only
+    distant part of the thing that is unlike, and one of as many as the picture has white patches there."""
+    grid = np.zeros((2, 8), np.uint8)
+    grid[0, :4] = 1
+    image = np.zeros((4, 16, 3), np.uint8)
+    image[:2, 6:8] = 255  # the thing's white end, three patches from its black one
+    image[2:, 14:] = 255  # and a white patch of the background
+    found = evaluate.Shares.of([image], [grid], evaluate.of_area)
+    black, white = 1 / 2, 1 / 5  # of two distant white patches; from the white end, of five distant black ones
+    assert found.unlike.item() == pytest.approx((black + white) / 2, abs=1e-6)

@@ -159,3 +159,9 @@ def test_losses_fall_on_a_few_scenes_learned_by_heart(tmp_path):
     first, last = (dict(zip(LOSSES, row[1:], strict=True)) for row in (history[0], history[-1]))
     assert sum(last.values()) < 0.9 * sum(first.values())
     assert last["alike"] < first["alike"]
+
+
+def test_settings_that_can_not_be_read_are_not_called_unwritable(tmp_path):
+    (tmp_path / "recipe.json").mkdir()
+    with pytest.raises(PlaygroundError, match=r"recipe\.json can't be read: Is a directory"):
+        train(RECIPE, tmp_path, device="cpu")

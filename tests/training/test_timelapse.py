@@ -7,9 +7,11 @@ from tiny_runs import RECIPE
 
 import playground
 from playground.errors import PlaygroundError
-from playground.training import preview, timelapse
+from playground.pack import unpack
+from playground.training import timelapse
 from playground.training.loop import train
 from playground.training.recipe import moments
+from workshop import preview
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,45 @@ def test_the_time_lapse_holds_every_moment_of_a_run(run, tmp_path):
     vit = playground.load(str(run[1] / f"snapshot-{last.step:06}.safetensors"), device="cpu")
     fresh = playground.trace(vit, playground.open_image(timelapse.SAMPLE.path))
     assert torch.allclose(seen.row(1, 0, (2, 3)), fresh.row(1, 0, (2, 3)), atol=1e-3)
+
+
+def test_eight_bits_keep_every_number_of_a_run_and_its_rows_within_one_and_a_half_hundredths(
+    run, tmp_path, monkeypatch
+):
+    exact, converted, written = (tmp_path / name for name in ("exact.bin", "converted.bin", "written.bin"))
+    timelapse.write(run[1], written, 2)
+    to_bytes = playground.Trace.to_bytes
+    with monkeypatch.context() as changes:
+        changes.setattr(playground.Trace, "to_bytes", lambda seen, numbers: to_bytes(seen))
+        timelapse.write(run[1], exact, 2)
+    assert timelapse.main([str(exact), "-o", str(converted)]) == 0
+    assert written.stat().st_size < exact.stat().st_size
+    whole = timelapse.read(exact)
+    for half in (timelapse.read(written), timelapse.read(converted)):
+        assert (half.model, half.losses, half.chance) == (whole.model, whole.losses, whole.chance)
+        assert np.array_equal(half.curve, whole.curve)
+        for moment, same in zip(whole.moments, half.moments, strict=True):
+            assert np.array_equal(moment.mass, same.mass)
+            for name in timelapse.HABITS:
+                assert np.array_equal(getattr(moment.habits, name), getattr(same.habits, name)), name
+            seen, kept = playground.Trace.from_bytes(moment.trace), playground.Trace.from_bytes(same.trace)
+            assert seen.predictions == kept.predictions
+            for layer in range(seen.layers):
+                off = (seen.weights(layer) - kept.weights(layer)).abs().max().item()
+                assert off < 0.015, f"step {moment.step}, layer {layer}: {off}"
+                assert torch.equal(seen.value_norms(layer), kept.value_norms(layer))
+
+
+def test_the_run_that_ships_is_in_eight_bits_and_ends_as_the_bundled_model_sees():
+    last = playground.Trace.from_bytes(timelapse.read().moments[-1].trace)
+    kinds = {array.dtype.name for name, array in unpack(timelapse.read().moments[-1].trace)[1].items() if name in "qk"}
+    assert kinds == {"uint8"}
+    now = playground.trace(playground.load("bundled"), playground.open_image(timelapse.SAMPLE.path))
+    for layer in range(now.layers):
+        off = (last.weights(layer) - now.weights(layer)).abs()
+        print(f"layer {layer}: at most {off.max():.4f}, on average {off.mean():.6f}")
+        assert off.max() < 0.02
+        assert off.mean() < 2e-4
 
 
 def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():

@@ -34,7 +34,7 @@ def done(app) -> set[str]:
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
-    return by_hand.written(torch.cat([queries, keys]))
+    return by_hand.arrows_as_text(torch.cat([queries, keys]))
 
 
 START = by_hand.read(by_hand.start(), tokens=18)

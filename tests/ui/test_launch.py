@@ -25,6 +25,7 @@ def taken():
         (["--port", "70000"], "--port goes from 1 to 65535"),
         (["--port", "0"], "--port goes from 1 to 65535"),
         (["--host", "no such place"], "This machine has no address 'no such place'"),
+        (["--host", "192.0.2.1"], "This machine has no address '192.0.2.1'"),  # an address of nobody, for examples
     ],
 )
 def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
@@ -35,6 +36,15 @@ def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
 def test_a_taken_port_that_was_asked_for_is_refused(taken, capsys):
     assert main(["--host", "127.0.0.1", "--port", str(taken), "--no-browser"]) == 2
     assert f"Port {taken} is taken" in capsys.readouterr().err
+
+
+def test_a_port_that_may_not_be_opened_is_not_called_taken(monkeypatch, capsys):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    assert main(["--host", "127.0.0.1", "--port", "80", "--no-browser"]) == 2
+    assert "Port 80 can't be opened: Permission denied" in capsys.readouterr().err
 
 
 def test_without_a_port_a_taken_one_is_passed_over(taken, monkeypatch):

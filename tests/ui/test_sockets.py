@@ -4,12 +4,13 @@ import asyncio
 import inspect
 
 import pytest
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from playground.serving.cache import MB
 from playground.ui import sockets
-from playground.ui.sockets import Request, Socket
+from playground.ui.sockets import Fetched, Request, Socket
 
 
 class Line:
@@ -30,17 +31,21 @@ def nobody(monkeypatch):
     monkeypatch.setattr(sockets, "unread", set())
 
 
-def fills(megabytes: int) -> Socket:
+def fills(megabytes: int, kind: type = Socket) -> Socket | Request:
     """Somebody who has not fetched so much yet."""
-    socket = object.__new__(Socket)
-    socket.transport, socket.writable = Line(megabytes * MB), asyncio.Event()
-    socket.pause_writing()
-    return socket
+    one = object.__new__(kind)
+    one.transport, one.writable = Line(megabytes * MB), asyncio.Event()
+    one.flow = FlowControl(one.transport)
+    one.transport.pause_reading = one.transport.resume_reading = lambda: None
+    one.pause_writing()
+    return one
 
 
-def test_when_too_much_is_not_fetched_who_holds_most_goes(nobody):
+@pytest.mark.parametrize("kind", [Socket, Request])
+def test_when_too_much_is_not_fetched_who_holds_most_goes(nobody, kind):
+    """Be it messages of pages, or layers that somebody asked for over HTTP."""
     class_ = [fills(2) for _ in range(60)]
-    hoarder = fills(70)
+    hoarder = fills(70, kind)
     assert not hoarder.transport.ended  # 190 MB in all
     another = fills(20)
     assert [one.transport.ended for one in (*class_, another)] == [False] * 61
@@ -58,7 +63,8 @@ def test_who_has_fetched_it_is_not_counted(nobody):
 
 def test_uvicorn_still_has_what_this_stands_on():
     for ours, theirs in ((Request, H11Protocol), (Socket, WebSocketsSansIOProtocol)):
-        for name, method in vars(ours).items():
+        assert ours.__mro__.index(Fetched) < ours.__mro__.index(theirs)
+        for name, method in {**vars(Fetched), **vars(ours)}.items():
             if not name.startswith("_") and name != "end":
                 assert (
                     inspect.signature(method).parameters.keys()

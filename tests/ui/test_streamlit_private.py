@@ -1,32 +1,22 @@
 """Parts of Streamlit that are not promised: each test fails when one is gone, and says so before a page breaks."""
 
+import ast
 import dataclasses
 import inspect
 import logging
 import re
-import weakref
 from pathlib import Path
-from types import SimpleNamespace
-from unittest.mock import create_autospec
 
 import pytest
 import streamlit
-from streamlit import delta_generator, logger, net_util, runtime
+from streamlit import delta_generator, logger, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunContext
-from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state.safe_session_state import SafeSessionState
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
-from streamlit.web.server.starlette.starlette_websocket import StarletteClientContext, StarletteSessionClient
 
-from playground.ui import streamlit_private
+from playground.ui import components, frame, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "playground" / "microscope" / "shell" / "streamlitparts.js"
@@ -34,64 +24,11 @@ FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 
 
-def test_of_a_session_s_uploads_only_the_last_are_kept():
-    manager = MemoryUploadedFileManager("/upload")
-    streamlit_private.keep_last(manager, most=2)
-    for session in ("one", "another"):
-        for number in range(5):
-            manager.add_file(session, UploadedFileRec(str(number), f"{number}.jpg", "image/jpeg", bytes(10)))
-    for session in ("one", "another"):
-        assert [file.file_id for file in manager.get_files(session, list("01234"))] == ["3", "4"]
-
-
-def test_of_all_uploads_the_last_are_kept_also_of_sessions_that_nobody_ends():
-    manager = MemoryUploadedFileManager("/upload")
-    streamlit_private.keep_last(manager, most_bytes=45)
-    for number in range(9):
-        name = f"{number}.jpg"
-        manager.add_file(f"session {number}", UploadedFileRec(name, name, "image/jpeg", bytes(10)))
-    kept = [name for number in range(9) for name in manager.file_storage.get(f"session {number}", {})]
-    assert kept == ["5.jpg", "6.jpg", "7.jpg", "8.jpg"]
-    manager.remove_session_files("session 8")
-    manager.add_file("session 9", UploadedFileRec("9.jpg", "9.jpg", "image/jpeg", bytes(10)))
-    assert "5.jpg" in manager.file_storage["session 5"]  # what has gone by itself makes room
-
-
-class Person:
-    """Somebody's session."""
-
-    id = "somebody"
-
-
-def test_who_left_is_forgotten_though_nobody_else_leaves():
-    storage = MemorySessionStorage(ttl_seconds=0)
-    manager = WebsocketSessionManager(storage, None, None, None)
-    person = Person()
-    person.holds = person  # a circle, as Streamlit's sessions are
-    gone = weakref.ref(person)
-    storage.save(SessionInfo(client=None, session=person, script_run_count=1))
-    del person
-    assert gone() is not None
-    streamlit_private.expire(manager)
-    assert gone() is None
-
-
 def test_nobody_is_asked_for_our_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
     assert "net_util.get_external_ip," in inspect.getsource(server_util)  # looked up when it is called
-
-
-def test_the_network_of_a_session_is_known(monkeypatch):
-    socket = SimpleNamespace(headers={}, cookies={}, client=SimpleNamespace(host="10.0.0.1"))
-    context = StarletteClientContext(socket)
-    client = create_autospec(StarletteSessionClient, instance=True, client_context=context)
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    server = create_autospec(Runtime, instance=True)
-    server.get_client.return_value = client
-    monkeypatch.setattr(runtime, "get_instance", lambda: server)
-    assert streamlit_private.network("its session") == "10.0.0.1"
 
 
 def test_a_fresh_server_never_runs_pages_without_app_py(monkeypatch):
@@ -132,10 +69,12 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     log.filters[:] = before
 
 
-@pytest.mark.parametrize("word", re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE))
+PARTS = re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("word", PARTS)
 def test_the_page_s_parts_are_called_as_the_scripts_say(word):
-    said = "test-connection-state" if "connection" in word else word.removeprefix("data-")
-    assert any(said in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
+    assert any(word in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
 
 
 def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
@@ -153,20 +92,85 @@ def test_the_page_s_parts_are_called_as_the_styles_say(selector):
     assert files, f"nothing in Streamlit's frontend says {word}"
 
 
-def test_streamlit_s_private_parts_are_named_in_two_files_alone():
-    private = re.compile(r"streamlit\.runtime|streamlit import .*(net_util|runtime)|data-testid|data-stale")
-    files = [*(ROOT / "playground").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-    found = {file.name for file in files if private.search(file.read_text(encoding="utf-8"))}
-    assert found == {"streamlit_private.py", "streamlit_runs.py"}
+def test_streamlit_s_own_scripts_lie_where_ours_look_for_the_app_s_root():
+    assert 'src*="static/js/"' in components.STUB
+    page = (FRONTEND.parent.parent / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'<script [^>]*src="\.?/static/js/', page)
 
 
-def test_nobody_empties_the_caches_of_everybody(monkeypatch):
-    """A message of two bytes does that where Streamlit hears all that a browser may say."""
-    heard = []
-    monkeypatch.setattr(AppSession, "handle_backmsg", lambda session, message: heard.append(message.WhichOneof("type")))
-    monkeypatch.setattr(MemoryUploadedFileManager, "get_upload_urls", MemoryUploadedFileManager.get_upload_urls)
-    streamlit_private.hear_only()
+# How much of it we lean on --------------------------------------------------------------------------------------------
+
+OURS = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
+
+PRIVATE = "streamlit_private.py"
+
+
+def inner(file: Path) -> set[str]:
+    """The names that a file imports from Streamlit's inner modules."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "streamlit":
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def underscored(file: Path) -> set[str]:
+    """The names with an underscore that it reads of what is not its own."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    reads = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
+    others = {
+        node.attr for node in reads if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    }
+    return {name for name in others if not name.endswith("__")}
+
+
+def replaced(file: Path) -> set[str]:
+    """What a file puts in the place of a part of another module: `module.part = …`, where the module is Streamlit's."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    theirs = {name.rpartition(".")[2] for name in inner(file)}
+    parts = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
+    return {
+        f"{part.value.id}.{part.attr}"
+        for part in parts
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in theirs
+    }
+
+
+def test_at_most_ten_names_of_streamlit_are_inner_ones():
+    knows = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
+    names = {file.name: found for file in knows if (found := inner(file) | underscored(file))}
+    assert sum(map(len, names.values())) <= 10, names
+    assert set(names) <= {PRIVATE, "launch.py"}, names  # which starts Streamlit as its command does
+
+
+def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
+    stub = re.findall(r"querySelector\('(.+?)'\)", components.STUB)
+    selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.PARTS.values(), *stub}
+    assert len(selectors) <= 8, selectors
+    assert len(stub) == 1, stub
+    for name in streamlit_private.PARTS:
+        assert re.search(rf"\b{name}\b", frame.STYLE), f"no style names {name}"
+    assert not re.findall(r"\.(?:st[A-Z]|block-container|stApp)", frame.STYLE)
+
+
+def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_ends():
+    found = {file.name: names for file in OURS if (names := replaced(file))}
+    assert found == {PRIVATE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
+    for function in (streamlit_private.ask_nobody_for_our_address, streamlit_private.use_our_pages):
+        assert "attack" in function.__doc__, function.__name__
+        assert re.search("route.*middleware", function.__doc__, re.DOTALL), function.__name__
+
+
+def test_nobody_empties_the_caches_of_everybody():
+    assert streamlit_private.is_heard(BackMsg(stop_script=True).SerializeToString())
     for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)):
-        AppSession.handle_backmsg(None, message)
-    AppSession.handle_backmsg(None, BackMsg(stop_script=True))
-    assert heard == ["stop_script"]
+        assert not streamlit_private.is_heard(message.SerializeToString())
+    with pytest.raises(ValueError, match="nothing of this kind"):
+        streamlit_private.is_heard(b"\xff\xff")
+
+
+def test_streamlit_reads_the_messages_that_we_let_through():
+    kinds = {field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
+    assert set(streamlit_private.HEARD) <= kinds

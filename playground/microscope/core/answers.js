@@ -6,6 +6,8 @@ import {
   columnInto,
   columnScoresInto,
   holds,
+  holdsAll,
+  holdsHead,
   layerOf,
   normalisersInto,
   rowInto,
@@ -43,6 +45,11 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
   answers.drawn = what === "value" && norms ? weighted : what === "score" ? scores : weights;
   for (let head = 0; head < pack.heads; head++) {
     const at = head * pack.tokens;
+    if (!holdsHead(pack, layer, head)) {
+      for (const values of [weights, weighted, scores]) values.fill(0, at, at + pack.tokens);
+      answers.ready[head] = 0;
+      continue;
+    }
     if (direction === "row") {
       const largest = scoresInto(weights, at, pack, layer, head, token, scale);
       if (what === "score") for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
@@ -71,7 +78,7 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
 // One head of any layer, for the wall. Gives the buffer that holds its values, or null while they are not there yet.
 export function answerCell(answers, layer, head, token, scale, what, direction) {
   const { pack, cell } = answers;
-  if (!holds(pack, layer)) return null;
+  if (!holdsHead(pack, layer, head)) return null;
   const { norms } = layerOf(pack, layer);
   const at = head * pack.tokens;
   if (what === "score") {
@@ -120,6 +127,7 @@ export function prepareColumns(answers, layers, first, scale, milliseconds) {
     const known = normalisersOf(answers, layer, scale);
     for (let n = 0; n < pack.heads; n++) {
       const head = n === 0 ? first : n <= first ? n - 1 : n;
+      if (!holdsHead(pack, layer, head)) continue;
       while (known.done[head] < pack.tokens && performance.now() < until) {
         const from = known.done[head];
         const to = Math.min(pack.tokens, from + step);
@@ -138,6 +146,7 @@ export function prepareColumns(answers, layers, first, scale, milliseconds) {
 // The spread of a layer's raw scores at scale 1, from two dozen queries: enough for an axis that all its heads share.
 function scoreRange(answers, layer) {
   if (answers.ranges.has(layer)) return answers.ranges.get(layer);
+  if (!holdsAll(answers.pack, layer)) return { low: -1, high: 1 }; // for the moment in which one head is here
   const { pack, scratch } = answers;
   let low = Infinity,
     high = -Infinity;

@@ -58,7 +58,8 @@ export function openContainer(bytes) {
 
 // What makes float32 numbers of a layer's q or k, which may be stored in 16 bits, in 8, or as they are.
 function decoderOf(header, section) {
-  const { heads, tokens, head_dim: dim } = header;
+  const { tokens, head_dim: dim } = header;
+  const heads = header.some_heads?.length ?? header.heads;
   const kind = header.sections.q.dtype;
   if (kind === "float16") return decodeHalves;
   if (kind !== "uint8") return (values) => values;
@@ -79,12 +80,12 @@ export function decodeBytes(codes, low, step, tokens, dim) {
 }
 
 // A pack from its bytes. A layer is decoded when it is first looked at, so that the first picture does not wait for
-// all.
+// all. A pack may hold only some heads of a layer: the head that is shown comes first.
 export function unpack(bytes) {
   const { header, section } = openContainer(bytes);
   if (header.format !== FORMAT) throw new Error(`This is a ${header.format} file, not ${FORMAT}.`);
-  const { heads, tokens, head_dim: dim, held } = header;
-  const size = heads * tokens * dim;
+  const { heads, tokens, head_dim: dim, held, some_heads: some = null } = header;
+  const size = (some?.length ?? heads) * tokens * dim;
   const raw = { q: section("q"), k: section("k") };
   const valueNorms = section("value_norms");
   if (!raw.q || !raw.k || raw.q.length !== held.length * size || raw.k.length !== raw.q.length) {
@@ -94,10 +95,13 @@ export function unpack(bytes) {
   const stored = new Map(
     held.map((layer, place) => {
       const part = (name) => {
-        return decoded(raw[name].subarray(place * size, (place + 1) * size), name, place);
+        const values = decoded(raw[name].subarray(place * size, (place + 1) * size), name, place);
+        return some ? inPlace(values, some, heads, tokens * dim) : values;
       };
-      const norms = valueNorms ? valueNorms.subarray(place * heads * tokens, (place + 1) * heads * tokens) : null;
-      return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms }), ready: null }];
+      const count = size / dim;
+      const norms = valueNorms ? valueNorms.subarray(place * count, (place + 1) * count) : null;
+      const placed = () => (norms && some ? inPlace(norms, some, heads, tokens) : norms);
+      return [layer, { decode: () => ({ q: part("q"), k: part("k"), norms: placed() }), ready: null, some }];
     }),
   );
   return {
@@ -118,6 +122,13 @@ export function unpack(bytes) {
   };
 }
 
+// The values of some heads in the places that they have among all.
+function inPlace(values, some, heads, size) {
+  const all = new Float32Array(heads * size);
+  some.forEach((head, i) => all.set(values.subarray(i * size, (i + 1) * size), head * size));
+  return all;
+}
+
 // q, k: (heads, tokens, dim); norms: (heads, tokens) or null. Null when the pack does not hold this layer.
 export function layerOf(pack, layer) {
   const entry = pack.stored.get(layer);
@@ -126,11 +137,15 @@ export function layerOf(pack, layer) {
   return entry.ready;
 }
 
+// Whether some head of a layer is here, this one, or all of them.
 export const holds = (pack, layer) => pack.stored.has(layer);
+export const holdsHead = (pack, layer, head) =>
+  holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);
+export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(layer).some;
 
-// Layers that arrive later join the pack that is already on the screen.
+// Layers that arrive later join the pack that is already on the screen; a whole layer replaces some heads of it.
 export function mergePack(pack, other) {
-  for (const [layer, entry] of other.stored) if (!pack.stored.has(layer)) pack.stored.set(layer, entry);
+  for (const [layer, entry] of other.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
 }
 

@@ -4,7 +4,7 @@
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "./view.js";
 
 const MOST_SCENES = 60;
-const LONGEST_SCENE = 60; // letters of a name
+export const LONGEST_NAME = 60; // letters
 const LONGEST_ADDRESS = 500;
 
 // `place`: the picture and the model, as an address has them.
@@ -28,7 +28,7 @@ export function readScenes(text) {
   if (!Array.isArray(list)) return [];
   return list
     .filter((scene) => typeof scene?.address === "string" && scene.address.length <= LONGEST_ADDRESS)
-    .map(({ name, address }) => ({ name: String(name ?? "").slice(0, LONGEST_SCENE), address }))
+    .map(({ name, address }) => ({ name: String(name ?? "").slice(0, LONGEST_NAME), address }))
     .slice(0, MOST_SCENES);
 }
 
@@ -39,6 +39,8 @@ export function joinScenes(own, given) {
   const known = new Set(own.map(({ address }) => address));
   return [...own, ...given.filter(({ address }) => !known.has(address))].slice(0, MOST_SCENES);
 }
+
+export const renameScene = (list, place, name) => list.map((scene, i) => (i === place ? { ...scene, name } : scene));
 
 // The list with one of its scenes moved up (−1) or down (1).
 export function moveScene(list, from, by) {

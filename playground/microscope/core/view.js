@@ -79,6 +79,9 @@ export function sameToken(token, pack, other) {
 export const sameLayer = (layer, pack, other) =>
   pack.layers === other.layers ? layer : Math.round((layer / Math.max(1, pack.layers - 1)) * (other.layers - 1));
 
+// Where heads look at objects; as upper_layer in tracing.py.
+export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
+
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
 export function tidyView(view, pack, at) {
   const tidy = { ...DEFAULT_VIEW };
@@ -98,7 +101,7 @@ export function tidyView(view, pack, at) {
     tidy.depth = Number(tidy.depth) >= 1 ? Math.min(99, Math.round(Number(tidy.depth))) : "follow";
   if (!pack) return tidy;
   const layer = tidy.layer === null || tidy.layer === "" ? NaN : Math.round(Number(tidy.layer));
-  const start = Math.floor((2 * pack.layers) / 3); // as upper_layer in tracing.py
+  const start = upperLayer(pack);
   const nearest = [...pack.stored.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start))[0] ?? 0;
   tidy.layer = Number.isFinite(layer) ? clamp(layer, 0, pack.layers - 1) : nearest;
   tidy.head = clamp(Math.round(Number(tidy.head)) || 0, 0, pack.heads - 1);

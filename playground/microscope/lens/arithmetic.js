@@ -2,6 +2,7 @@
 // exponential and the share. It follows the cursor, and one of the d_k multiplications is written out.
 
 import { ROLES } from "../core/colours.js";
+import { holdsHead } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { pairOf } from "../core/pair.js";
 import { fitCanvas } from "../drawing/canvas.js";
@@ -71,7 +72,8 @@ export function closeSums(lens) {
 export function paintSums(lens) {
   if (!sumsAreOpen(lens)) return;
   const { sums, shown, view, colours, unit, ratio } = lens;
-  const chosen = isMap(view.what) || !view.locked ? null : chosenPair(lens);
+  const here = holdsHead(shown.pack, view.layer, view.head);
+  const chosen = isMap(view.what) || !view.locked || !here ? null : chosenPair(lens);
   if (!chosen) return void show(sums.panel, false);
   placeSums(lens);
   const { pack, scale } = shown;

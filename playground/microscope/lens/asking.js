@@ -1,55 +1,124 @@
-// What the browser cannot work out from the queries and keys that it holds is asked of the host, where there is one.
+// What the browser cannot work out from the queries and keys that it holds is asked of the source: more layers,
+// features, flows, the names of heads, the whole pass with another scale. One question of a kind at a time; what nobody
+// looks at any more is not waited for.
 
-import { holds } from "../core/core.js";
+import { decodeHalves, holdsAll } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
-import { missingMatrix } from "./features.js";
+import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers } from "./film.js";
-import { askForHabits } from "./habits.js";
-import { canAsk, isMap, overlayNow, passScale } from "./shown.js";
+import { dropOld, receive } from "./given.js";
+import { missingNames, takeNames } from "./habits.js";
+import { canAsk, overlayNow } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
-const AT_ONCE = 3; // layers that the host sends for one question
-const LOST = 20000; // ms: after these the same question is asked again
-
-export function ask(lens, request) {
-  if (!lens.host.ask) return;
-  const text = JSON.stringify(request);
-  const last = lens.asked.get(request.what);
-  if (last?.text === text && performance.now() - last.at < LOST) return; // this runs after every frame
-  lens.asked.set(request.what, { text, at: performance.now() });
-  lens.host.ask(request);
-}
+const ASKED_AGAIN = 5000; // ms after which what failed is asked again
 
 // A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long.
 export function askForMissing(lens, pointed) {
   if (pointed && lens.asking) return;
   clearTimeout(lens.asking);
+  const wait = lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0; // the layer on view comes at once
   lens.asking = setTimeout(() => {
     lens.asking = 0;
-    if (!lens.main) return;
-    const { view, shown, other } = lens;
-    const matrix = missingMatrix(lens);
-    if (matrix) ask(lens, matrix);
-    else if (isMap(view.what) && view.locked && !overlayNow(lens))
-      ask(lens, { what: view.what, query: view.query, scale: passScale(lens) });
-    else if (shown.wholeMissing) ask(lens, { what: "whole", scale: view.scale });
-    else if (view.beside === "compare" && !other && canAsk(lens, "compare")) ask(lens, { what: "compare" });
-    else if (!(canAsk(lens, "layers") && askForLayers(lens))) askForHabits(lens, ask);
-  }, REST);
+    if (lens.main && lens.alive) askNow(lens);
+  }, wait);
+}
+
+function askNow(lens) {
+  const { view, shown, main, other } = lens;
+  const found = wantedLayer(lens);
+  const matrix = missingMatrix(lens);
+  if (found) askForLayer(lens, ...found);
+  if (matrix) askForMatrix(lens, matrix);
+  else if (view.what === "rollout" && view.locked && !overlayNow(lens)) askForRollout(lens);
+  if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
+  if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
+  if (!found) askForNames(lens, main);
+}
+
+// Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn.
+// A new question of the same kind ends the former one.
+function askOnce(lens, kind, key, question, take) {
+  const last = lens.asked.get(kind);
+  if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
+  last?.stop.abort();
+  const asked = { key, open: true, at: performance.now(), stop: new AbortController() };
+  lens.asked.set(kind, asked);
+  question({ signal: asked.stop.signal })
+    .then((answer) => {
+      if (!lens.alive || asked.stop.signal.aborted) return;
+      take(answer); // what can't be read has failed, too
+      lens.asked.delete(kind);
+      lens.schedule();
+    })
+    .catch((error) => {
+      if (!lens.alive || asked.stop.signal.aborted) return;
+      Object.assign(asked, { open: false, at: performance.now() });
+      lens.host.failed?.(error);
+      setTimeout(() => lens.alive && lens.schedule(), ASKED_AGAIN);
+    });
+}
+
+// What was asked for another picture is not wanted any more.
+export function stopAsking(lens) {
+  for (const { stop } of lens.asked.values()) stop.abort();
+  lens.asked.clear();
 }
 
 // First the layers that are to be shown, then the neighbours of the layer shown, ahead of time, and what the wall and
-// the film have yet to show. One question at a time: the next one follows when the answer has been painted. Gives
-// whether something is missing.
-function askForLayers(lens) {
+// the film have yet to show: [entry, layer], or null.
+function wantedLayer(lens) {
   const { view, shown, main, whole, other } = lens;
+  if (!canAsk(lens, "layers")) return null;
   const wanted = [[main, view.layer]];
   if (shown.wholeArrived) wanted.push([whole, view.layer]);
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   wanted.push([main, view.layer + 1], [main, view.layer - 1]);
-  const found = wanted.find(([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holds(entry.pack, layer));
-  const layers = missingLayers(lens).slice(0, AT_ONCE);
-  if (found) ask(lens, { what: "layers", layers: [found[1]], pack: found[0].id });
-  else if (layers.length) ask(lens, { what: "layers", layers, pack: (shown.wholeArrived ? whole : main).id });
-  return Boolean(found) || layers.length > 0;
+  const there = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
+  const more = missingLayers(lens).map((layer) => [shown.wholeArrived ? whole : main, layer]);
+  return wanted.find(there) ?? more[0] ?? null;
+}
+
+function askForLayer(lens, { trace, id }, layer) {
+  const question = (how) => lens.host.source.layers(trace, [layer], how);
+  askOnce(lens, "layers", `${id} ${layer}`, question, (bytes) => keepNew(lens, receive(lens, trace, bytes)));
+}
+
+function askForMatrix(lens, { what, entry, layer }) {
+  const { source } = lens.host;
+  if (!canAsk(lens, what === "flows" ? "rollout" : what)) return;
+  const question = (how) => (what === "flows" ? source.flows(entry.trace, how) : source[what](entry.trace, layer, how));
+  askOnce(lens, what, `${entry.id} ${layer}`, question, (values) => takeMatrix(lens, { what, entry, layer, values }));
+}
+
+function askForRollout(lens) {
+  const { view, shown, main, whole } = lens;
+  const { trace } = shown.wholeArrived ? whole : main;
+  const { query } = view;
+  const question = (how) => lens.host.source.rollout(trace, query, how);
+  askOnce(lens, "rollout", `${trace.id} ${query}`, question, (values) => {
+    lens.overlay = { what: "rollout", query, id: trace.id, values: decodeHalves(values) };
+  });
+}
+
+function askForWhole(lens) {
+  const { view, main } = lens;
+  const question = async (how) => {
+    const trace = await lens.host.source.whole(main.trace, view.scale, how);
+    return { trace, bytes: await lens.host.source.layers(trace, [view.layer], how) };
+  };
+  askOnce(lens, "whole", `${main.id} ${view.scale}`, question, ({ trace, bytes }) => {
+    lens.whole = receive(lens, trace, bytes);
+    keepNew(lens, lens.whole);
+  });
+}
+
+// The dial may ask for a hundred whole passes without another picture being shown.
+const keepNew = (lens, entry) => dropOld(lens, [lens.main, lens.other, lens.whole, entry].filter(Boolean));
+
+function askForNames(lens, { trace, id }) {
+  const layer = missingNames(lens);
+  if (layer < 0) return;
+  const question = (how) => lens.host.source.names(trace, layer, how);
+  askOnce(lens, "names", `${id} ${layer}`, question, (heads) => takeNames(lens, id, layer, heads));
 }

@@ -2,7 +2,7 @@
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { entropyBits, holds, largestIndex } from "../core/core.js";
+import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
 import { shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
@@ -125,7 +125,7 @@ export function drawHeads(lens, context, w, h, colours, unit) {
   const { pack } = shown;
   const { rows, columns, headNumbers } = pack;
   const cells = wallCells(w, h, layersAtHand(lens), pack.heads, rows, columns, unit);
-  const missing = (layer) => !holds(pack, layer);
+  const missing = (layer) => !holdsAll(pack, layer);
   const picture = { rows, columns, smooth: view.smooth, layer: view.layer, head: view.head, headNumbers, missing };
   drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
   return cells;
@@ -163,7 +163,7 @@ function paintOtherMap(lens, other) {
   const { prefixCount } = pack;
   const map = otherMap(lens);
   photoOf(lens, other);
-  say(lens.refs.twinBadge, titleOf(lens, other));
+  say(lens.refs.twinBadge, titleOf(other));
   show(lens.refs.twinBadge, true);
   let tag = null,
     words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";

@@ -23,8 +23,7 @@ export function showChoices(lens, from = "") {
   }
   show(refs.link, lens.host.link !== null);
   show(refs.showMe, Boolean(lens.host.showMe));
-  for (const element of root.querySelectorAll("[data-ask]"))
-    show(element, canAsk(lens, element.dataset.ask) || (element.dataset.ask === "whole" && Boolean(lens.whole)));
+  for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(lens, element.dataset.ask));
   show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
   show(refs.wallTab, main.pack.stored.size > 1 || canAsk(lens, "layers")); // of one layer all heads are shown anyway
   show(refs.compareTab, Boolean(lens.other) || canAsk(lens, "compare"));

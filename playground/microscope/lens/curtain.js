@@ -2,7 +2,7 @@
 // screen, to its left the other one: no scale at all, or the trained one where the scale is off already.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { largestIndex } from "../core/core.js";
+import { holdsAll, largestIndex } from "../core/core.js";
 import { show } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
 import { printPatches } from "./prints.js";
@@ -24,6 +24,7 @@ export function printBehind(lens) {
   const { pack, answers, token, what } = shown;
   if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
+  if (!values) return null; // this head is on its way
   const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
   printPatches(lens, lens.behind, values, pack.prefixCount, pack, domain);
   return { canvas: lens.behind.canvas, to: view.curtain };
@@ -77,17 +78,17 @@ export function collapsing(lens) {
   if (!unscaled || shown.what !== "weight" || view.direction !== "row" || isMap(view.what)) return null;
   const here = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
   if (here > COLLAPSED) return null;
-  const key = `${view.layer} ${token} ${pack.stored.size}`;
+  const layers = [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)); // of the first, one head may be here
+  const key = `${view.layer} ${token} ${layers.length}`;
   if (lens.collapse.pack !== pack || lens.collapse.key !== key) {
-    lens.collapse = { pack, key, found: search(lens) };
+    lens.collapse = { pack, key, found: search(lens, layers) };
   }
   return lens.collapse.found && { ...lens.collapse.found, here };
 }
 
-function search({ view, shown }) {
+function search({ view, shown }, layers) {
   const { pack, answers, token } = shown;
-  const layers = [...pack.stored.keys()].sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
-  for (const layer of layers) {
+  for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
     let best = null;
     for (let head = 0; head < pack.heads; head++) {
       const row = answerCell(answers, layer, head, token, 1, "weight", "row");

@@ -6,24 +6,21 @@ import { componentPixels, makeFeatures, principal, similarityInto } from "../cor
 import { sameLayer } from "../core/view.js";
 import { softOf } from "../drawing/light.js";
 
-const MOST_FLOWS = 1400; // tokens; of more, the host makes the rollout of a locked patch (as in serving/session.py)
+const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, the source makes a locked patch's rollout
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
 const OPACITY = 0.78; // of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
 
-export function takeMatrix(lens, { what, pack: id, layer, values }) {
-  const { pack } = lens.packs.get(id) ?? {};
-  if (!pack || values.length % pack.tokens) return;
-  if (what === "flows")
-    keep(lens.flows, id, values.slice(), KEPT_FLOWS); // not the whole message with it
+export function takeMatrix(lens, { what, entry: { id, pack }, layer, values }) {
+  if (values.length % pack.tokens) return;
+  if (what === "flows") keep(lens.flows, id, values, KEPT_FLOWS);
   else {
     const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
     keep(lens.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
   }
   lens.live.key = "";
-  lens.asked.delete(what);
 }
 
 // The oldest goes first.
@@ -50,12 +47,12 @@ export function missingMatrix(lens) {
   const entry = entryShown(lens);
   if (view.what === "rollout") {
     if (entry.pack.tokens > MOST_FLOWS || lens.flows.has(entry.id)) return null;
-    return { what: "flows", pack: entry.id };
+    return { what: "flows", entry, layer: 0 };
   }
   if (!["similarity", "components", "norm"].includes(view.what)) return null;
-  if (!featuresOf(lens, entry, view.layer)) return { what: "features", pack: entry.id, layer: view.layer };
+  if (!featuresOf(lens, entry, view.layer)) return { what: "features", entry, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
-  return { what: "features", pack: other.id, layer: sameLayer(view.layer, main.pack, other.pack) };
+  return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
 export function waitingFor(lens) {

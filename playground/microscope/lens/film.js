@@ -2,7 +2,7 @@
 // along the strip plays them.
 
 import { answerCell, ownExposure } from "../core/answers.js";
-import { entropyBits, holds } from "../core/core.js";
+import { entropyBits, holdsAll } from "../core/core.js";
 import { fitCanvas, makeHeat } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { heatInto, makePhoto } from "../drawing/light.js";
@@ -75,7 +75,7 @@ export function missingLayers(lens) {
   const { view, shown, film } = lens;
   if (view.beside !== "wall" && !film.wanted) return [];
   return layersAtHand(lens)
-    .filter((layer) => !holds(shown.pack, layer))
+    .filter((layer) => !holdsAll(shown.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
 }
 
@@ -175,7 +175,7 @@ function drawFilm(lens, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = place * step + (step - w) / 2,
       y = (height - h) / 2;
-    context.globalAlpha = holds(shown.pack, layer) ? 1 : 0.5;
+    context.globalAlpha = holdsAll(shown.pack, layer) ? 1 : 0.5;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
     const habit = film.of === "head" ? habitOf(lens, layer, view.head) : null;

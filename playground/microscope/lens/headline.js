@@ -17,7 +17,7 @@ export function writeHeadline(lens) {
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   const role = lens.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
-  say(refs.named, `${sceneWords(lens)}${titleOf(lens, lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
+  say(refs.named, `${sceneWords(lens)}${titleOf(lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
   if (lens.letters === letters) return;
   lens.letters = letters;

@@ -1,53 +1,50 @@
-// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element from packs, images
-// and a view, it answers what it can from the queries and keys in the packs, and asks its host for the rest. It knows
-// neither Streamlit nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. Built inside a parent element, it works out what
+// it can from queries and keys, and asks its source for the rest. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     packs:   [{bytes, title, image, id}],   // image: an index into images. The first is the main one, the second
-//                                             // is to compare with; one whose header has a forward_scale is a whole
-//                                             // pass with another scale. An id that was given before may come without
-//                                             // bytes; more layers of an id are merged. verdict, of a whole pass:
-//                                             // [label, before, after] of each label that it changes
-//     images:  [{bytes, mime, title, id, start, credit} | {bitmap, title}], // start: [y, x] of the patch asked first,
-//                                             // 0 to 1; credit: who made it, and its licence
-//     place:   "model=…&sample=…",            // of the picture and the model, in an address
-//     view:    {…},                           // see core/view.js for keys and defaults
-//     ui:      {height,                       // 600 | "window" | -120: the window less 120 pixels
-//               bare,                         // the picture alone
-//               uploaded,                     // true for a person's own picture
-//               asks},                        // the questions that the host answers, see `ask`
-//     onView:  (view) => {},                  // 300 ms after the last choice, never while the cursor moves
-//     ask:     (request) => {},               // {what: "features", pack, layer} | {what: "flows", pack}
-//                                             // {what: "rollout", query, scale: of the pass}
-//                                             // {what: "whole", scale} | {what: "layers", layers, pack}
-//                                             // {what: "packs", ids} | {what: "compare"}
-//                                             // {what: "habits", pack, layer}
-//     link:    (view) => "https://…",         // may give a promise; default: this address with the view behind #;
+//     source:   {                             // whoever has the numbers: a server, the file itself, a worker
+//       offers: ["layers", "features", "rollout", "whole", "names"], // the questions that it answers
+//       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
+//       picture(trace, {signal}),             // an ImageBitmap
+//       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
+//       flows(trace, {signal}),               // the same, (tokens, tokens): the rollout of every token
+//       rollout(trace, query, {signal}),      // the same, (tokens,)
+//       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
+//       whole(trace, scale, {signal}),        // the trace of the whole pass with another scale
+//     },                                      // each gives a promise, which is not waited for once it is aborted
+//     view:     {…},                          // see core/view.js for keys and defaults
+//     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
+//                bare},                       // the picture alone
+//     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
+//     failed:   (error) => {},                // of a question that the source did not answer
+//     compare:  () => {},                     // wants something to compare with; without it nothing is compared
+//     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
-//     scenes:  {read, write, show},           // keeps them as a text; show(address) leads to another picture or model
-//     showMe:  () => {},                      // begins a guided tour; without it there is no button for one
+//     scenes:   {read, write, show},          // keeps them as a text; show(address) leads to another picture or model
+//     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
 //   });
-//   lens.update({matrix: {what: "features" | "flows", pack, layer, values: float16 as bits}}); // (tokens, …)
-//   lens.update({habits: {pack, complete, layers: {6: [[label, short label, colour] of each head]}}});
-//   lens.view; lens.update({packs, images, view, ui}); lens.setOverlay({what, query, layer, values, title});
+//   // A trace: {id, title: the model's, picture: {id, title, credit, start: [y, x] of the patch asked first, 0 to 1},
+//   // private: a person's own, verdict: [label, before, after] of each label that a whole pass changes}
+//   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
+//   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
-// What an update does not name stays. A view that it names starts from the defaults, not from the former view.
+// What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
+// is the picture and the model as in an address: "model=…&sample=…".
 
-import { effectiveNumber, holds } from "../core/core.js";
-import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf } from "../core/view.js";
+import { effectiveNumber, holds, holdsAll } from "../core/core.js";
+import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { collectRefs, say } from "../drawing/dom.js";
 import { aimedPair } from "./aimed.js";
 import { bindSums } from "./arithmetic.js";
-import { ask, askForMissing } from "./asking.js";
+import { askForMissing, stopAsking } from "./asking.js";
+import { bring } from "./bringing.js";
 import { buildHeads, showChoices } from "./choices.js";
 import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
-import { takeMatrix } from "./features.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
-import { takeImages, takePacks } from "./given.js";
-import { takeHabits } from "./habits.js";
+import { dropOld } from "./given.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
@@ -89,6 +86,7 @@ export function createLens(parent, options = {}) {
     get view() {
       return { ...lens.view };
     },
+    show: (next) => showTraces(lens, next),
     update: (next) => update(lens, next),
     setOverlay: (overlay) => {
       lens.overlay = overlay;
@@ -115,6 +113,8 @@ export function createLens(parent, options = {}) {
     destroy: () => {
       lens.alive = false;
       endGhost(lens);
+      lens.coming?.abort();
+      stopAsking(lens);
       cancelAnimationFrame(lens.frame);
       for (const timer of [lens.telling, lens.speaking, lens.asking]) clearTimeout(timer);
       stopFollowing();
@@ -150,40 +150,55 @@ function followThePage(lens) {
 
 // ------------------------------------------------------------------------------------------------- what the host gives
 
-function update(lens, { packs, images, place, view, ui, overlay, matrix, habits }) {
+async function showTraces(lens, { main, other = null, view = null, place, ui }) {
+  const wanted = view ?? lens.viewToCome ?? lens.view;
+  const found = await bring(lens, other ? [main, other] : [main], wanted);
+  if (!found || !lens.alive) return false;
+  take(lens, ...found);
+  update(lens, { view, place, ui });
+  return true;
+}
+
+// These entries are shown from now on; the second beside the first.
+function take(lens, main, other = null) {
+  const before = lens.main;
+  dropOld(lens, other ? [main, other] : [main]);
+  if (other !== lens.other) lens.otherPhoto = null;
+  Object.assign(lens, { main, other });
+  if (main === before) return;
+  endGhost(lens);
+  stopAsking(lens);
+  const another = before && before.picture !== main.picture; // what was locked was a patch of the former one
+  Object.assign(lens, { whole: null, overlay: null, aim: -1 });
+  if (another) lens.view = { ...lens.view, locked: false };
+  const same = before && !another;
+  if (same && lens.hover >= 0)
+    lens.pointer.fresh = true; // the cursor rests on the same place of another grid
+  else lens.hover = -1;
+  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
+  buildHeads(lens);
+  if (same) keepPlace(lens, before.pack);
+  else if (before && !lens.view.locked) lens.view = { ...lens.view, query: null }; // it asks where it wants to be asked
+}
+
+function update(lens, { place, view, ui, overlay }) {
   if (ui) lens.ui = { ...lens.ui, ...ui };
-  if (place !== undefined) Object.assign(lens, { place, scenes: { ...lens.scenes, heading: null } });
-  const before = lens.main,
-    start = startOf(lens),
-    picture = lens.images[before?.image];
-  const missing = [...(images ? takeImages(lens, images) : []), ...(packs ? takePacks(lens, packs) : [])];
-  if (missing.length) ask(lens, { what: "packs", ids: missing });
-  if (lens.main !== before || (view && before)) endGhost(lens);
-  if (lens.main !== before) lens.overlay = null; // it belonged to another picture
+  if (place !== undefined) {
+    lens.place = place;
+    lens.scenes.heading = null;
+  }
   if (overlay) lens.overlay = overlay;
-  if (matrix) takeMatrix(lens, matrix);
-  if (habits) takeHabits(lens, habits);
   if (!lens.main) {
     lens.viewToCome = view ?? lens.viewToCome;
     return;
   }
   view ??= lens.viewToCome;
   lens.viewToCome = null;
-  const another = before && lens.images[lens.main.image] !== picture; // what was locked was a patch of the former one
-  if (another) lens.view = { ...lens.view, locked: false };
-  if (lens.main !== before) {
-    lens.aim = -1;
-    const same = before && !another;
-    if (same && lens.hover >= 0)
-      lens.pointer.fresh = true; // the cursor rests on the same place of another grid
-    else lens.hover = -1;
-    lens.asked.clear();
-    lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
-    buildHeads(lens);
-    if (same) keepPlace(lens, before.pack);
-  }
-  const former = images && !lens.view.locked && startOf(lens) !== start ? { ...lens.view, query: null } : lens.view;
-  lens.view = withinReach(lens, tidyView(view ? { ...DEFAULT_VIEW, ...view } : former, lens.main.pack, startOf(lens)));
+  if (view) endGhost(lens);
+  const wanted = view ? { ...DEFAULT_VIEW, ...view } : lens.view;
+  // Also if this layer is to come.
+  if (wanted.layer === null && canAsk(lens, "layers")) wanted.layer = upperLayer(lens.main.pack);
+  lens.view = withinReach(lens, tidyView(wanted, lens.main.pack, startOf(lens)));
   showChoices(lens);
   refresh(lens);
 }
@@ -199,8 +214,8 @@ function keepPlace(lens, before) {
   if (lens.view.locked) tell(lens); // the address names the patch
 }
 
-// Where this picture wants to be asked first. The list is the same object as long as the picture is the same.
-const startOf = (lens) => lens.images[lens.main?.image]?.start;
+// Where this picture wants to be asked first.
+const startOf = (lens) => lens.main.picture.start;
 
 // -------------------------------------------------------------------------------------------------------- a choice
 
@@ -233,7 +248,7 @@ function withinReach(lens, view) {
 
 function onFrame(lens) {
   lens.frame = 0;
-  if (!lens.main || !lens.pictureWidth || lens.images.some((image) => image.pending)) return;
+  if (!lens.main || !lens.pictureWidth) return;
   const start = performance.now();
   const { pointed, dirty } = lens;
   lens.pointed = lens.dirty = false;
@@ -271,7 +286,10 @@ function read(lens) {
   const at = view.head * pack.tokens;
   const row = Array.from(answers.weights.subarray(at, at + pack.tokens));
   const bits = answers.entropies[view.head];
+  const { trace } = lens.main;
   return {
+    picture: trace.picture.sample ?? trace.picture.id,
+    model: trace.model,
     layer: view.layer,
     head: pack.headNumbers[view.head],
     query: queryOf(shown.token, pack),
@@ -289,7 +307,7 @@ function read(lens) {
     drawn: Array.from(answers.drawn.subarray(at, at + pack.tokens)),
     map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
-    layersHeld: [...pack.stored.keys()].sort((a, b) => a - b),
+    layersHeld: [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)).sort((a, b) => a - b),
     aim: lens.aim < 0 ? null : { at: queryOf(lens.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],

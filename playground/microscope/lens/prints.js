@@ -6,7 +6,7 @@ import { otherSize } from "./layout.js";
 // The photograph that an entry's picture is drawn on, and the print on it: made when first needed at this size, and
 // again when the image arrives.
 export function photoOf(lens, entry) {
-  const image = lens.images[entry.image]?.bitmap ?? null;
+  const image = entry.picture.bitmap;
   const second = entry !== lens.main && entry === lens.other;
   const { width, height } = second ? otherSize(lens, entry) : lens.refs.picture;
   const [photoKey, printKey] = second ? ["otherPhoto", "otherPrint"] : ["photo", "print"];

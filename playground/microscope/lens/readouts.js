@@ -43,13 +43,13 @@ export function writeTitles(lens) {
   refs.directionTabs.classList.toggle("idle", overlay);
 
   const parts = [];
-  if (lens.other && view.beside === "compare") parts.push(titleOf(lens, main));
+  if (lens.other && view.beside === "compare") parts.push(titleOf(main));
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
-  say(refs.credit, lens.images[main.image]?.credit ?? "");
+  say(refs.credit, main.picture.credit ?? "");
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
@@ -128,7 +128,7 @@ function scaleWords(lens) {
   return `scale ${scaleText(shown.scale)} instead of 1/${divisor}`;
 }
 
-export const titleOf = (lens, entry) => [lens.images[entry.image]?.title, entry.title].filter(Boolean).join(" · ");
+export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filter(Boolean).join(" · ");
 
 function writeConvolution(lens) {
   const { refs, view, shown } = lens;
@@ -225,9 +225,9 @@ function headsNote(direction, habit, more) {
 // What the network predicts with the trained scale and with the chosen one, once a whole pass has run with it.
 function writeVerdict(lens) {
   const { refs, shown, whole } = lens;
-  const known = shown.wholeArrived && whole.verdict?.length > 0;
+  const known = shown.wholeArrived && whole.trace.verdict?.length > 0;
   show(refs.verdict, known || shown.wholeMissing);
-  if (known) say(refs.verdict, verdictOf(whole.verdict));
+  if (known) say(refs.verdict, verdictOf(whole.trace.verdict));
   else if (shown.wholeMissing) say(refs.verdict, "running the whole network…");
 }
 
@@ -260,7 +260,7 @@ export function writeOther(lens, entry, found) {
   const { pack } = entry;
   // Nobody runs a whole pass of the second picture.
   const altered = lens.shown.altered ? [`${scaleWords(lens)} · in this layer only`] : [];
-  say(refs.twinBadge, [titleOf(lens, entry), ...altered].join(" · "));
+  say(refs.twinBadge, [titleOf(entry), ...altered].join(" · "));
   show(refs.twinBadge, true);
   if (found.token < 0) {
     say(refs.otherFoot, `This model has no ${tokenName(lens.shown.token, lens.main.pack)} token.`);
@@ -310,7 +310,7 @@ export function describe(lens) {
 export function captionOf(lens) {
   const { view, shown, main } = lens;
   const words = [
-    titleOf(lens, main) || main.pack.header.model,
+    titleOf(main) || main.pack.header.model,
     `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`,
   ];
   words.push(tokenName(shown.token, shown.pack));

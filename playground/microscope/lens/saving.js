@@ -15,7 +15,7 @@ export function pictureCanvas(lens, factor, both) {
   const { view, main, shown } = lens;
   const width = Math.max(lens.pictureWidth, 320);
   const height = Math.round((width * lens.pictureHeight) / lens.pictureWidth);
-  const image = lens.images[main.image]?.bitmap ?? null;
+  const image = main.picture.bitmap;
   const photo = makePhoto(image, width * factor, height * factor);
   const question = `${lens.refs.ask1.textContent} ${tokenName(shown.token, shown.pack)} ${lens.refs.ask2.textContent}`;
   const pictures = [

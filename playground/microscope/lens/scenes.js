@@ -1,7 +1,16 @@
 // Scenes in the lens: the sheet that lists them, and the steps from one to the next. Where they are kept is the host's
 // business; without one that keeps them there is no sheet.
 
-import { moveScene, openScene, readScenes, sceneAddress, sceneAfter, writeScenes } from "../core/scenes.js";
+import {
+  LONGEST_NAME,
+  moveScene,
+  openScene,
+  readScenes,
+  renameScene,
+  sceneAddress,
+  sceneAfter,
+  writeScenes,
+} from "../core/scenes.js";
 import { say, show } from "../drawing/dom.js";
 import { putOnClipboard } from "./sharing.js";
 
@@ -24,22 +33,28 @@ export function bindScenes(lens) {
     const next = act === "drop" ? list.toSpliced(place, 1) : moveScene(list, place, Number(act));
     changeScenes(lens, next, next.indexOf(shown));
   });
-  refs.sceneList.addEventListener("change", (event) => {
+  // Kept letter by letter, so that nothing typed is lost; the list is not drawn again under the hands that type.
+  refs.sceneList.addEventListener("input", (event) => {
     const place = Number(event.target.closest("li").dataset.place);
-    const named = (scene, i) => (i === place ? { ...scene, name: event.target.value } : scene);
-    changeScenes(lens, lens.scenes.list.map(named), lens.scenes.at);
+    keepList(lens, renameScene(lens.scenes.list, place, event.target.value));
   });
-  // What is typed into a name is no shortcut.
+  // What is typed into a name is no shortcut. Enter ends the typing.
   refs.sceneList.addEventListener("keydown", (event) => {
-    if (event.target.tagName === "INPUT" && event.key !== "Escape") event.stopPropagation();
+    if (event.target.tagName !== "INPUT") return;
+    if (event.key !== "Escape") event.stopPropagation();
+    if (event.key === "Enter") event.target.blur();
   });
 }
 
-// Called when the lens is there and whenever the list has changed elsewhere.
+// Called when the lens is there and at every run of the page, for the list may have changed elsewhere. If it has not,
+// its elements stay: somebody may be typing into one, or have the mouse's button down on another.
 export function readKept(lens) {
   show(lens.refs.scenes, Boolean(lens.host.scenes));
   if (!lens.host.scenes) return;
-  lens.scenes.list = readScenes(lens.host.scenes.read());
+  const list = readScenes(lens.host.scenes.read());
+  const text = writeScenes(list);
+  if (text === lens.scenes.kept) return;
+  Object.assign(lens.scenes, { list, kept: text });
   writeList(lens);
 }
 
@@ -67,16 +82,22 @@ function showScene(lens, place) {
 }
 
 function changeScenes(lens, list, at) {
-  lens.scenes.list = readScenes(writeScenes(list));
+  keepList(lens, list);
   lens.scenes.at = at;
-  lens.host.scenes.write(writeScenes(lens.scenes.list));
   writeList(lens);
   lens.schedule();
 }
 
+function keepList(lens, wanted) {
+  const list = readScenes(writeScenes(wanted)); // within the bounds
+  const kept = writeScenes(list);
+  Object.assign(lens.scenes, { list, kept });
+  lens.host.scenes.write(kept);
+}
+
 const sceneName = (lens) =>
   [
-    lens.images[lens.main.image]?.title,
+    lens.main.picture.title,
     `layer ${lens.view.layer}, head ${lens.main.pack.headNumbers[lens.view.head]}`,
     { on: "", off: "no scale" }[lens.view.scale] ?? `scale ${lens.view.scale}`,
   ]
@@ -101,7 +122,7 @@ function sceneItem({ name }, place, shown) {
   item.dataset.place = place;
   item.classList.toggle("shown", shown);
   const input = document.createElement("input");
-  Object.assign(input, { value: name, spellcheck: false });
+  Object.assign(input, { value: name, maxLength: LONGEST_NAME, spellcheck: false });
   input.setAttribute("aria-label", `Name of scene ${place + 1}`);
   item.append(
     sceneButton("go", String(place + 1), `Show scene ${place + 1}`),

@@ -9,7 +9,7 @@ export async function copyLink(lens) {
   const own = () => `${location.href.split("#")[0]}#${viewToQuery(view)}`;
   const url = (await host.link?.({ ...view })) || own();
   const copied = await putOnClipboard(lens, url);
-  const about = lens.ui.uploaded ? " Your own image does not travel in it." : "";
+  const about = lens.main.trace.private ? " Your own image does not travel in it." : "";
   say(refs.message, copied ? `Link copied.${about}` : url);
   setTimeout(() => say(refs.message, ""), copied ? 4000 : 20000);
 }

@@ -5,19 +5,20 @@ import { holds } from "../core/core.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { liveMap } from "./features.js";
 
-// Maps that are not made of queries and keys: the host is asked for features or flows.
+// Maps that are not made of queries and keys: the source is asked for features or flows.
 const MAPS = ["similarity", "rollout", "components", "norm"];
 export const isMap = (what) => MAPS.includes(what);
 
-// Whether the host answers such questions: "features", "rollout", "whole", "layers", "compare".
+// Whether the source answers such questions: "layers", "features", "rollout", "whole", "names". Only a host with more
+// than one picture can compare.
 export const canAsk = (lens, what) =>
-  Boolean(lens.host.ask) && (lens.ui.asks ?? ["features", "rollout", "whole", "layers"]).includes(what);
+  what === "compare" ? Boolean(lens.host.compare) : lens.host.source.offers.includes(what);
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
 
-// The layers that can be shown: all of them where there is a host to ask, else those that were given.
+// The layers that can be shown: all of them where the source has more, else those that were given.
 export const layersAtHand = (lens) =>
   Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter(
     (layer) => canAsk(lens, "layers") || holds(lens.main.pack, layer),
@@ -44,16 +45,13 @@ export function resolve(lens) {
   });
 }
 
-// The scale of the forward pass that is shown.
-export const passScale = (lens) => (lens.shown.wholeArrived ? lens.shown.scale : "on");
-
-// The map that is drawn: made here of what has arrived, or by the host for the present choices.
+// The map that is drawn: made here of what has arrived, or by the source for the present choices.
 export function overlayNow(lens) {
-  const { overlay, view, main } = lens;
+  const { overlay, view, main, whole, shown } = lens;
   if (!isMap(view.what)) return null;
   const live = liveMap(lens);
   if (live || !overlay || overlay.what !== view.what) return live;
-  if ((overlay.query ?? null) !== null && overlay.query !== queryOf(lens.shown.token, main.pack)) return null;
-  if ((overlay.scale ?? "on") !== passScale(lens)) return null;
+  if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
+  if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
 }

@@ -9,25 +9,30 @@ export function createState(root, refs, host) {
     // ---- where it stands and whom it talks to
     root, //                                the element that holds the lens
     refs, //                                its parts by name, see markup.js
-    host, //                                the functions that lens.js describes: onView, ask, link
-    ui: { height: 600, uploaded: false, asks: null },
+    host, //                                what lens.js describes: source, onView, link, …
+    ui: { height: 600, bare: false },
     alive: true, //                         false once it is destroyed
     touch: matchMedia("(hover: none)").matches,
 
     // ---- what it was given
-    packs: new Map(), //                    id → entry: {id, title, image: index, pack, answers, size, bytes}
+    packs: new Map(), //                    id → entry: {id, trace, picture, pack, answers, size}
     main: null, //                          the entry on the left
     other: null, //                         the entry to compare with
     whole: null, //                         the entry whose whole forward pass ran with another scale
     place: "", //                           of the picture and the model, in an address
-    scenes: { list: [], at: -1, heading: null }, // saved views, which of them is shown, and the place that it led to
-    images: [], //                          {title, credit, start, bitmap, pending}; entries name them by index
-    decoded: new Map(), //                  id → image, those of former pictures too
+    scenes: Object.seal({
+      list: [], //                          saved views
+      kept: null, //                        the same as a text, as the host keeps it
+      at: -1, //                            which of them is shown
+      heading: null, //                     the place that it led to
+    }),
+    pictures: new Map(), //                 id → {id, title, credit, start, bitmap}, those of former traces too
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
-    habits: new Map(), //                   id → what its heads do on average, see habits.js
+    habits: new Map(), //                   id → layer → what its heads do on average, see habits.js
     flows: new Map(), //                    id → the rollout of every token, as float16
     live: { key: "", values: null, pixels: null, from: null }, // the map of the last frame, see features.js
-    overlay: null, //                       a map that the host made: {what, query, layer, scale, values, title}
+    overlay: null, //                       a map that the source made: {what, query, id, values}
+    coming: null, //                        AbortController of what is to be shown next, see bringing.js
 
     // ---- what a person has chosen, and where the cursor is
     view: { ...DEFAULT_VIEW },
@@ -111,7 +116,7 @@ export function createState(root, refs, host) {
     telling: 0,
     speaking: 0,
     asking: 0,
-    asked: new Map(), //                    what → {text, at}
+    asked: new Map(), //                    what → {key, open, at, stop}, see asking.js
 
     // ---- what the parts of the lens may call; lens.js fills these in
     schedule: null, //                      (pointed?) asks for a frame

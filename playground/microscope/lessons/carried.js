@@ -1,7 +1,7 @@
 // A weight beside what it carries: for the patch under the cursor, its weights and weight × ‖W_O v‖.
 //
-// data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. A pack may
-// hold one layer only; another is asked for by the state "look", "layer.head.row.column", which also goes into the
+// data: the container of playground/pack.py with {view: {id, layer, head, query}, sections: {pack, image}}. The pack
+// holds one layer; another is asked for by the state "look", "layer.head.row.column", which also goes into the
 // address.
 
 import { holds, largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";

@@ -5,8 +5,9 @@ import { say } from "../drawing/dom.js";
 
 // Which of the habits {label, colour} a head's words begin with: "fixed offset: left" is a fixed offset.
 const familyOf = (habits, kind) => habits.findIndex(({ label }) => kind.startsWith(label));
-// One for each loss; they can be told apart with colour blindness, and the legend names them in order.
-const LOSS_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+// One for each loss; none of them means something elsewhere. They can be told apart with colour blindness, and the
+// legend names them in order.
+const LOSS_COLOURS = ["#7a6fc9", "#999933", "#aa4499", "#44aa99", "#cc6677", "#8c8c8c"];
 const LEFT = 34,
   RIGHT = 8,
   TOP = 6,

@@ -27,6 +27,13 @@ const inward = ({ head, ...view }, heads) => ({
   beside: view.beside === "wall" ? "wall" : "convolution",
 });
 
+// The file's own numbers; what needs a network to run again is not offered.
+const fileSource = (packed, bitmap) => ({
+  offers: [],
+  layers: async () => packed,
+  picture: async () => bitmap,
+});
+
 async function startAlone() {
   const { title, view, heads, bare } = JSON.parse(partOfPage("start").textContent);
   const picture = partOfPage("picture"),
@@ -41,14 +48,14 @@ async function startAlone() {
   const packed = await bytesOf("pack");
   partOfPage("still").hidden = true; // the figure for those who run no scripts
   const lens = createLens(partOfPage("place"), {
-    packs: [{ bytes: packed }],
-    images: [{ bitmap, title }],
+    source: fileSource(packed, bitmap),
     view: now(),
     ui: room(), // from the start, so that the picture does not change its size later, under the cursor
     link: published
       ? (seen) => `${location.href.split("#")[0]}#${viewToQuery({ ...seen, head: heads[seen.head] })}`
       : null,
   });
+  await lens.show({ main: { id: "file", title: "", picture: { id: "picture", title } } });
   new ResizeObserver(() => lens.update({ ui: room() })).observe(foot);
   window.addEventListener("hashchange", () => lens.update({ view: now() }));
 }

@@ -4,22 +4,23 @@ import { joinScenes, readScenes, writeScenes } from "../core/scenes.js";
 
 const SCENES = "attention-playground-scenes";
 
-let held = ""; // where storage is forbidden they last as long as the page
+let held = null; // what storage did not take, being forbidden or full, lasts as long as the page
 
 export function keptScenes() {
+  if (held !== null) return held;
   try {
-    return localStorage.getItem(SCENES) ?? held;
+    return localStorage.getItem(SCENES);
   } catch {
-    return held;
+    return null;
   }
 }
 
 export function keepScenes(text) {
-  held = text;
   try {
     localStorage.setItem(SCENES, text);
+    held = null;
   } catch {
-    // storage is forbidden, or full
+    held = text;
   }
 }
 

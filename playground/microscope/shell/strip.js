@@ -1,232 +1,142 @@
-// A person's own photographs in a row, the latest first, then the samples; and a picture that is dropped or pasted
-// anywhere on the page.
-//
-// data: {samples: [{name, title, hint, src}], chosen: a sample's name, or "mine:" and the id of one's own,
-//        own: [{id, title, src}] that the server has, uploads: the path under which it takes files of this session}
-// Out go the triggers "pick" (a sample's name, "mine:" and an id, or "forget:") and "photo" ({name, file, stamp}: the
-// file itself went before, as an upload, for messages are short). If there is a microscope on the page, it sends them
-// instead and answers without a rerun of the page; what to show as chosen then comes from it.
-//
-// Own photographs stay in the browser (album.js). The server keeps the last few; one that it has not is sent again when
-// it is chosen.
+// A person's own pictures in a row, the latest first, then the samples; the chosen one is marked.
 
-import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
-import { createSender } from "./resend.js";
-import { UPLOADER, uploadFile } from "./streamlitparts.js";
+import { say } from "../drawing/dom.js";
+import { makeOneStop, nextByKey } from "./roving.js";
 
-const SENT_AS_IT_IS = 8e6; // bytes; a larger file is shrunk here first, which takes less time than to send it
-const MOST_SENT = 32e6; // as large as an upload may be
-const LONGEST_SIDE = 2048;
-const NEXT_SERVER = 15000; // ms until it has drawn the page
-const LONGEST_NAME = 60; // letters of a file's name; the server cuts there too
-const MINE = "mine:",
-  FORGET = "forget:";
+const MINE_KEY = "mine:"; // before the id of an own picture, in data-sample
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("[data-strip]") ?? parentElement;
-  let kept = parentElement.__strip;
-  if (!kept) {
-    kept = parentElement.__strip = Object.seal({
-      root,
-      data: null, //        what came last, from Streamlit
-      shown: null, //       what is shown: that, or what the microscope has said since
-      album: [], //         the person's photographs, see album.js
-      sent: null, //        {blob, title} of what was sent last, until the server has named it; `to` which `uploads`
-      say: null, //         Streamlit's setTriggerValue
-      sender: createSender(() => kept.say),
-      tell: null, //        gives a choice to the microscope or to the sender
-      stop: new AbortController(), // of the listeners on the document
-    });
-    listen(kept);
-    readAlbum().then((album) => {
-      kept.album = [...album, ...kept.album];
-      if (kept.shown) show(kept, kept.shown);
-    });
+const keyChosen = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
+
+// `given` is the toolbar's host; what of it changes is read anew at each draw().
+export function createStrip(given) {
+  const { choice, ownPictures } = given;
+  const root = newElement("div", "strip");
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", "Pictures");
+  const [pictures, mine, samples] = [
+    newElement("div", "pictures"),
+    newElement("span", "mine"),
+    newElement("span", "samples"),
+  ];
+  const [coming, words] = [newElement("span", "coming"), newElement("span", "own")];
+  const forget = newElement("button", "forget");
+  Object.assign(forget, { type: "button", textContent: "×" });
+  forget.title = "Forget your pictures: they are kept in this browser only";
+  forget.setAttribute("aria-label", "Forget your pictures");
+  coming.hidden = true;
+  words.title = "Drop or paste a picture anywhere on this page";
+  pictures.append(coming, mine, forget, samples);
+  root.append(pictures, words);
+  let [drawn, onTheirWay] = ["", 0];
+
+  const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
+
+  forget.addEventListener("click", () => ownPictures.forget());
+  pictures.addEventListener("keydown", (event) => {
+    const next = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
+    if (!next) return;
+    event.preventDefault();
+    makeOneStop(buttons(), next);
+    next.focus();
+  });
+  pictures.addEventListener("wheel", turnSideways, { passive: false });
+  pictures.addEventListener("scroll", showWhatIsHidden, { passive: true });
+  const resized = new ResizeObserver(() => [bringChosenIntoSight(), showWhatIsHidden()]);
+  resized.observe(pictures);
+
+  // A mouse's wheel goes down only; at either end it scrolls the page again.
+  function turnSideways(event) {
+    if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
+    const before = pictures.scrollLeft;
+    pictures.scrollLeft += event.deltaY;
+    if (pictures.scrollLeft !== before) event.preventDefault();
   }
-  kept.say = setTriggerValue;
-  kept.tell = (what, value) => {
-    const taken = !document.dispatchEvent(
-      new CustomEvent("attention-chosen", { detail: { what, value }, cancelable: true }),
-    );
-    if (!taken) kept.sender.send(what, value);
-  };
-  if (root.dataset.built !== String(data.samples.length)) build(root, data, kept);
-  if (data !== kept.data) {
-    show(kept, (kept.data = data)); // old data would undo what the microscope has said since
-    if (kept.sent?.to && kept.sent.to !== data.uploads) bring(kept, kept.sent); // that server is gone
+
+  // The row fades where it goes on.
+  function showWhatIsHidden() {
+    const { scrollLeft, scrollWidth, clientWidth } = pictures;
+    pictures.classList.toggle("goes-back", scrollLeft > 2);
+    pictures.classList.toggle("goes-on", scrollLeft + clientWidth < scrollWidth - 2);
   }
-  return () => {
-    kept.stop.abort();
-    kept.sender.stop();
-    delete parentElement.__strip;
+
+  function bringChosenIntoSight() {
+    const button = pictures.querySelector('[aria-pressed="true"]');
+    if (!button) return;
+    const [at, within] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
+    const room = at.width; // its neighbour is seen too
+    if (at.left - room < within.left) pictures.scrollLeft += at.left - room - within.left;
+    else if (at.right + room > within.right) pictures.scrollLeft += at.right + room - within.right;
+  }
+
+  function draw() {
+    const now = keyChosen(choice.now);
+    const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
+    const ownOf = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
+    fill(samples, given.catalogue.samples.map(sampleOf));
+    fill(mine, ownPictures.list.toReversed().map(ownOf));
+    const leaves = forget === root.getRootNode().activeElement && !ownPictures.list.length;
+    forget.hidden = !ownPictures.list.length;
+    let button = null;
+    for (const one of buttons()) {
+      const pressed = String(one.dataset.sample === now);
+      if (one.getAttribute("aria-pressed") !== pressed) one.setAttribute("aria-pressed", pressed);
+      if (pressed === "true") button = one;
+    }
+    const own = ownPictures.list.find(({ id }) => id === choice.now.mine);
+    say(words, own ? `yours: ${own.title}` : "or drop yours");
+    words.classList.toggle("invites", !own);
+    coming.hidden = !onTheirWay;
+    if (leaves) (button ?? buttons()[0])?.focus({ preventScroll: true });
+    const row = JSON.stringify([now, buttons().length, coming.hidden]);
+    if (row === drawn) return; // it stays where a person has moved it
+    drawn = row;
+    const hasFocus = buttons().includes(root.getRootNode().activeElement);
+    if (!hasFocus || button === root.getRootNode().activeElement) makeOneStop(buttons(), button ?? buttons()[0]);
+    bringChosenIntoSight();
+    showWhatIsHidden();
+  }
+
+  function choose(key) {
+    if (key.startsWith(MINE_KEY)) choice.set({ mine: key.slice(MINE_KEY.length), sample: null });
+    else choice.set({ sample: key, mine: null });
+  }
+
+  // A button that is made again loses the keyboard's focus, and its picture flickers: what is there already stays.
+  function fill(row, wanted) {
+    const there = new Map([...row.children].map((button) => [button.dataset.sample, button]));
+    const all = wanted.map((picture) => there.get(picture.key) ?? thumbnailButton(picture, choose));
+    const same = all.length === row.children.length && all.every((button, i) => button === row.children[i]);
+    if (same) return;
+    for (const button of row.children) if (!all.includes(button)) button.remove();
+    all.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
+    makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
+  }
+
+  return {
+    element: root,
+    draw,
+    // How many are being opened: until they are there, something moves in their place.
+    wait(count) {
+      onTheirWay = count;
+      draw();
+    },
+    destroy: () => resized.disconnect(),
   };
 }
 
-// Done once, because a button that is made again loses the keyboard's focus, and its picture flickers.
-function build(root, data, kept) {
-  const buttons = data.samples.map((sample) =>
-    thumbnail({ ...sample, title: `${sample.title}. ${sample.hint}` }, () => kept.tell("pick", sample.name)),
-  );
-  const mine = document.createElement("span"),
-    words = document.createElement("span");
-  mine.className = "mine";
-  Object.assign(words, { className: "own", title: "Drop or paste a picture anywhere on this page" });
-  const name = document.createElement("h1");
-  name.append("Attention", document.createElement("br"), "Playground");
-  root.replaceChildren(name, mine, ...buttons, words);
-  root.dataset.built = data.samples.length;
-  root.addEventListener("keydown", walk);
-}
-
-function thumbnail({ name, title, src }, choose) {
-  const button = document.createElement("button");
-  const image = document.createElement("img");
+function thumbnailButton({ key, title, hint, kind, src }, choose) {
+  const [button, image] = [newElement("button", kind ?? "own-picture"), document.createElement("img")];
   Object.assign(image, { src, alt: title, draggable: false });
-  button.title = title;
-  button.dataset.sample = name;
+  Object.assign(button, { type: "button", tabIndex: -1, title: hint ? `${title}. ${hint}` : title });
+  button.dataset.sample = key;
+  button.setAttribute("aria-pressed", "false");
   button.append(image);
-  button.addEventListener("click", choose);
+  button.addEventListener("click", () => choose(key));
   return button;
 }
 
-function show(kept, data) {
-  const { root } = kept;
-  kept.shown = data;
-  keepWhatWasSent(kept, data);
-  const known = new Set(kept.album.map((photograph) => photograph.id));
-  showMine(kept, [...kept.album, ...data.own.filter((own) => !known.has(own.id))].slice(-MOST));
-  for (const button of root.querySelectorAll("button"))
-    button.setAttribute("aria-pressed", String(button.dataset.sample === data.chosen));
-  const own = data.own.find(({ id }) => data.chosen === MINE + id);
-  const words = root.querySelector(".own");
-  words.textContent = own ? `yours: ${own.title}` : "or drop yours";
-  words.classList.toggle("invites", !own);
-  makeOneStop(root);
-}
-
-// The Tab key stops once at the strip, at the chosen picture; inside, the arrow keys move.
-function makeOneStop(root) {
-  const pictures = [...root.querySelectorAll("[data-sample]")];
-  const stop = pictures.find((button) => button.getAttribute("aria-pressed") === "true") ?? pictures[0];
-  for (const button of pictures) button.tabIndex = button === stop ? 0 : -1;
-}
-
-function walk(event) {
-  const pictures = [...event.currentTarget.querySelectorAll("[data-sample]")];
-  const from = pictures.indexOf(event.target);
-  const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: pictures.length - 1 }[event.key];
-  if (from < 0 || !pictures[to]) return;
-  event.preventDefault();
-  event.target.tabIndex = -1;
-  pictures[to].tabIndex = 0;
-  pictures[to].focus();
-}
-
-// The server has opened the file: it has a name, a small picture, and a place in the album.
-function keepWhatWasSent(kept, data) {
-  const own = data.own.find(({ id }) => data.chosen === MINE + id);
-  if (!own || !kept.sent || kept.sent.title !== own.title) return;
-  const photograph = { ...own, blob: kept.sent.blob, when: Date.now() };
-  kept.sent = null;
-  kept.album = [...kept.album.filter(({ id }) => id !== own.id), photograph].slice(-MOST);
-  keepPhotograph(photograph);
-}
-
-function showMine(kept, photographs) {
-  const mine = kept.root.querySelector(".mine");
-  const ids = photographs.map(({ id }) => id).join(" ");
-  if (mine.dataset.ids === ids) return;
-  const more = photographs.length > mine.querySelectorAll("[data-sample]").length;
-  mine.dataset.ids = ids;
-  const buttons = photographs
-    .toReversed()
-    .map(({ id, title, src }) => thumbnail({ name: MINE + id, title: `Yours: ${title}`, src }, () => choose(kept, id)));
-  const forget = document.createElement("button");
-  Object.assign(forget, { className: "forget", textContent: "×" });
-  forget.title = "Forget your photographs: they are kept in this browser only";
-  forget.setAttribute("aria-label", "Forget your photographs");
-  forget.addEventListener("click", () => forgetAll(kept));
-  mine.replaceChildren(...buttons, ...(photographs.length ? [forget] : []));
-  makeOneStop(kept.root);
-  if (more) buttons[0].scrollIntoView({ block: "nearest", inline: "nearest" });
-}
-
-function choose(kept, id) {
-  const photograph = kept.album.find((one) => one.id === id);
-  if (!photograph || kept.shown.own.some((own) => own.id === id)) kept.tell("pick", MINE + id);
-  else send(kept, new File([photograph.blob], photograph.title, { type: photograph.blob.type }));
-}
-
-function forgetAll(kept) {
-  kept.album = [];
-  emptyAlbum();
-  kept.tell("pick", FORGET + Date.now());
-  show(kept, { ...kept.shown, own: [] });
-}
-
-function listen(kept) {
-  const { signal } = kept.stop;
-  const take = (files, event) => {
-    const file = [...files].find((f) => f.type.startsWith("image/")) ?? files[0];
-    if (!file) return;
-    event.preventDefault();
-    event.stopPropagation();
-    send(kept, file);
-  };
-  const inUploader = (event) => event.composedPath().some((e) => e.dataset?.testid === UPLOADER);
-  document.addEventListener("attention-shown", ({ detail }) => show(kept, detail), { signal });
-  const remember = (files) => {
-    if (!files?.length) return;
-    kept.sent = { blob: files[0], title: files[0].name.slice(0, LONGEST_NAME) }; // Streamlit's uploader sends it itself
-    if (files[0].size <= MOST_SENT) document.dispatchEvent(new CustomEvent("attention-coming")); // else it refuses
-  };
-  document.addEventListener("change", (event) => inUploader(event) && remember(event.target.files), { signal });
-  // Says where a file may be dropped, from the moment when it comes over the page until it leaves or falls.
-  const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
-  const dragged = (event) => {
-    if (inUploader(event)) return;
-    event.preventDefault();
-    if (event.dataTransfer?.types.includes("Files")) invite(true);
-  };
-  document.addEventListener("dragover", dragged, { signal });
-  document.addEventListener("dragleave", (event) => event.relatedTarget ?? invite(false), { signal });
-  document.addEventListener("drop", () => invite(false), { signal, capture: true });
-  document.addEventListener(
-    "drop",
-    (event) => {
-      if (inUploader(event)) remember(event.dataTransfer.files);
-      else take(event.dataTransfer.files, event);
-    },
-    { signal },
-  );
-  document.addEventListener("paste", (event) => take(event.clipboardData.files, event), { signal });
-}
-
-async function send(kept, file) {
-  document.dispatchEvent(new CustomEvent("attention-coming"));
-  const blob = file.size <= SENT_AS_IT_IS ? file : await shrunk(file);
-  const title = (file.name || "pasted picture").slice(0, LONGEST_NAME);
-  kept.sent = { blob, title, to: null };
-  await bring(kept, kept.sent);
-}
-
-// Where it does not arrive, the server may be gone: the next one draws the page, and then it is brought there. If none
-// does, this one says that nothing arrived.
-async function bring(kept, sent) {
-  const to = (sent.to = kept.data.uploads);
-  const { file, arrived } = await uploadFile(to, sent.blob, sent.title);
-  if (!arrived) await new Promise((go) => setTimeout(go, NEXT_SERVER));
-  if (kept.sent === sent && sent.to === to) kept.tell("photo", { name: sent.title, file, stamp: Date.now() });
-}
-
-async function shrunk(file) {
-  try {
-    const bitmap = await createImageBitmap(file);
-    const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
-    const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
-    canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
-    return await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
-  } catch {
-    return file.size <= MOST_SENT ? file : file.slice(0, SENT_AS_IT_IS); // the server says what is wrong with it
-  }
+function newElement(kind, name) {
+  const element = document.createElement(kind);
+  element.className = name;
+  return element;
 }

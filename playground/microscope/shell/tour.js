@@ -1,15 +1,17 @@
-// The card of the guided tour, and an outline around the part of the page that it speaks of.
+// The guided tour: a card on every page, whose steps go from view to view, and an outline around the part of the page
+// that it speaks of. It runs on the picture and the model that a person has; when it ends or is left, they get back
+// what they had before. `?tour=3` in the address resumes it.
 //
-// data: {n, of, title, text, task: the one thing to do, point: a selector, keep: selectors of what the card must not
-//        cover, roomy: a page that does not scroll, slim: what matters lies on the left,
-//        before: the address that the end leads back to, or null}
-// Out goes the trigger "go": {to: a step's number, 0 for the end, lost: what the server has forgotten of `before`}.
+// A step: {page, title, text, task: the one thing to do, point: a selector of what is outlined, keep: selectors of what
+//          the card must not cover, words: of the address, which set the view, slim: what matters lies on the left}
 
+import { pageNow, wordsWithoutTour } from "./address.js";
 import { MAIN, partOfStreamlit } from "./streamlitparts.js";
 
 const MARGIN = 14;
 const LOOK_AGAIN = 250; // ms: a page grows while it loads
-const KEPT = "attention-playground-before-tour"; // a reload makes the server forget where the tour began
+const KEPT_BEFORE = "attention-playground-before-tour";
+const [GOES_ON, SCROLLS] = ["tour-goes-on", "tour-scrolls"]; // of the document: see ui/frame.py
 
 const CARD = `
   <section class="tour-card" role="region" aria-label="Guided tour">
@@ -21,54 +23,77 @@ const CARD = `
   <div class="tour-ring" hidden></div>`;
 
 let cameByCard = true; // the last step was taken on the card: the keyboard's focus stays there, also on the next page
+let card = null; // {root, kept}, while the tour goes on
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector("[data-tour]") ?? parentElement;
-  let kept = parentElement.__tour;
-  if (!kept) kept = parentElement.__tour = beginTour(root);
-  if (data.before) keepForReload(data.before);
-  kept.go = (to) => {
-    cameByCard = to > 0;
-    setTriggerValue("go", { to, lost: data.before || to ? null : forgotten(), stamp: Date.now() });
-    if (!to) keepForReload(null);
-  };
-  if (kept.step !== data.n) Object.assign(kept, { step: data.n, settled: false });
-  kept.data = data;
-  writeCard(root, data);
+// `place`: the card stands in it, under the toolbar's styles; `way`: {go(words, step): to a step's page and view,
+// back(before, finished): to what there was, {page, words}, or null where a link led into the tour}
+export function followTour(place, steps, way) {
+  const n = Number(pageNow().tour);
+  const step = steps[n - 1];
+  if (!pageNow().tour && card) keepForReload(null); // it was left by another way
+  if (!step || step.page !== pageNow().name) return endCard();
+  if (location.search === `?tour=${n}` && step.page === "microscope") return goToStep(n, steps, way);
+  card ??= makeCard(place, steps, way);
+  const { root, kept } = card;
+  if (kept.step !== n) Object.assign(kept, { step: n, settled: false });
+  kept.data = { ...step, n, of: steps.length, roomy: step.page === "microscope" };
+  writeCard(root, kept.data);
   follow(root, kept);
   if (cameByCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });
   cameByCard = false;
-  return () => {
-    kept.stop.abort();
-    clearInterval(kept.clock);
-    document.documentElement.classList.remove("tour-scrolls");
-    delete parentElement.__tour;
-  };
 }
 
-// Storage may be forbidden: then a reload forgets.
+// Goes to a step; 0 ends the tour.
+export function goToStep(n, steps, way) {
+  cameByCard = n > 0;
+  if (!pageNow().tour && n) keepForReload({ page: pageNow().name, words: wordsWithoutTour() });
+  if (n) return way.go({ ...steps[n - 1].words, tour: String(n) }, steps[n - 1]);
+  const before = keptBefore();
+  const finished = Number(pageNow().tour) === steps.length;
+  keepForReload(null);
+  endCard();
+  way.back(before, finished);
+}
+
+function makeCard(place, steps, way) {
+  const root = document.createElement("div");
+  root.className = "tour";
+  place.append(root);
+  document.documentElement.classList.add(GOES_ON);
+  return { root, kept: beginTour(root, (to) => goToStep(to, steps, way)) };
+}
+
+function endCard() {
+  if (!card) return;
+  const { root, kept } = card;
+  card = null;
+  kept.stop.abort();
+  clearInterval(kept.clock);
+  document.documentElement.classList.remove(GOES_ON, SCROLLS);
+  root.remove();
+}
+
+// Storage may be forbidden: then the end leads nowhere.
 function keepForReload(before) {
   try {
-    if (before) sessionStorage.setItem(KEPT, JSON.stringify(before));
-    else sessionStorage.removeItem(KEPT);
+    if (before) sessionStorage.setItem(KEPT_BEFORE, JSON.stringify(before));
+    else sessionStorage.removeItem(KEPT_BEFORE);
   } catch {}
 }
 
-function forgotten() {
+function keptBefore() {
   try {
-    const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
-    return reloaded ? JSON.parse(sessionStorage.getItem(KEPT)) : null;
+    return JSON.parse(sessionStorage.getItem(KEPT_BEFORE));
   } catch {
     return null;
   }
 }
 
-function beginTour(root) {
+function beginTour(root, go) {
   root.innerHTML = CARD;
   const kept = Object.seal({
     data: null,
     step: 0,
-    go: null, //          tells the page where the tour goes
     target: null, //      the element that is outlined
     selector: null, //    what it was found by
     since: 0, //          when
@@ -82,7 +107,7 @@ function beginTour(root) {
     end: () => 0,
     next: () => (kept.data.n + 1) % (kept.data.of + 1),
   };
-  const act = (what) => (what !== "back" || kept.data.n > 1 ? kept.go(target[what]()) : null);
+  const act = (what) => (what !== "back" || kept.data.n > 1 ? go(target[what]()) : null);
   root.querySelector("nav").addEventListener("click", (event) => {
     const what = event.target.closest("[data-go]")?.dataset.go;
     if (what) act(what);
@@ -123,7 +148,7 @@ function writeCard(root, data) {
   root.querySelector(".tour-dots").style.setProperty("--done", (data.n - 1) / (data.of - 1));
   root.querySelector(".tour-card").dataset.step = data.n;
   root.querySelector(".tour-card").classList.toggle("tour-slim", data.roomy || data.slim);
-  document.documentElement.classList.toggle("tour-scrolls", !data.roomy || innerWidth < 900);
+  document.documentElement.classList.toggle(SCROLLS, !data.roomy || innerWidth < 900);
 }
 
 // The first visible element of a selector, also inside the components' shadow roots.

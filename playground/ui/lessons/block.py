@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.serving import traces
-from playground.serving.session import Session
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written
 from playground.ui.navigation import Setting
 
@@ -30,13 +30,13 @@ SETTINGS = {
 HEARD, THOUGHT, TOKEN = "#B63679", "#7A51BE", "#5B5D66"  # what attention adds, what the MLP adds, the token itself
 
 
-def traced(here: Session):
+def traced(here: Here):
     return traces.trace(here.picture, here.wish, here.own)
 
 
 def chosen_layer(layers: int) -> int:
     """Which layer is shown: chosen on the page, at first the upper one."""
-    from playground.tracing import upper_layer
+    from playground.pack import upper_layer
 
     if not 0 <= state.layer < layers:
         state.layer = upper_layer(layers)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from playground.names import plain_name
+from playground.models.names import plain_name
 from playground.serving import traces
-from playground.serving.session import Session
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.block import traced
 
 READ = {
@@ -17,7 +17,7 @@ READ = {
 }  # by Config.pool
 
 
-def answer(here: Session) -> None:
+def answer(here: Here) -> None:
     import torch
 
     from playground.lessons import block

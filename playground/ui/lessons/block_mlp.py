@@ -7,12 +7,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving import queue
-from playground.serving.session import Session
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.block import THOUGHT, chosen_layer, traced
 
 
-def mlp(here: Session) -> None:
+def mlp(here: Here) -> None:
     import torch
 
     from playground.lessons import block

@@ -7,14 +7,14 @@ import streamlit as st
 
 from playground.samples import start_patch
 from playground.serving import queue
-from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons.block import HEARD, THOUGHT, TOKEN, chosen_layer, traced
 
 state = st.session_state
 
 
-def stream(here: Session) -> None:
+def stream(here: Here) -> None:
     from playground.lessons import block
 
     seen = traced(here)

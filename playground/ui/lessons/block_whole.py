@@ -5,15 +5,15 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.names import plain_name
-from playground.serving.session import Session
+from playground.models.names import plain_name
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons.block import traced
 
 state = st.session_state
 
 
-def whole(here: Session) -> None:
+def whole(here: Here) -> None:
     from playground.lessons import block
 
     seen = traced(here)

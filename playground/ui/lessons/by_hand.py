@@ -6,8 +6,8 @@ import streamlit as st
 
 from playground.lessons import by_hand, teaching
 from playground.serving.pictures import as_jpeg
-from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written, drawing, with_header
 from playground.ui.navigation import Setting, Steps, write_address
 
@@ -127,7 +127,7 @@ def nine_tokens(still: bool = False) -> None:
 
 
 @st.fragment
-def colours(here: Session) -> None:
+def colours(here: Here) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
     seen = here.kept(("colours", state.patch), lambda: _picture(here, state.patch))
@@ -149,8 +149,8 @@ def colours(here: Session) -> None:
     )
 
 
-def _picture(here: Session, patch: int) -> bytes:
-    from playground.images import displayed
+def _picture(here: Here, patch: int) -> bytes:
+    from playground.pictures.images import displayed
 
     seen = by_hand.colour_trace(here.picture.image, patch)
     height, width = seen.size

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving import queue, traces
-from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
@@ -64,7 +64,7 @@ def guess_fused() -> bool:
     )
 
 
-def twins(here: Session) -> None:
+def twins(here: Here) -> None:
     """The largest difference on the person's picture, and both times on this machine."""
     from playground.lessons.listing import listing as lines_of
     from playground.vit import attention, attention_by_hand
@@ -109,12 +109,12 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
     )
 
 
-def on_the_picture(here: Session) -> dict[str, float]:
+def on_the_picture(here: Here) -> dict[str, float]:
     """The numbers in this page's sentences, measured on all layers of the picture."""
     return here.kept("measured", lambda: _measured_on(here))
 
 
-def _measured_on(here: Session) -> dict[str, float]:
+def _measured_on(here: Here) -> dict[str, float]:
     from playground.analysis.contribution import differing
     from playground.lessons.fused import apart, turned
     from playground.vit import QKV
@@ -136,7 +136,7 @@ def _measured_on(here: Session) -> dict[str, float]:
         }
 
 
-def analogy(here: Session) -> None:
+def analogy(here: Here) -> None:
     numbers = on_the_picture(here)
     st.markdown(
         "A :blue[**query**] is what you ask at the desk. A :orange[**key**] is the label on a spine. A "

@@ -7,15 +7,15 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from playground.serving.session import Session
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, DISTANCE, ENTROPY, MEASURES, REGISTERS, SELF
 from playground.ui.lessons.heads_numbers import measures_of
 
 BRIGHT_SHARE = 50  # per cent of a row: from there on a head is named after it
 
 
-def atlas(here: Session, seen, mean, spread=None) -> None:
+def atlas(here: Here, seen, mean, spread=None) -> None:
     """A click opens a head in the microscope."""
     state = st.session_state
     view = here.view
@@ -29,18 +29,18 @@ def atlas(here: Session, seen, mean, spread=None) -> None:
         "offsets": np.round(mean.offsets.reshape(seen.layers, seen.heads, -1), 4).tolist(),
         "reach": mean.offsets.shape[-1] // 2,
         "shown": shown,
-        "link": "./?" + urlencode(here.words(view=False)),
+        "link": "./?" + urlencode(here.words()),
     }
     component("atlas", "lessons/atlas.js", "lessons/heads.css")(key="atlas", data=data, on_open_change=lambda: None)
     if opened := state.atlas.get("open"):
-        here.tell_view(here.view | {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))})
-        st.switch_page("pages/microscope.py", query_params=here.words())
+        shown = {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))}
+        st.switch_page("pages/microscope.py", query_params=here.words() | here.view | shown)
 
 
 def _habit_names(mean, vit) -> list[list[dict[str, str | None]]]:
     """`told`: what a loss asked of this head's weights in training, or None."""
     from playground.analysis.heads import short
-    from playground.told import told
+    from playground.models.told_heads import told
 
     named = zip(mean.kinds(), mean.habits(), strict=True)
     return [

@@ -11,10 +11,10 @@ import numpy as np
 import streamlit as st
 
 from playground.samples import SAMPLES
-from playground.serving import kept, pictures, queue, traces
+from playground.serving import lesson_results, pictures, queue, traces
 from playground.serving.pictures import Picture
-from playground.serving.session import Session
 from playground.serving.traces import Wish
+from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, ENTROPY, MEASURES, OVER, PICTURE, REGISTERS, SAYS
 from playground.ui.messages import plain
 
@@ -22,12 +22,12 @@ SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
 Report = Callable[[float, str], object]  # how far, from 0 to 1, and in words
 
 
-def habits(here: Session, picture: Picture, wish: Wish, report: Report):
+def habits(here: Here, picture: Picture, wish: Wish, report: Report):
     """One picture's numbers."""
-    return kept.about(picture, wish, here.worked, "habits", lambda: _look(here, picture, wish, report))
+    return lesson_results.about(picture, wish, here.worked, "habits", lambda: _look(here, picture, wish, report))
 
 
-def _look(here: Session, picture: Picture, wish: Wish, report: Report):
+def _look(here: Here, picture: Picture, wish: Wish, report: Report):
     from playground.analysis.heads import look
 
     seen, layers = traces.trace(picture, wish, here.own), count(1)
@@ -43,7 +43,7 @@ def _look(here: Session, picture: Picture, wish: Wish, report: Report):
     return look(seen, turn)
 
 
-def habits_here(here: Session):
+def habits_here(here: Here):
     """The habits on the picture that is shown; a bar tells how far it is."""
     bar = st.empty()
     found = habits(here, here.picture, here.wish, bar.progress)
@@ -51,7 +51,7 @@ def habits_here(here: Session):
     return found
 
 
-def measured(here: Session, seen):
+def measured(here: Here, seen):
     """(mean, spread) of every head, on what is chosen here: this picture, or all samples."""
     state = st.session_state
     if state.measure not in (offered := measures_of(seen)):
@@ -70,7 +70,7 @@ def measured(here: Session, seen):
     return found
 
 
-def over_samples(here: Session, report: Report):
+def over_samples(here: Here, report: Report):
     """(mean, spread) over the samples."""
     from playground.analysis.heads import average, spread
 

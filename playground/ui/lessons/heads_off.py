@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 
 from playground.serving import queue
-from playground.serving.session import Session
 from playground.ui import lesson
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.lessons.heads import MOST_OFF, Spot, thumbnail
 
 
-def board(here: Session, seen, mean) -> None:
+def board(here: Here, seen, mean) -> None:
     """A click switches a head off; it is there with what that costs."""
     off = switched_off(seen)
     loss = lost(here, seen, off)
@@ -62,7 +62,7 @@ def switches(seen, mean) -> None:
     )  # fmt: skip
 
 
-def lost(here: Session, seen, off: list[Spot]):
+def lost(here: Here, seen, off: list[Spot]):
     """Remembered, for a page runs again whatever is chosen on it."""
     from playground.analysis.ablation import without
 

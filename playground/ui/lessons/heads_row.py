@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from playground.samples import start_patch
-from playground.serving.session import Session
 from playground.ui import guess
+from playground.ui.here import Here
 from playground.ui.lessons.heads import thumbnail
 
 
-def paint_a_row(here: Session, seen) -> None:
+def paint_a_row(here: Here, seen) -> None:
     """Where will this patch look? In the head that is shown in the microscope, or else in one that is worth a guess."""
     from playground.analysis.heads import far_looking
 

@@ -6,12 +6,12 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.serving import effort, queue
-from playground.serving.session import Session
 from playground.ui import guess
+from playground.ui.here import Here
 
 
 @st.fragment
-def sum_of_heads(here: Session, seen) -> None:
+def sum_of_heads(here: Here, seen) -> None:
     """Whether a layer's loss is the sum of its heads' losses, measured when asked for."""
     layer = st.number_input(
         "Layer", 0, seen.layers - 1, min(seen.upper_layer, seen.layers - 1), key="summed", width=160

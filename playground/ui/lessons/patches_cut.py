@@ -7,11 +7,11 @@ import inspect
 import numpy as np
 import streamlit as st
 
-from playground.names import plain_name
+from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
-from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.lessons.patches import PATCHES
 from playground.ui.navigation import write_address
@@ -19,7 +19,7 @@ from playground.ui.navigation import write_address
 state = st.session_state
 
 
-def guess_tokens(here: Session) -> bool:
+def guess_tokens(here: Here) -> bool:
     """How many tokens the model makes of the picture."""
     c = models.load(here.wish.model).config
 
@@ -42,7 +42,7 @@ def guess_tokens(here: Session) -> bool:
 
 
 @st.fragment
-def apart(here: Session) -> None:
+def apart(here: Here) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
     blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
@@ -56,9 +56,9 @@ def apart(here: Session) -> None:
     )  # fmt: skip
 
 
-def _cut(here: Session, patch: int) -> bytes:
-    from playground.images import displayed
+def _cut(here: Here, patch: int) -> bytes:
     from playground.lessons import patches
+    from playground.pictures.images import displayed
 
     vit = models.load(here.wish.model)
     with queue.turn():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from playground.names import plain_name
+from playground.models.names import plain_name
 from playground.serving import models
-from playground.serving.session import Session
+from playground.ui.here import Here
 
 
-def extra_tokens(here: Session) -> None:
+def extra_tokens(here: Here) -> None:
     """The class token and registers of this model, with their count."""
     c = models.load(here.wish.model).config
     rows, columns = (side // c.patch_size for side in c.image_size)

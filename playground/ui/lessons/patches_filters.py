@@ -7,7 +7,7 @@ import streamlit as st
 from playground.pack import pack
 from playground.serving import models, queue
 from playground.serving.pictures import as_jpeg
-from playground.serving.session import Session
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
 
@@ -15,7 +15,7 @@ state = st.session_state
 
 
 @st.fragment
-def filters(here: Session) -> None:
+def filters(here: Here) -> None:
     titles = {"filters": "Filters", "components": "Principal components"}
     st.segmented_control("Show", list(titles), format_func=titles.get, key="pictures", required=True)
     write_address()
@@ -23,9 +23,9 @@ def filters(here: Session) -> None:
     drawing("filters", "lessons/patches.css", with_header(blob, chosen=state.filter), ("filter",))
 
 
-def _filters(here: Session, pictures: str) -> bytes:
-    from playground.images import displayed
+def _filters(here: Here, pictures: str) -> bytes:
     from playground.lessons import patches
+    from playground.pictures.images import displayed
 
     vit = models.load(here.wish.model)
     find = patches.principal_filters if pictures == "components" else patches.strongest_filters

@@ -6,8 +6,8 @@ import streamlit as st
 
 from playground.pack import pack, unpack
 from playground.serving import models
-from playground.serving.session import Session
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 @st.fragment
-def positions(here: Session) -> None:
+def positions(here: Here) -> None:
     titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal"}
     st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
     write_address()
@@ -51,7 +51,7 @@ def positions(here: Session) -> None:
     )  # fmt: skip
 
 
-def _places(here: Session, table: str) -> bytes:
+def _places(here: Here, table: str) -> bytes:
     from playground.lessons import patches
 
     vit = models.load(here.wish.model)

@@ -8,8 +8,8 @@ import streamlit as st
 from playground.pack import pack, unpack
 from playground.serving import models, queue
 from playground.serving.pictures import as_jpeg
-from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
 
@@ -30,7 +30,7 @@ def guess_shuffle() -> bool:
 
 
 @st.fragment
-def shuffle(here: Session) -> None:
+def shuffle(here: Here) -> None:
     depth = models.load(here.wish.model).config.depth
     state.after = min(state.after, depth - 1)
     which, layer, again = st.columns([1.2, 2, 1.4], vertical_alignment="bottom")
@@ -62,9 +62,9 @@ def shuffle(here: Session) -> None:
     )
 
 
-def _shuffle(here: Session, layer: int, order: int, positions: str) -> bytes:
-    from playground.images import displayed
+def _shuffle(here: Here, layer: int, order: int, positions: str) -> bytes:
     from playground.lessons import patches
+    from playground.pictures.images import displayed
     from playground.tracing import FORMAT
 
     vit = models.load(here.wish.model)

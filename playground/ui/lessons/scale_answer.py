@@ -6,16 +6,16 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import scale as softmax
-from playground.names import plain_name
-from playground.serving.session import Session
+from playground.models.names import plain_name
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.scale import INSTEAD, WITH, WITHOUT
 from playground.ui.lessons.scale_passes import BELOW, choose_instead, passes, width
 
 state = st.session_state
 
 
-def predictions(here: Session) -> None:
+def predictions(here: Here) -> None:
     """What the whole network predicts with the other scale in every layer."""
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import scale as softmax
-from playground.names import plain_name
-from playground.serving import kept, queue
-from playground.serving.session import Session
+from playground.models.names import plain_name
+from playground.serving import lesson_results, queue
 from playground.serving.traces import Wish
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.scale import EACH, INSTEAD, WHOLE, WITH, WITHOUT
 from playground.ui.lessons.scale_passes import BELOW, choose_instead, passes, width
 
@@ -21,7 +21,7 @@ state = st.session_state
 HAIR = "rgba(128,128,128,0.35)"
 
 
-def real_model(here: Session) -> None:
+def real_model(here: Here) -> None:
     where = st.empty()
     with where, st.spinner("Running the network with the scale and without …"):
         on, off, scale = passes(here)
@@ -73,12 +73,12 @@ def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
     )
 
 
-def _sharpness(here: Session, wish: Wish, seen, scale: float) -> tuple[np.ndarray, ...]:
+def _sharpness(here: Here, wish: Wish, seen, scale: float) -> tuple[np.ndarray, ...]:
     def count() -> tuple[np.ndarray, ...]:
         with queue.turns() as give_way:
             return softmax.sharpness(seen, scale, give_way)
 
-    return kept.about(here.picture, wish, here.worked, ("sharpness", scale), count)
+    return lesson_results.about(here.picture, wish, here.worked, ("sharpness", scale), count)
 
 
 def _heads(title: str, on: np.ndarray, off: np.ndarray, words: str, d: int, log: bool) -> go.Figure:

@@ -8,14 +8,14 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.serving import traces
-from playground.serving.session import Session
+from playground.ui.here import Here
 from playground.ui.lessons.scale import INSTEAD
 
 state = st.session_state
 BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 
 
-def passes(here: Session):
+def passes(here: Here):
     """The pass with the model's own scale, and the one that has another scale in every layer."""
     on = traces.trace(here.picture, here.wish, here.own)
     scale = softmax.scale_of(width(on), state.instead)

@@ -8,9 +8,9 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
-from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.lessons.scale import POWERS, SETTINGS
 from playground.ui.navigation import write_address
 
@@ -31,7 +31,7 @@ def guess_spread() -> bool:
 
 
 @st.fragment
-def one_row(here: Session) -> None:
+def one_row(here: Here) -> None:
     st.markdown("**One random query among 64 random keys.** Turn the dials.")
     dials(here)
     at = WIDTHS.index(64)
@@ -52,7 +52,7 @@ def one_row(here: Session) -> None:
     )
 
 
-def dials(here: Session) -> None:
+def dials(here: Here) -> None:
     at = softmax.experiment()[state.row]  # (widths, keys)
     data = {
         "widths": WIDTHS, "powers": POWERS, "scores": at.round(4).tolist(), "row": state.row,

@@ -8,8 +8,8 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import ROWS, WIDTHS, Curve
-from playground.serving.session import Session
 from playground.ui import lesson
+from playground.ui.here import Here
 from playground.ui.lessons.scale import WITH, WITHOUT
 from playground.ui.lessons.scale_row import curve, dials
 
@@ -23,7 +23,7 @@ QUANTITIES = {  # name -> title, unit, what a value is called
 
 
 @st.fragment
-def many_rows(here: Session) -> None:
+def many_rows(here: Here) -> None:
     st.markdown(
         f"One row may be an accident, so here are **{ROWS} such rows** at every d_k. The line is the median, in the "
         "band lie eight of ten rows, and the diamond is the row whose bars you see."

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.names import plain_name
-from playground.serving import kept, models, queue
-from playground.serving.session import Session
+from playground.models.names import plain_name
+from playground.serving import lesson_results, models, queue
 from playground.ui import guess
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.lessons.drawings import begun, with_header
 from playground.ui.navigation import Setting, write_address
 
@@ -40,13 +40,13 @@ SETTINGS = {
 }
 
 
-def choose(here: Session) -> None:
+def choose(here: Here) -> None:
     """The example, and under it the numbers that it has."""
     st.pills("Example", EXAMPLES, format_func=EXAMPLES.get, key="example", label_visibility="collapsed", required=True)
     if state.example == "picture":
         layers = models.load(here.wish.model).config.depth
         if not 0 <= state["at"] < layers:
-            from playground.tracing import upper_layer
+            from playground.pack import upper_layer
 
             state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
@@ -114,7 +114,7 @@ def _on_number() -> None:
 
 
 @st.fragment
-def walk(here: Session) -> None:
+def walk(here: Here) -> None:
     try:
         data = _bytes(here)
     except PlaygroundError as error:
@@ -130,18 +130,18 @@ def _on_step() -> None:
     write_address()
 
 
-def _bytes(here: Session) -> bytes:
+def _bytes(here: Here) -> bytes:
     if state.example == "picture":
         which, at = (here.picture.id, here.wish.model, state["at"]), state["at"]
         made = here.kept(("walk", at), lambda: _of_the_picture(here, at))
     else:
         which = tuple(state[name] for name in NUMBERS)
-        made = kept.of_all().get(("walk", which), lambda: _of_numbers(*which))
+        made = lesson_results.of_all().get(("walk", which), lambda: _of_numbers(*which))
     view = begun("walk", (which, here.view_id), {"id": here.view_id, "step": state.step})
     return with_header(made, view=view)
 
 
-def _of_the_picture(here: Session, layer: int) -> bytes:
+def _of_the_picture(here: Here, layer: int) -> bytes:
     from playground.lessons import shapes as walks
     from playground.lessons.steps import steps_to_bytes
 

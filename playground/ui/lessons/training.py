@@ -12,8 +12,8 @@ from playground.assets import TIMELAPSE
 from playground.pack import unpack
 from playground.samples import named
 from playground.serving import pictures
-from playground.serving.session import Session
 from playground.ui import guess, lesson
+from playground.ui.here import Here
 from playground.ui.lessons import train_now, two_runs
 from playground.ui.lessons.reel import Film, show
 from playground.ui.messages import plain
@@ -22,11 +22,12 @@ from playground.ui.navigation import Setting, Steps
 STEPS = {"timelapse": "1 · From fog to structure", "pair": "2 · Told or not?", "now": "3 · Train two now"}
 MOST = 20  # layers or heads in an address
 SHARPER = 2  # bits: by so much entropy has to fall until attention is called sharp
-LOSSES = {  # of the bundled model's run, see training/distil.py
+LOSSES = {  # of the bundled model's run, see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
     "features": "DINOv2's feature of each patch",
     "picture": "DINOv2's feature of the whole picture",
-    "rest": "what the rest of the thing that a patch belongs to looks like",
+    "rest": "the average of the patches that DINOv2 finds alike to a patch, the patch itself left out: their colours, "
+    "features and places",
 }
 
 state = st.session_state
@@ -60,13 +61,13 @@ def lapse():
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _read(file: Path, _: float):
+def _read(file: Path, changed: float):
     from playground.training import timelapse
 
     return timelapse.read(file)
 
 
-def stage(here: Session) -> None:
+def stage(here: Here) -> None:
     """Drawn again every second as long as this person's models wait or learn, which also keeps their place."""
     if not has_lapse():
         st.info(
@@ -76,7 +77,7 @@ def stage(here: Session) -> None:
     st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
 
-def _stage(here: Session, ticking: bool) -> None:
+def _stage(here: Here, ticking: bool) -> None:
     before = train_now.before()
     match state.step:
         case "timelapse":
@@ -92,7 +93,7 @@ def _stage(here: Session, ticking: bool) -> None:
 # The time-lapse -------------------------------------------------------------------------------------------------------
 
 
-def _timelapse(here: Session) -> None:
+def _timelapse(here: Here) -> None:
     from playground.training.beginnings import first_with_a_habit
 
     seen = lapse()
@@ -152,8 +153,9 @@ def _what_it_was_asked(seen) -> str:
     asked = [f"- *{name}*: {LOSSES[name]}" for name in seen.losses if name in LOSSES]
     return "\n".join(
         [
-            "**Nobody told this model where to look:** no loss reads its attention weights, and none knows the "
-            "objects' masks. Its losses ask it to predict:\n",
+            "**This model was told which average to predict, and not where to look.** No loss reads its attention "
+            "weights, and none knows the objects' masks. But the average is over patches that its teacher chose, and "
+            "whoever looks at those knows it. Its losses ask it to predict:\n",
             *asked,
             "\nWhat changes on the way, drawn as dotted lines in the charts:\n",
             *lines,

@@ -8,12 +8,12 @@ import streamlit as st
 from PIL import Image, ImageDraw
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from playground.names import plain_name
+from playground.models.names import plain_name
 from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
-from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import picture
+from playground.ui.here import Here
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -34,7 +34,7 @@ SETTINGS = {
 # How far --------------------------------------------------------------------------------------------------------------
 
 
-def far(here: Session) -> None:
+def far(here: Here) -> None:
     from playground.lessons import two_ways
     from playground.ui.lessons import heads_numbers
 
@@ -73,9 +73,9 @@ def far(here: Session) -> None:
 # A shifted picture ----------------------------------------------------------------------------------------------------
 
 
-def shift(here: Session) -> None:
+def shift(here: Here) -> None:
     from playground.lessons import two_ways
-    from playground.tracing import upper_layer
+    from playground.pack import upper_layer
 
     vit = models.load(here.wish.model)
     depth, heads = vit.config.depth, vit.config.heads
@@ -156,7 +156,7 @@ def _small(x: float) -> str:
 # What is built in -----------------------------------------------------------------------------------------------------
 
 
-def built(here: Session) -> None:
+def built(here: Here) -> None:
     c = models.load(here.wish.model).config
     d, k = c.width, 3
     st.markdown(

@@ -8,9 +8,9 @@ import streamlit as st
 from playground.pack import pack
 from playground.samples import start_patch
 from playground.serving import traces
-from playground.serving.session import Session
 from playground.ui import guess, lesson
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.lessons.code import on_the_picture
 from playground.ui.lessons.drawings import Written, begun
 from playground.ui.navigation import Setting, write_address
@@ -27,12 +27,12 @@ STEPS = {
 SETTINGS = {"step": Setting.of("carries", STEPS), "look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}")}
 
 
-def _layer(here: Session, seen) -> int:
+def _layer(here: Here, seen) -> int:
     return min(seen.layers - 1, int(state.look.split(".")[0]) if state.look else seen.upper_layer)
 
 
 @st.fragment
-def carried(here: Session) -> None:
+def carried(here: Here) -> None:
     """Weight and weight × ‖W_O v‖ under one cursor."""
     component("carried", "lessons/carried.js", "lessons/carried.css")(
         key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
@@ -50,7 +50,7 @@ def carried(here: Session) -> None:
     )  # fmt: skip
 
 
-def _differs_here(here: Session) -> bool:
+def _differs_here(here: Here) -> bool:
     """Whether the patch with the largest weight is not the one that adds the longest vector, in the row that is
     looked at."""
     if not state.look:
@@ -69,17 +69,17 @@ def _on_look() -> None:
     write_address()
 
 
-def _carried_bytes(here: Session) -> bytes:
+def _carried_bytes(here: Here) -> bytes:
     seen = traces.trace(here.picture, here.wish, here.own)
-    layer, whole = _layer(here, seen), traces.make(here.picture, here.wish, here.own)
+    layer = _layer(here, seen)
     rows, columns = seen.grid
     start = (0, 0, *start_patch(here.picture.name, seen.grid))
     _, head, row, column = map(int, state.look.split(".")) if state.look else start
-    view = begun("carried", (here.picture.id, here.wish, here.view_id, None if whole else layer), {
+    view = begun("carried", (here.picture.id, here.wish, here.view_id, layer), {
         "id": here.view_id, "layer": layer, "head": min(head, seen.heads - 1),
         "query": min(row, rows - 1) * columns + min(column, columns - 1),
     })  # fmt: skip
-    data = traces.pack(here.picture, here.wish, here.own, layer)
+    data = traces.layers(here.picture, here.wish, here.own, [layer])
     return pack({"view": view}, {"pack": data, "image": here.picture.jpeg})
 
 
@@ -143,7 +143,7 @@ def _number(x: float) -> str:
 # Heads that lock on ---------------------------------------------------------------------------------------------------
 
 
-def locked_on(here: Session) -> None:
+def locked_on(here: Here) -> None:
     from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
@@ -180,7 +180,7 @@ def locked_on(here: Session) -> None:
 # Exercises ------------------------------------------------------------------------------------------------------------
 
 
-def differs(here: Session) -> bool:
+def differs(here: Here) -> bool:
     def truth() -> guess.Truth:
         numbers = on_the_picture(here)
         return guess.Truth(

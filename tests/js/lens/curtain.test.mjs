@@ -1,7 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { collapsing } from "../../../playground/microscope/lens/curtain.js";
+import { receive } from "../../../playground/microscope/lens/given.js";
 import { verdictOf } from "../../../playground/microscope/lens/readouts.js";
+import { packOf } from "../packs.mjs";
+import { aLens, aTrace, frame } from "./alens.mjs";
+
+test("where a row collapses is looked for in whole layers alone: of the first, one head comes first", () => {
+  const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
+  lens.collapse = { pack: null, key: "", found: null };
+  frame(lens);
+  assert.equal(collapsing(lens), null);
+  receive(lens, aTrace("cat"), packOf());
+  frame(lens);
+  assert.doesNotThrow(() => collapsing(lens));
+  assert.match(lens.collapse.key, / 1$/, "it is looked for again");
+});
 
 test("the verdict on the whole pass names every label that has changed, the largest change first", () => {
   const changes = [

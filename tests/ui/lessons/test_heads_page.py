@@ -7,7 +7,7 @@ from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
 from playground.analysis.heads import look
-from playground.serving import kept, models, traces
+from playground.serving import lesson_results, models, traces
 from playground.ui import guess
 from playground.ui.lessons import heads, heads_far, heads_numbers
 from playground.vit import Config, VisionTransformer
@@ -24,9 +24,9 @@ def open_page(monkeypatch):
     def open_(config: Config, **words: str) -> AppTest:
         vit = scramble(VisionTransformer(config))
         monkeypatch.setattr(models, "load", lambda name: vit)
-        monkeypatch.setattr(traces, "prepared_pack", lambda *which: None)
+        monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
         traces.of_samples.cache_clear()
-        kept.of_all.cache_clear()
+        lesson_results.of_all.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(guess.IDS)
         for key, value in words.items():
@@ -37,7 +37,7 @@ def open_page(monkeypatch):
 
     yield open_
     traces.of_samples.cache_clear()
-    kept.of_all.cache_clear()
+    lesson_results.of_all.cache_clear()
 
 
 def offered(app) -> list[str]:

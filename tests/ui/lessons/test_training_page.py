@@ -3,8 +3,8 @@
 import numpy as np
 
 from playground.training import beginnings, timelapse
-from playground.training.distil import LOSSES
 from playground.ui.lessons import training
+from workshop.distil import LOSSES
 
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from playground.assets import TAUGHT_CURVES
-from playground.training import beginnings, timelapse
+from playground.scenes import generate
+from playground.scenes.labels import patch_targets
+from playground.training import beginnings, evaluate, timelapse
 from playground.training.recipe import Recipe
 from playground.ui.lessons import two_runs
 
@@ -39,8 +42,32 @@ def test_what_is_said_is_what_was_measured(runs, begins):
     best, (layer, head) = two_runs.best_of(runs[0])
     assert best == runs[0].moments[-1].mass.max() == runs[0].moments[-1].mass[layer, head]
     told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
-    for part in (f"{told:.0%}", f"{best:.0%}", f"head {head} of layer {layer}", f"{len(Recipe().gathering)} coloured"):
+    for part in (
+        f"{two_runs.FILTER:.0%}",
+        f"{told:.0%}",
+        f"{best:.0%}",
+        f"head {head} of layer {layer}",
+        f"{len(Recipe().gathering)} coloured",
+    ):
         assert part in words
+
+
+def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
+    """Its widths are chosen on as many others."""
+
+    def filtered(first: int) -> torch.Tensor:
+        masses = []
+        for number in range(first, first + timelapse.SCENES):
+            scene = generate.scene(number)
+            grid = patch_targets(scene).objects
+            asked = evaluate.Asked.of(grid)
+            masses.append((evaluate.of_filter(scene.image, grid, asked) * asked.same).sum(-1))
+        return torch.cat(masses, dim=1).mean(1)  # (settings,)
+
+    there, here = filtered(generate.HELD_OUT + timelapse.SCENES), filtered(generate.HELD_OUT)
+    assert float(here[there.argmax()]) == pytest.approx(two_runs.FILTER, abs=5e-4)
+    for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
+        assert any(shape.y0 == two_runs.FILTER for shape in two_runs.drawn(run, "", ()).layout.shapes)
 
 
 def test_the_taught_run_is_shown_without_its_pictures():

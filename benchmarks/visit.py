@@ -1,0 +1,202 @@
+"""What a visit costs: bytes and seconds until there is something to see, in a real Chromium before a real server.
+
+    python benchmarks/visit.py [--times 3] [--few]
+
+Prints a table with the bars of the design. The server has a home of its own; the photographs and DINOv2 that are on
+this machine are lent to it. Bytes are counted as they come over the wire, those of the WebSocket too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.chromium import find, install  # noqa: E402
+from browser.server import serving  # noqa: E402
+from browser.visitor import BEEN_HERE, FIND, LAUNCH  # noqa: E402
+
+from playground.models import borrowed  # noqa: E402
+
+PATIENCE = 120.0  # seconds
+LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
+SEEN = "() => { const r = window.theLens?.()?.read(); return r?.painted ? r.layersHeld.length : -1; }"
+# Chooses in the page, and waits there for the frame that shows it: milliseconds.
+TO_LAYER = """async (layer) => {
+  const slider = inShadow('.lens [data-ref="layer"]');
+  const began = performance.now();
+  slider.value = layer;
+  slider.dispatchEvent(new Event("input"));
+  for (let now; !now?.painted || now.layer !== layer; now = theLens().read()) await new Promise(requestAnimationFrame);
+  return performance.now() - began;
+}"""
+TO_SAMPLE = """async (name) => {
+  const button = inShadow(`[data-sample="${name}"]`);
+  const before = JSON.stringify(theLens().read().row.slice(0, 9));
+  const began = performance.now();
+  button.click();
+  for (;;) {
+    const now = theLens().read();
+    if (now.painted && JSON.stringify(now.row.slice(0, 9)) !== before) return performance.now() - began;
+    await new Promise(requestAnimationFrame);
+  }
+}"""
+HELP = """
+window.inShadow = (selector, root = document) => {
+  const found = root.querySelector(selector);
+  if (found) return found;
+  for (const element of root.querySelectorAll("*")) {
+    const inner = element.shadowRoot && window.inShadow(selector, element.shadowRoot);
+    if (inner) return inner;
+  }
+  return null;
+};
+"""
+
+
+class Wire:
+    """Bytes that come to a page, by whose they are."""
+
+    def __init__(self, page: Page):
+        self.urls: dict[str, str] = {}
+        self.streamlit = self.fonts = self.ours = self.socket = 0
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.on("Network.requestWillBeSent", lambda e: self.urls.__setitem__(e["requestId"], e["request"]["url"]))
+        session.on("Network.loadingFinished", self._came)
+        session.on("Network.webSocketFrameReceived", self._frame)
+        self.session = session
+
+    def _came(self, event: dict) -> None:
+        path = self.urls.get(event["requestId"], "")
+        if "/static/media/" in path:
+            self.fonts += event["encodedDataLength"]
+        elif "/static/" in path:
+            self.streamlit += event["encodedDataLength"]
+        else:
+            self.ours += event["encodedDataLength"]
+
+    def _frame(self, event: dict) -> None:
+        data = event["response"]["payloadData"]
+        self.socket += len(data) * 3 // 4 if event["response"]["opcode"] == 2 else len(data)
+
+    @property
+    def all(self) -> int:
+        return self.streamlit + self.fonts + self.ours + self.socket
+
+    def clear(self) -> None:
+        self.streamlit = self.fonts = self.ours = self.socket = 0
+
+
+def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
+    """Seconds until the number of whole layers on the stage fulfils it; −1 stands for no picture."""
+    began = time.perf_counter()
+    while time.perf_counter() - began < PATIENCE:
+        try:
+            if fulfilled(page.evaluate(SEEN)):
+                return time.perf_counter() - began
+        except Exception:  # the page is being loaded
+            pass
+        time.sleep(0.01)
+    raise TimeoutError("nothing was painted")
+
+
+def visit(chromium: Browser, url: str, slow: bool = False):
+    context = chromium.new_context(viewport={"width": 1280, "height": 720})
+    context.add_init_script(FIND + HELP + BEEN_HERE)
+    page = context.new_page()
+    wire = Wire(page)
+    if slow:
+        wire.session.send("Network.emulateNetworkConditions", LINE)
+    began = time.perf_counter()
+    page.goto(url, wait_until="commit")
+    wait(page, lambda layers: layers >= 0)
+    return context, page, wire, time.perf_counter() - began, began
+
+
+def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
+    context, page, wire, first, began = visit(chromium, url)
+    found = {
+        "streamlit": wire.streamlit / 1e6,
+        "fonts": wire.fonts / 1e6,
+        "ours": (wire.ours + wire.socket) / 1e6,
+        "first": first,
+    }
+    wait(page, lambda held: held >= layers(page))
+    found["all"] = time.perf_counter() - began
+    page.wait_for_load_state("networkidle")
+    wire.clear()
+    again = time.perf_counter()
+    page.reload(wait_until="commit")
+    wait(page, lambda held: held >= layers(page))
+    found["again_all"] = time.perf_counter() - again
+    found["again_bytes"] = wire.all / 1e6
+    page.wait_for_load_state("networkidle")
+    found["from_memory"] = statistics.median(page.evaluate(TO_LAYER, layer) for layer in (1, 3, 2, 4))
+    others = ["coffee", "astronaut", "rocket"] if borrowed.is_here("photographs") else ["flock", "twins", "portrait"]
+    found["from_server"] = statistics.median(page.evaluate(TO_SAMPLE, name) for name in others)
+    context.close()
+    return found
+
+
+def layers(page: Page) -> int:
+    return page.evaluate("Number(inShadow('[data-ref=\"layer\"]').max) + 1")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--few", action="store_true", help="one visit only, to see that everything works")
+    options = parser.parse_args()
+    times = 1 if options.few else options.times
+    lent = {"HF_HUB_CACHE": str(borrowed.hub_cache())}
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        starts = []
+        for _ in range(times):
+            began = time.perf_counter()
+            with serving(**lent) as server:
+                context, *_ = visit(chromium, server.url)
+                starts.append(time.perf_counter() - began)
+                context.close()
+        with serving(**lent) as server:
+            visit(chromium, server.url)[0].close()  # torch is imported
+            time.sleep(0 if options.few else 15)
+            rows = [first_and_again(chromium, server.url) for _ in range(times)]
+            slow = []
+            for _ in range(times):
+                context, _, _, first, _ = visit(chromium, server.url, slow=True)
+                slow.append(first)
+                context.close()
+        chromium.close()
+    of = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    print("| what | measured | bar |\n|---|---|---|")
+    for what, value, bar in (
+        ("Streamlit's scripts and styles, first visit", f"{of['streamlit']:.2f} MB", "≤ 0.7 MB"),
+        ("its fonts, which it loads on every page", f"{of['fonts']:.2f} MB", ""),
+        ("ours until the first picture", f"{of['ours']:.2f} MB", "≤ 0.5 MB"),
+        ("a reload, everything", f"{of['again_bytes']:.3f} MB", "≤ 0.02 MB"),
+        ("all layers of the first picture there, first visit", f"{of['all']:.1f} s", "≤ 4 s"),
+        ("the same, reload", f"{of['again_all']:.2f} s", "≤ 0.5 s"),
+        ("page → first picture", f"{of['first']:.2f} s", "≤ 1.0 s"),
+        ("process start → first picture", f"{statistics.median(starts):.1f} s", "≤ 3 s"),
+        ("page → first picture at 4 Mbit/s, 100 ms", f"{statistics.median(slow):.1f} s", "≤ 4 s"),
+        ("another layer, from memory", f"{of['from_memory']:.0f} ms", "≤ 16 ms"),
+        ("another sample, from the server", f"{of['from_server']:.0f} ms", "≤ 150 ms"),
+    ):
+        print(f"| {what} | {value} | {bar} |")
+    print(f"\nmedians of {times}; load {os.getloadavg()[0]:.1f} at the end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The filter that a head of attention has to beat: it has no network, and knows only colours and places.
+
+    weight ∝ exp(−Δcolour² / 2a² − Δplace² / 2b²), the patch itself left out
+
+Patches of one thing mostly have one colour and lie together, so this alone puts most of its weight on the right thing.
+Only what a head shows beyond it was learned.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+# Colours are red, green and blue from 0 to 1; places are shares of the picture's longer side.
+COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  # a; infinite: colours do not count
+PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
+SETTINGS = tuple(product(COLOUR_WIDTHS, PLACE_WIDTHS))  # those to choose from, on other pictures than are measured
+
+
+def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+    """(H, W, 3) uint8 -> (rows, columns, 3) from 0 to 1. The grid's sides divide the image's."""
+    (rows, columns), (height, width) = grid, image.shape[:2]
+    cells = image.reshape(rows, height // rows, columns, width // columns, 3)
+    return cells.mean((1, 3)) / 255
+
+
+def differences(colours: np.ndarray, asked: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, columns, 3) -> twice (asked, patches): the squared differences of colour and of place, from the patches
+    with these numbers, or from all, to all."""
+    rows, columns = colours.shape[:2]
+    places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
+    some = slice(None) if asked is None else asked
+    both = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
+    colour, place = (((points[some, None] - points) ** 2).sum(-1) for points in both)
+    return colour, place
+
+
+def weights(colour: np.ndarray, place: np.ndarray, a: float, b: float) -> np.ndarray:
+    """Of such differences, (asked, patches): each row sums to 1."""
+    scores = -colour / (2 * a**2) - place / (2 * b**2)
+    scores[place == 0] = -np.inf  # the patch itself
+    found = np.exp(scores - scores.max(1, keepdims=True))
+    return found / found.sum(1, keepdims=True)

@@ -1,0 +1,100 @@
+"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playground.figures.spec import AXES, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+
+MANY_HEADS = ("heads", "wall", "atlas")
+MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
+
+
+@dataclass(frozen=True)
+class Use:
+    fields: tuple[str, ...]
+    has: Callable[[Spec], bool]  # whether this figure has a use for them
+    where: str  # a figure has
+
+
+USES = (
+    Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
+        "it belongs to an interactive figure: leave it out, or write an .html"),
+    Use(
+        ("model", "weights", "size", "layer", "head", "query", "scale", "whole", "what", "direction", "other_image",
+         "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar", "marker", "prefix"),
+        lambda s: s.layout != "curves", "the layout curves shows random rows",
+    ),
+    Use(
+        ("query", "what", "direction", "draw", "log", "marker", "smooth"), lambda s: s.layout != "atlas",
+        "the layout atlas shows the average over all patches",
+    ),
+    Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole, "it looks at one pass: add --whole"),
+    Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
+    Use(("other_queries",), lambda s: s.layout == "head", "it belongs to --layout head"),
+    Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
+    Use(
+        ("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None or s.layout != "head",
+        "several patches have colours of their own",
+    ),
+    Use(("over",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas", "components", "curves"),
+        "it belongs to --draw heat, and to no layout of tiny maps"),
+    Use(("mass", "mask"), lambda s: s.what not in SIGNED and s.layout not in ("wall", "atlas", "components", "curves"),
+        "it needs weights, in maps that are large enough"),
+    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what --mass outlines: add --mass"),
+    Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
+    Use(
+        ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
+        lambda s: s.what != "components" and s.layout != "components",
+        "the colours of features are no numbers on a scale",
+    ),
+    Use(
+        ("query", "head", "direction", "what", "marker"),
+        lambda s: s.layout != "components", "the layout components shows all patches alike",
+    ),
+    Use(
+        ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
+        "--what components and norm show all patches alike",
+    ),
+    *(
+        Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
+        for axis, field in AXES.items() if axis != "pictures" and axis != "models"
+    ),
+    Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to --layout convolution"),
+    Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),
+    Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),
+    Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
+    Use(
+        ("layer",),
+        lambda s: s.what != "rollout" or s.layout == "components" or (s.layout, s.depth) == ("convolution", "follow"),
+        "a rollout goes through all layers",
+    ),
+    Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
+    Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
+    Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),
+    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another --what"),
+    Use(
+        ("scale",), lambda s: s.what not in WITHOUT_HEADS or s.whole or s.layout == "scale",
+        "what has no heads comes out of the whole pass: add --whole",
+    ),
+    Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add --scale"),
+    Use(("purpose",), lambda s: s.width is None, "--width says how wide the figure is"),
+    Use(("letters",), lambda s: s.layout not in ("wall", "atlas", "curves"), "the layout has no panels of its own"),
+    Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
+    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
+    Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
+    Use(
+        ("draw",), lambda s: s.what not in SIGNED and s.layout != "wall",
+        "scores, similarity, lengths and the wall are always heat",
+    ),
+    Use(
+        ("smooth",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas"),
+        "it belongs to --draw heat, and the layouts wall and atlas are too small for it",
+    ),
+)  # fmt: skip
+
+
+def unused(spec: Spec) -> dict[str, str]:
+    """A field of the spec that would change nothing -> why."""
+    return {field: use.where for use in reversed(USES) if not use.has(spec) for field in use.fields}

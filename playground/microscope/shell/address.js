@@ -1,0 +1,71 @@
+// The address of the microscope's page: the browser alone writes the choice and the view into it. Streamlit's page
+// keeps a query of its own, and does not see this. A lesson's address is written by the server's script, which has its
+// settings.
+
+import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
+import { choice } from "./choice.js";
+
+// Where the person is: the page, how often they have come to one, the step of the tour, and whether it is a class link.
+const page = { name: "microscope", arrived: 0, run: null, tour: null, classLink: false };
+
+// The microscope's view, on every page: who comes back to it finds it as it was.
+let view = {};
+
+export const viewNow = () => view;
+export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
+
+export function setView(next) {
+  view = next;
+}
+
+export const pageNow = () => page;
+
+export function setPage(change) {
+  Object.assign(page, change);
+}
+
+export function wordsNow() {
+  return {
+    ...choice.words(),
+    ...(page.name === "microscope" ? viewWords() : {}),
+    ...(page.tour ? { tour: String(page.tour) } : {}),
+    ...(page.classLink ? { class: "yes" } : {}),
+  };
+}
+
+// All that the address of this page says, but for the tour.
+export function wordsWithoutTour() {
+  const said = page.name === "microscope" ? wordsNow() : Object.fromEntries(new URLSearchParams(location.search));
+  delete said.tour;
+  return said;
+}
+
+// `step`: Back leads to what was there before.
+export function writeAddress({ step = false } = {}) {
+  if (page.name !== "microscope") return;
+  const url = new URL(location.href);
+  const text = new URLSearchParams(wordsNow()).toString();
+  if (url.search.slice(1) === text) return;
+  url.search = text;
+  history[step ? "pushState" : "replaceState"](history.state, "", url);
+}
+
+// {choice, view, rest} of the address as it stands.
+export function readAddress(text = location.search) {
+  const words = Object.fromEntries(new URLSearchParams(text));
+  const chosen = {};
+  for (const key of ["sample", "mine", "model", "detail", "with"]) if (words[key]) chosen[key] = words[key];
+  const rest = Object.fromEntries(
+    Object.entries(words).filter(([key]) => !(key in chosen) && !(key in DEFAULT_VIEW) && key !== "tour"),
+  );
+  return { choice: chosen, view: viewFromQuery(text), rest, tour: words.tour ?? null };
+}
+
+export function linkTo(seen) {
+  const url = new URL(location.href);
+  const words = { ...wordsNow(), ...Object.fromEntries(Object.keys(DEFAULT_VIEW).map((key) => [key, undefined])) };
+  const kept = Object.entries({ ...words, ...viewWords(seen) }).filter(([, word]) => word !== undefined);
+  url.search = new URLSearchParams(kept).toString();
+  url.hash = "";
+  return url.href;
+}

@@ -1,0 +1,57 @@
+// Asks the server. Who has to wait hears how many come first; what is refused comes with a sentence for people.
+
+import { ownKey } from "./key.js";
+
+const ROOT = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
+
+export const SERVER_AGAIN = 3000; // ms until a server that does not answer is asked again
+
+export const addressOf = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
+
+export class Refusal extends Error {
+  constructor(status, says, body = {}) {
+    super(says);
+    Object.assign(this, { name: "Refusal", status, says, body });
+  }
+}
+
+// `onWait(before)`: how many have to finish first; 0 when the wait is over.
+export async function ask(path, { method = "GET", body, headers = {}, signal, onWait } = {}) {
+  let ticket = null;
+  for (;;) {
+    const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
+    const sent = { "X-Playground-Key": ownKey(), ...headers, ...with_ };
+    const response = await fetch(addressOf(path), {
+      method,
+      body: ticket ? undefined : body,
+      headers: sent,
+      signal,
+    }).catch((error) => {
+      throw signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
+    });
+    if (response.status !== 202) {
+      if (ticket) onWait?.(0);
+      if (response.ok) return response;
+      throw await refusalOf(response);
+    }
+    const { before, again } = await response.json();
+    ticket = response.headers.get("X-Playground-Ticket");
+    onWait?.(before);
+    await pause(again, signal);
+  }
+}
+
+async function refusalOf(response) {
+  const body = await response.json().catch(() => ({}));
+  return new Refusal(response.status, body.says ?? `The server answers with ${response.status}.`, body);
+}
+
+function pause(ms, signal) {
+  return new Promise((go, stop) => {
+    const timer = setTimeout(go, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      stop(signal.reason);
+    });
+  });
+}

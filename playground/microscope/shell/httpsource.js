@@ -1,0 +1,64 @@
+// The source of the lens where a server has the numbers: each is a resource with an address. What belongs to everybody
+// is kept by the browser's own cache.
+
+import { openContainer } from "../core/core.js";
+import { addressOf, ask } from "./http.js";
+
+const KEPT_TRACES = 60; // descriptions of traces
+
+// `bringAgain(id)`: brings a picture of one's own that the server has forgotten. `onWait`: see http.js.
+export function createHttpSource({ bringAgain, onWait }) {
+  const known = new Map(); // words → the trace, of samples
+
+  // The server may have forgotten a person's picture: it is brought again, once.
+  async function get(path, { signal } = {}) {
+    try {
+      return await ask(path, { signal, onWait });
+    } catch (error) {
+      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait }))) throw error;
+      return ask(path, { signal, onWait });
+    }
+  }
+  const part = (trace, name, more = {}) =>
+    `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...more })}`;
+  const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
+  const matrix = async (trace, name, more, how) =>
+    openContainer(await bytesOf(await get(part(trace, name, more), how))).section("matrix");
+
+  const source = {
+    offers: ["layers", "features", "rollout", "whole", "names"],
+
+    // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
+    async open(words, how = {}) {
+      const text = new URLSearchParams(words).toString();
+      if (known.has(text)) return known.get(text);
+      const said = await (await get(`api/trace?${text}`, how)).json();
+      const trace = Object.freeze({ ...said, words: { ...words, model: said.model } });
+      if (!trace.private) known.set(text, trace);
+      for (const old of known.keys()) if (known.size > KEPT_TRACES) known.delete(old);
+      return trace;
+    },
+    forget: () => known.clear(),
+
+    async layers(trace, layers, { heads, signal } = {}) {
+      const wanted = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
+      return bytesOf(await get(part(trace, "layers", wanted), { signal }));
+    },
+    async picture(trace, how) {
+      return createImageBitmap(await (await get(trace.picture.address, how)).blob());
+    },
+    features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
+    flows: (trace, how) => matrix(trace, "flows", {}, how),
+    rollout: (trace, query, how) => matrix(trace, "flows", { query }, how),
+    async names(trace, layer, how) {
+      return (await (await get(part(trace, "names", { layer }), how)).json()).heads;
+    },
+    async whole(trace, scale, how) {
+      const whole = await source.open({ ...trace.words, scale: String(scale) }, how);
+      const { labels } = await (await get(part(whole, "verdict"), how)).json();
+      return { ...whole, verdict: labels };
+    },
+    addressOf,
+  };
+  return source;
+}

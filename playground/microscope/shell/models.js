@@ -1,0 +1,262 @@
+// The sheet of models: those on this machine, those to fetch once, and the one that is on its way.
+//
+// At most one model is on its way, for the whole document: it goes on coming when the sheet is closed, and is chosen
+// when it is there, unless another one was chosen meanwhile. `showFetching` draws its bar wherever there is room.
+
+import { cardOfModel, groupsOfModels, lookThrough, modelPart, wordsOfSearch } from "./modelcards.js";
+import { makeOneStop, nextByKey } from "./roving.js";
+
+const TYPING = 300; //      ms without a letter, after which a search is sent
+const AGAIN = 500; //       ms between two questions how far a model is; who is silent for 5 s has left
+const MOST_MISSED = 20; //  questions one after another that nobody answered
+const SILENT = "The server does not answer: try again.";
+const LOST = "It did not arrive: try again.";
+
+const troubleSentence = ({ status, says }) => (status === 0 ? SILENT : (says ?? SILENT));
+
+// ---- fetching
+
+// Resolves when the model is on the server. onProgress({bytes, total, arrived, over}); a refusal or trouble has `says`.
+export async function pickModel(ask, name, onProgress, signal) {
+  const address = `api/fetching?${new URLSearchParams({ model: name })}`;
+  const begin = async () => (await ask(address, { method: "POST", signal })).json();
+  const leave = () => ask(address, { method: "DELETE" }).catch(() => {}); // who is silent has left, too
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", leave, { once: true });
+  try {
+    let told = await begin();
+    while (!told.over) {
+      onProgress(told);
+      await aWhile(AGAIN, signal);
+      told = await howFar(ask, address, begin, signal);
+    }
+    if (!told.arrived) throw Object.assign(new Error("not fetched"), { says: told.trouble ?? LOST });
+    onProgress(told);
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
+}
+
+async function howFar(ask, address, begin, signal) {
+  for (let missed = 0; ; missed++) {
+    try {
+      return await (await ask(address, { signal })).json();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error.status === 404) return begin(); // a hidden tab asks once a minute, and was taken for gone
+      if ((error.status && error.status < 500) || missed >= MOST_MISSED) throw error;
+      await aWhile(AGAIN, signal);
+    }
+  }
+}
+
+function aWhile(ms, signal) {
+  return new Promise((go, stop) => {
+    if (signal?.aborted) return stop(signal.reason);
+    const end = () => {
+      clearTimeout(timer);
+      stop(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      go();
+    }, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+// {card, told, trouble, ask, choice, stop()} of the model that is on its way, and who draws it.
+const onItsWay = { now: null, listeners: new Set() };
+
+// Brings a model to the server, where it is not there yet, and chooses it. `card`: {name, title}.
+export function fetchModel(card, ask, choice) {
+  leaveModel();
+  const ending = new AbortController();
+  const mine = { card, told: null, trouble: null, ask, choice, stop: () => ending.abort() };
+  const tell = (change) => {
+    if (onItsWay.now === mine) tellOfModel(Object.assign(mine, change));
+  };
+  tellOfModel(mine);
+  pickModel(ask, card.name, (told) => tell({ told }), ending.signal).then(
+    () => {
+      if (onItsWay.now !== mine) return;
+      choice.set({ model: card.name, chose: true });
+      tellOfModel(null, card);
+    },
+    (error) => tell({ trouble: troubleSentence(error) }),
+  );
+}
+
+function leaveModel() {
+  const left = onItsWay.now;
+  if (!left) return;
+  tellOfModel(null);
+  left.stop();
+}
+
+function tellOfModel(now, arrived = null) {
+  onItsWay.now = now;
+  for (const listener of [...onItsWay.listeners]) listener(now, arrived);
+}
+
+// listener(now, arrived) until the element is not in the page any more, or the function that this gives is called.
+function followModel(element, listener) {
+  const listen = (now, arrived) => (element.isConnected ? listener(now, arrived) : stop());
+  const stop = () => onItsWay.listeners.delete(listen);
+  onItsWay.listeners.add(listen);
+  return stop;
+}
+
+export function wordsOfFetching({ card, told, trouble }) {
+  if (trouble) return trouble.includes(card.title) ? trouble : `${card.title}: ${trouble}`;
+  if (told?.arrived) return `${card.title}: loading it`;
+  if (!told?.total) return `${card.title}: looking for it`;
+  return `${card.title}: ${(told.bytes / 1e6).toFixed(0)} of ${(told.total / 1e6).toFixed(0)} MB`;
+}
+
+// Draws the model that is on its way into the box, and nothing where none is. Gives a function that ends this.
+export function showFetching(box) {
+  const line = modelPart("div", "model-fetching");
+  const [words, bar] = [modelPart("span"), modelPart("progress")];
+  const [again, end] = [modelPart("button", "", "Try again"), modelPart("button")];
+  const spoken = modelPart("span", "model-spoken"); // what a screen reader says once, not at each megabyte
+  spoken.setAttribute("role", "status");
+  again.addEventListener("click", () => {
+    const { card, ask, choice } = onItsWay.now;
+    fetchModel(card, ask, choice);
+  });
+  end.addEventListener("click", leaveModel);
+  line.append(words, bar, again, end);
+  box.append(line, spoken);
+  const draw = (now, arrived = null) => {
+    line.hidden = !now;
+    if (arrived) spoken.textContent = `${arrived.title} is here.`;
+    if (!now) return;
+    words.textContent = wordsOfFetching(now);
+    const said = now.trouble ? words.textContent : `${now.card.title} is being fetched.`;
+    if (spoken.textContent !== said) spoken.textContent = said;
+    bar.hidden = Boolean(now.trouble);
+    again.hidden = !now.trouble;
+    bar.setAttribute("aria-label", `Fetching ${now.card.title}`);
+    bar.max = now.told?.total || 1;
+    if (now.told?.total && !now.told.arrived) bar.value = now.told.bytes;
+    else bar.removeAttribute("value"); // nobody knows how long it takes
+    end.textContent = now.trouble ? "Close" : "Cancel";
+  };
+  draw(onItsWay.now);
+  const stop = followModel(box, draw);
+  return () => {
+    stop();
+    line.remove();
+    spoken.remove();
+  };
+}
+
+// ---- the sheet
+
+export function fillModels(box, { choice, ask, words, done }) {
+  const root = modelPart("div", "models");
+  const search = modelPart("input", "model-search");
+  Object.assign(search, { type: "search", hidden: true, placeholder: "Search: clip base, deit …", spellcheck: false });
+  search.setAttribute("aria-label", "Search all plain Vision Transformers of timm");
+  const status = modelPart("p", "model-status", "Looking which models there are …");
+  status.setAttribute("role", "status");
+  const list = modelPart("div", "model-list");
+  root.append(search, status, list);
+  box.append(root);
+
+  const items = new Map(); // name -> {card, item, button, hide: ends the bar under it}, as they are shown
+  const looks = lookThrough(root, ask, words);
+  let [asked, typing] = [null, 0]; // the last question, and the timer of the next search
+
+  async function load(text) {
+    asked?.abort();
+    const { signal } = (asked = new AbortController());
+    if (text) status.textContent = "Searching …";
+    try {
+      const address = text ? `api/models?${new URLSearchParams({ search: text })}` : "api/models";
+      const told = await (await ask(address, { signal })).json();
+      if (signal.aborted) return;
+      search.hidden = !told.open;
+      draw(told.cards);
+      status.textContent = text ? wordsOfSearch(told.cards.length) : "";
+    } catch (error) {
+      if (!signal.aborted) status.textContent = troubleSentence(error);
+    }
+  }
+
+  function draw(cards) {
+    for (const { hide } of items.values()) hide?.();
+    items.clear();
+    list.replaceChildren();
+    for (const { heading, group } of groupsOfModels(cards)) {
+      const [section, rows] = [modelPart("section"), modelPart("ul")];
+      for (const card of group) {
+        const [item, button] = [modelPart("li"), cardOfModel(card, looks.of(card))];
+        button.addEventListener("click", () => pick(card));
+        item.append(button);
+        rows.append(item);
+        items.set(card.name, { card, item, button, hide: null });
+      }
+      section.append(modelPart("h3", "", heading), rows);
+      list.append(section);
+    }
+    mark();
+    const stop = oneStop();
+    const focused = root.getRootNode().activeElement;
+    if (focused && focused !== root && focused.contains(root)) stop?.focus({ preventScroll: true });
+  }
+
+  function pick(card) {
+    const coming = onItsWay.now;
+    if (!card.here) {
+      if (coming?.card.name !== card.name || coming.trouble) fetchModel(card, ask, choice);
+      return;
+    }
+    leaveModel();
+    choice.set({ model: card.name, chose: true });
+    done();
+  }
+
+  // Which one is chosen, and which is on its way: its bar stands under it.
+  function mark() {
+    for (const one of items.values()) {
+      if (one.card.name === choice.now.model) one.button.setAttribute("aria-current", "true");
+      else one.button.removeAttribute("aria-current");
+      const comes = one.card.name === onItsWay.now?.card.name;
+      if (comes && !one.hide) one.hide = showFetching(one.item);
+      if (comes || !one.hide) continue;
+      const hadFocus = one.item.contains(root.getRootNode().activeElement);
+      one.hide = one.hide();
+      if (hadFocus) one.button.focus({ preventScroll: true });
+    }
+  }
+
+  const buttons = () => [...items.values()].map(({ button }) => button);
+
+  function oneStop() {
+    const stop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
+    makeOneStop(buttons(), stop);
+    return stop;
+  }
+
+  search.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => load(search.value.trim()), TYPING);
+  });
+  root.addEventListener("keydown", (event) => {
+    if (event.target === search && event.key !== "ArrowDown") return;
+    const to = event.target === search ? buttons()[0] : nextByKey(event, buttons(), ["ArrowUp", "ArrowDown"]);
+    if (!to) return;
+    event.preventDefault();
+    makeOneStop(buttons(), to);
+    to.focus();
+  });
+
+  const stopFollowing = choice.follow(() => (root.isConnected ? mark() : stopFollowing()));
+  followModel(root, (_, arrived) => {
+    mark();
+    if (arrived) done();
+  });
+  load("");
+}

@@ -1,0 +1,124 @@
+// A picture of one's own: chosen, photographed, dropped or pasted; or one of CIFAR-10 by its number.
+
+import { MOST } from "./album.js";
+import { hasCamera, startCamera } from "./camera.js";
+import { createIcon } from "./icons.js";
+
+const ACCEPTED = "image/*,.heic,.heif,.avif";
+const PICTURE = /^image\//,
+  PICTURE_NAME = /\.(heic|heif|avif)$/i; // a browser that does not know these gives them no type
+
+// Those of some files that are opened. If none seems to be a picture, the server says what is wrong with the first.
+export function picturesAmong(files) {
+  const all = [...(files ?? [])];
+  const pictures = all.filter((file) => PICTURE.test(file.type) || PICTURE_NAME.test(file.name));
+  return (pictures.length ? pictures : all.slice(0, 1)).slice(0, MOST);
+}
+
+// take(files) opens them. `labelled` is how many pictures CIFAR-10 has here, takeLabelled(number) opens one of them and
+// gives a promise.
+export function fillOpenPicture(box, { take, labelled, takeLabelled, signal }) {
+  const onPhone = matchMedia("(pointer: coarse)").matches;
+  const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", take);
+  choose.input.multiple = true;
+  if (onPhone) {
+    const photograph = fileButton("Take a photo", "camera", take);
+    photograph.input.setAttribute("capture", "environment");
+    box.append(photograph.label, choose.label);
+  } else {
+    box.append(choose.label);
+    if (hasCamera()) box.append(cameraButton(take, signal));
+    box.append(noteLine("Or drop one on this page, or paste it."));
+  }
+  if (labelled) box.append(byNumber(labelled, takeLabelled));
+  box.append(
+    noteLine("Your pictures are kept in this browser only. The server forgets them soon after you have left."),
+  );
+}
+
+function fileButton(words, icon, take) {
+  const label = document.createElement("label");
+  label.className = "wide";
+  const input = document.createElement("input");
+  Object.assign(input, { type: "file", accept: ACCEPTED, className: "unseen" });
+  input.addEventListener("change", () => take([...input.files]));
+  label.append(createIcon(icon), words, input);
+  return { label, input };
+}
+
+function cameraButton(take, signal) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "wide" });
+  button.append(createIcon("camera"), "Use the camera");
+  button.addEventListener("click", () => startCamera(button, (file) => take([file]), signal));
+  return button;
+}
+
+function noteLine(words) {
+  const line = document.createElement("p");
+  line.className = "note";
+  line.textContent = words;
+  return line;
+}
+
+// A slider goes far, its arrow keys go from one picture to the next; a number may be typed.
+function byNumber(count, takeLabelled) {
+  const part = document.createElement("fieldset");
+  const legend = document.createElement("legend");
+  legend.textContent = `Or one of CIFAR-10's ${count.toLocaleString("en")}, by its number`;
+  const said = noteLine("");
+  said.setAttribute("role", "status");
+  const inputs = ["range", "number"].map((type) => {
+    const input = document.createElement("input");
+    Object.assign(input, { type, min: 0, max: count - 1, step: 1, value: 0 });
+    input.setAttribute("aria-label", type === "range" ? "Slider of CIFAR-10's pictures" : "Number of a picture");
+    return input;
+  });
+  // While one is on its way only the last that is asked for matters.
+  let [wanted, busy] = [null, false];
+  const askForIt = async () => {
+    busy = true;
+    while (wanted !== null) {
+      const number = wanted;
+      wanted = null;
+      said.textContent = await takeLabelled(number).then(
+        ({ title }) => title,
+        (trouble) => trouble.says ?? "The picture did not come: the server can't be reached.",
+      );
+    }
+    busy = false;
+  };
+  for (const input of inputs) {
+    const write = () => inputs.forEach((other) => other !== input && (other.value = input.value));
+    input.addEventListener("input", write);
+    input.addEventListener("change", () => {
+      wanted = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
+      for (const each of inputs) each.value = wanted;
+      if (!busy) askForIt();
+    });
+  }
+  part.append(legend, ...inputs, said);
+  return part;
+}
+
+// Anywhere on the page. While a file is dragged over it the page says so, see html.takes-a-picture in ui/frame.py.
+export function takeDroppedAndPasted(take, wanted, signal) {
+  const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
+  const given = (transfer, event) => {
+    if (!wanted() || event.defaultPrevented || !transfer?.files.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    take([...transfer.files]);
+  };
+  const over = (event) => {
+    if (!wanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;
+    event.preventDefault(); // else the browser would leave the page for the file
+    invite(true);
+  };
+  document.addEventListener("dragover", over, { signal });
+  document.addEventListener("dragleave", (event) => event.relatedTarget ?? invite(false), { signal });
+  document.addEventListener("drop", () => invite(false), { signal, capture: true });
+  document.addEventListener("drop", (event) => given(event.dataTransfer, event), { signal });
+  document.addEventListener("paste", (event) => given(event.clipboardData, event), { signal });
+  signal.addEventListener("abort", () => invite(false));
+}

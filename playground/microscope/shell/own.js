@@ -1,0 +1,104 @@
+// A person's own pictures: kept in their own browser, brought to the server when they are looked at, and brought again
+// where it has forgotten them.
+
+import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
+import { firstSample } from "./catalogue.js";
+import { choice } from "./choice.js";
+import { ask } from "./http.js";
+import { onlyThisTab } from "./key.js";
+import { sayWaiting } from "./waiting.js";
+
+const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
+
+let album = []; // [{id, title, src, blob, when}], the latest last
+let reading = null;
+let coming = 0;
+const albumListeners = new Set();
+const returning = new Map(); // id → the promise of a picture that is being brought again
+
+export const ownPictures = {
+  get list() {
+    return album;
+  },
+  follow(listener) {
+    albumListeners.add(listener);
+    return () => albumListeners.delete(listener);
+  },
+  // How many are on their way to the server.
+  get coming() {
+    return coming;
+  },
+  read: () => (reading ??= readOnce()),
+  // Brings a file to the server, and shows it. `how`: {onWait, signal}, see http.js. Refusal says why not.
+  async open(file, how = {}) {
+    tellComing(1);
+    try {
+      const found = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });
+      await keepInAlbum({ ...found, src: found.thumb, blob: file, when: Date.now() });
+      choice.set({ mine: found.id });
+    } finally {
+      tellComing(-1);
+    }
+  },
+  async openLabelled(number) {
+    const found = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
+    await keepInAlbum({ ...found, src: found.thumb, blob: null, number, when: Date.now() });
+    choice.set({ mine: found.id });
+  },
+  // The server has forgotten it: brings it again, once for all who miss it. False where this browser has not kept it.
+  bringAgain(id, { onWait } = {}) {
+    if (!returning.has(id))
+      returning.set(
+        id,
+        bringOnce(id, onWait).finally(() => returning.delete(id)),
+      );
+    return returning.get(id);
+  },
+  async forget() {
+    album = [];
+    tellAlbum();
+    const emptied = emptyAlbum();
+    const { mine, beside } = choice.now;
+    if (mine) choice.set({ sample: firstSample().name, beside: null });
+    else if (beside?.mine) choice.set({ beside: null });
+    await ask("api/pictures", { method: "DELETE" }).catch(() => {}); // it forgets by itself
+    await emptied;
+  },
+};
+
+async function bringOnce(id, onWait) {
+  await ownPictures.read();
+  const kept = album.find((one) => one.id === id);
+  if (!kept) return false;
+  if (kept.blob) await send(kept.blob, kept.title, { onWait });
+  else await ask(`api/labelled?number=${kept.number}`, { method: "POST" });
+  return true;
+}
+
+async function readOnce() {
+  if (onlyThisTab()) return;
+  const kept = await readAlbum();
+  album = [...kept.filter(({ id }) => !album.some((one) => one.id === id)), ...album].slice(-MOST);
+  tellAlbum();
+}
+
+async function keepInAlbum(picture) {
+  album = [...album.filter(({ id }) => id !== picture.id), picture].slice(-MOST);
+  tellAlbum();
+  if (!onlyThisTab()) await keepPhotograph(picture);
+}
+
+function tellComing(more) {
+  coming += more;
+  tellAlbum();
+}
+
+const tellAlbum = () => albumListeners.forEach((listener) => listener(album));
+
+const send = (blob, name, how) =>
+  ask("api/pictures", {
+    ...how,
+    method: "POST",
+    body: blob,
+    headers: { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) },
+  }).then((response) => response.json());

@@ -1,0 +1,215 @@
+// Mounts the microscope as a component of Streamlit: shows what is chosen, and tells what it shows to the address. No
+// message goes to the server's script while somebody looks around.
+
+import { createLens } from "../lens/lens.js";
+import { linkTo, setView, viewNow, writeAddress } from "./address.js";
+import { catalogue, sampleNamed } from "./catalogue.js";
+import { choice, usual } from "./choice.js";
+import { greetOnce } from "./firstvisit.js";
+import { SERVER_AGAIN } from "./http.js";
+import { forgetNotice, notify } from "./notice.js";
+import { adviceFor, besideFor, tracesOf, viewFor } from "./opening.js";
+import { ownPictures } from "./own.js";
+import { keepScenes, keptScenes, takeScenesOfLink } from "./scenestore.js";
+import { source } from "./source.js";
+import { isWithin, SKIP } from "./streamlitparts.js";
+import { ready, shownTrace, visit } from "./visit.js";
+
+const HEIGHT = -82; // pixels: the window's height minus what stands above the microscope
+const ON_ITS_WAY = "Your photograph is on its way";
+
+export function mountStage({ parentElement }) {
+  let kept = parentElement.__stage;
+  if (kept) {
+    kept.lens.refresh(); // called again for a theme switch
+    return null;
+  }
+  const root = parentElement.querySelector("[data-stage]") ?? parentElement;
+  const advice = document.createElement("p");
+  advice.className = "advice";
+  advice.hidden = true;
+  const place = document.createElement("div");
+  root.replaceChildren(advice, place);
+  takeScenesOfLink();
+  kept = parentElement.__stage = {
+    advice,
+    lens: null,
+    before: null, // the trace that is shown
+    opened: null, // the view in which it opened
+    good: null, //   the choice that it belongs to
+    opening: false, // something has been asked for
+    showing: false, // something is asked for just now
+    stop: new AbortController(), // of what is being opened
+    timer: 0,
+  };
+  kept.lens = createLens(place, {
+    source,
+    ui: { height: HEIGHT },
+    onView: (view) => {
+      setView(view);
+      writeAddress();
+    },
+    failed,
+    compare: () => choice.set({ beside: nextSample() }),
+    link: linkTo,
+    scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
+    showMe: () => visit.tour(1),
+  });
+  const unfollow = choice.follow((_, how) => showChoice(kept, how));
+  const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
+  const unskip = leadToPicture(kept);
+  const unwait = ownPictures.follow(() => waitForOwn(kept));
+  ready().then(() => kept.opening || showChoice(kept, { view: viewNow() }));
+  return () => {
+    unfollow();
+    unwatch();
+    unwait();
+    unskip();
+    kept.stop.abort();
+    clearTimeout(kept.timer);
+    kept.lens.destroy();
+    delete parentElement.__stage;
+  };
+}
+
+// `view`: to be shown as it is; else the picture opens as suits it. `instead`: of what could not be shown, as was said.
+async function showChoice(kept, { view = null, instead = false } = {}) {
+  const now = choice.now;
+  if (!now.model) return;
+  kept.opening = kept.showing = true;
+  kept.stop.abort();
+  clearTimeout(kept.timer);
+  kept.stop = new AbortController();
+  const { signal } = kept.stop;
+  try {
+    await bringTraces(kept, now, view, signal);
+    kept.good = now;
+    if (!instead) forgetNotice();
+    greetOnce(kept.lens);
+  } catch (error) {
+    if (!signal.aborted) notShown(kept, now, error, view);
+  } finally {
+    if (kept.stop.signal === signal) kept.showing = false;
+    waitForOwn(kept);
+  }
+}
+
+// Until a person's new picture is shown nobody chooses a patch of the old one.
+function waitForOwn(kept) {
+  if (ownPictures.coming) kept.lens.wait(ON_ITS_WAY);
+  else if (!kept.showing) kept.lens.wait(null);
+}
+
+// Streamlit's link past everything ends before the toolbar; here it leads to the picture.
+function leadToPicture({ lens }) {
+  const skip = (event) => {
+    if (!isWithin(event.target, SKIP)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    lens.focus();
+  };
+  document.addEventListener("click", skip, { capture: true });
+  return () => document.removeEventListener("click", skip, { capture: true });
+}
+
+// Another view of the same picture, as an address says it.
+function showView(kept) {
+  kept.lens.update({ view: { ...kept.before.opens, ...viewNow() } });
+  kept.opened = kept.lens.view;
+}
+
+async function bringTraces(kept, now, given, signal) {
+  const { lens, before } = kept;
+  const words = tracesOf(now);
+  const trace = await source.open(words.main, { signal });
+  const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
+  const chosen = given ?? viewFor(trace, before, chosenView(kept));
+  let view = chosen && { ...trace.opens, ...chosen };
+  const touched = !isUntouched(kept);
+  const turned = !given && Boolean(other) !== Boolean(kept.good?.beside);
+  if (turned) view = besideFor(view ?? lens.view, Boolean(other));
+  const place = new URLSearchParams(choice.words(now)).toString();
+  if (trace.first) {
+    const coarse = await source.open({ ...words.main, first: "yes" }, { signal });
+    if (!(await lens.show({ main: coarse, view, place }))) return;
+    kept.before = { ...coarse, chose: now.chose };
+    lens.wait(null);
+    view = null;
+  }
+  const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
+  if (!(await lens.show({ main, other, view, place }))) return;
+  advise(kept, trace, now, before);
+  kept.before = { ...trace, chose: now.chose };
+  if (chosen || !touched) kept.opened = lens.view;
+  setView(chosen ? pick(lens.view, Object.keys(chosen)) : touched ? lens.view : viewNow());
+  if (turned) setView({ ...viewNow(), beside: lens.view.beside });
+  shownTrace.set(trace);
+  writeAddress();
+}
+
+// What an address says may be wrong: what the lens has made of it.
+const pick = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));
+
+// What the person has chosen; the rest of the view is as the picture opened, and does not belong into an address.
+const chosenView = (kept) => (isUntouched(kept) ? viewNow() : kept.lens.view);
+const isUntouched = ({ lens, opened }) => !opened || told(lens.view) === told(opened);
+// Which patch the cursor was on last is no choice; one that is locked is.
+const told = (view) => JSON.stringify({ ...view, query: view.locked ? view.query : null });
+
+// What can't be compared is left out.
+function without(error, signal) {
+  if (signal.aborted) throw error;
+  notify(error.says ?? String(error));
+  choice.set({ beside: null });
+  return null;
+}
+
+// Everything stays as it was; what has never been shown opens as usual.
+function notShown(kept, now, error, view) {
+  if (error.status === 0) {
+    notify(error.says);
+    kept.timer = setTimeout(() => showChoice(kept, { view }), SERVER_AGAIN);
+    return;
+  }
+  if (error.status === 410) return outdated();
+  const { missing } = error.body ?? {};
+  const usually = { ...now, ...usual(now), beside: null, chose: false };
+  const fallback = kept.good ?? (now.model === usually.model ? null : usually);
+  notify(error.says ?? String(error), missing?.may_fetch ? { action: fetchAction(missing) } : {});
+  const how = { instead: true };
+  if (fallback) choice.restore(fallback, how);
+  else if (now.mine || now.sample !== catalogue.samples[0].name)
+    choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
+}
+
+const fetchAction = ({ model, megabytes }) => ({
+  label: megabytes ? `fetch it (${megabytes} MB)` : "fetch it",
+  act: () => visit.fetch(model),
+});
+
+function failed(error) {
+  if (error.status === 410) outdated();
+  else if (error.says) notify(error.says);
+}
+
+function outdated() {
+  source.forget();
+  notify("This page is older than the server.", { action: { label: "reload it", act: () => location.reload() } });
+}
+
+function advise(kept, trace, now, before) {
+  const kind = now.sample ? sampleNamed(now.sample)?.kind : "photograph";
+  const found = adviceFor(trace, kind, now, before, catalogue.real);
+  kept.advice.hidden = !found;
+  kept.advice.replaceChildren();
+  if (!found) return;
+  const button = document.createElement("button");
+  button.textContent = found.label;
+  button.addEventListener("click", () => visit.fetch(found.model));
+  kept.advice.append(`${found.says} `, button);
+}
+
+function nextSample() {
+  const names = catalogue.samples.map(({ name }) => name);
+  return { sample: names[(names.indexOf(choice.now.sample) + 1) % names.length] };
+}

@@ -1,0 +1,253 @@
+// The row on top of every page: the other pages, the samples and one's own pictures, what opens a picture, the model,
+// the grid, what it is compared with, and what can be taken away.
+//
+// host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the one that is shown,
+//        go(page, words) leads to one, link(page, words) gives its address; version,
+//        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
+//        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
+//        labelled: how many pictures CIFAR-10 has on this server, or 0,
+//        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
+//        hidden: draws nothing, and takes no picture,
+//        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
+//
+// What is chosen is read from `choice.now` alone. update(part of a host) draws what has changed.
+
+import { say, show } from "../drawing/dom.js";
+import { besideAsModel, fillCompare, titleOfBeside } from "./compare.js";
+import { createGridChooser } from "./gridchooser.js";
+import { createIcon } from "./icons.js";
+import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
+import { fillPages } from "./pagesmenu.js";
+import { createSheet } from "./sheet.js";
+import { smallEnough } from "./shrinking.js";
+import { createStrip } from "./strip.js";
+
+const MICROSCOPE_PAGE = "microscope"; // the only page on which two are compared
+
+export function createToolbar(root, host) {
+  const given = { ...host };
+  const { choice, ownPictures } = given;
+  const stop = new AbortController();
+  const sheet = createSheet();
+  const strip = createStrip(given);
+  const grid = createGridChooser((detail) => choice.set({ detail }));
+
+  // ---- what stands in it
+  const name = document.createElement("p");
+  name.className = "name";
+  name.setAttribute("aria-level", "1");
+  const [first, second] = [document.createElement("span"), document.createElement("span")];
+  [first.textContent, second.textContent] = ["Attention ", "Playground"];
+  name.append(first, second);
+  const pages = opener("pages", "menu", "Pages", fillWithPages);
+  const opening = opener("opening", "picture", "Open picture", fillWithOpening);
+  const model = opener("model", null, "Model", fillWithModels);
+  const compare = opener("compare", "compare", "Compare", fillWithCompare);
+  const exporting = opener("export", "export", "Export", fillWithExport);
+  const more = opener("more", null, "More", fillWithMore);
+  const rest = document.createElement("div");
+  rest.className = "rest"; // on a phone it stands in the sheet of *More*
+  rest.append(model.button, grid.element, compare.button, exporting.button);
+  const notice = createNotice();
+  const waits = document.createElement("span");
+  waits.className = "unseen";
+  waits.setAttribute("role", "status");
+  const long = document.createElement("span"); // where there is room for it
+  [long.className, long.textContent] = ["long", " picture"];
+  opening.label.append("Open", long);
+  opening.button.setAttribute("aria-label", "Open picture");
+  say(compare.label, "Compare");
+  say(exporting.label, "Export");
+  say(more.label, "More");
+
+  root.classList.add("toolbar");
+  root.replaceChildren(pages.button, name, strip.element, opening.button, rest, more.button, waits, notice.element);
+
+  // ---- the sheets
+  function opener(kind, icon, label, fill) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = `opener ${kind}`;
+    button.setAttribute("aria-haspopup", "dialog");
+    button.setAttribute("aria-expanded", "false");
+    const words = document.createElement("span");
+    words.className = "label";
+    button.append(...(icon ? [createIcon(icon)] : []), words, createIcon("down"));
+    button.addEventListener("click", () => {
+      if (sheet.opener() === button) sheet.close();
+      else sheet.open(button, kind, label, fill);
+    });
+    return { button, label: words, open: (under) => sheet.open(under, kind, label, fill) };
+  }
+
+  function fillWithPages(box) {
+    const go = (page, words) => {
+      sheet.close();
+      given.go(page, words);
+    };
+    fillPages(box, { ...given, words: choice.words(), go });
+  }
+
+  function fillWithOpening(box, signal) {
+    const { labelled } = given;
+    fillOpenPicture(box, { take, labelled, takeLabelled: (number) => ownPictures.openLabelled(number), signal });
+  }
+
+  function fillWithModels(box, signal) {
+    given.sheets.models(box, { choice, ask: given.ask, words: choice.words(), done: sheet.close, signal });
+  }
+
+  function fillWithCompare(box, signal) {
+    const among = besideAsModel(choice);
+    const words = choice.words();
+    fillCompare(box, {
+      ...given,
+      fillWithModels: (part) =>
+        given.sheets.models(part, { choice: among, ask: given.ask, words, done: sheet.close, signal }),
+      done: sheet.close,
+    });
+  }
+
+  function fillWithExport(box, signal) {
+    given.sheets.export(box, {
+      words: { ...choice.words(), ...given.viewWords() },
+      layout: given.exports,
+      ask: given.ask,
+      theme: hasDarkPaper(root) ? "dark" : "light",
+      done: sheet.close,
+      signal,
+    });
+  }
+
+  function fillWithMore(box) {
+    const chooser = createGridChooser((detail) => {
+      sheet.close();
+      choice.set({ detail });
+    });
+    const patches = document.createElement("label");
+    patches.className = "wide";
+    patches.append("Patches", chooser.element);
+    const lines = [
+      [model, () => `Model: ${titleOfModel()}`],
+      [compare, () => compare.label.textContent],
+      [exporting, () => exporting.label.textContent],
+    ].map(([one, words]) => {
+      const line = document.createElement("button");
+      const label = document.createElement("span");
+      Object.assign(line, { type: "button", className: "wide" });
+      line.append(label, createIcon("on"));
+      line.addEventListener("click", () => one.open(more.button));
+      return { line, redraw: () => [say(label, words()), show(line, !one.button.hidden)] };
+    });
+    box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
+    const redraw = () => {
+      for (const each of lines) each.redraw();
+      chooser.draw(given.grids, choice.now.detail);
+      show(patches, !chooser.element.hidden);
+    };
+    redraw();
+    return redraw;
+  }
+
+  // ---- pictures of one's own
+  let onTheirWay = 0;
+  function wait(more) {
+    onTheirWay += more;
+    strip.wait(onTheirWay);
+    say(waits, onTheirWay ? "Your picture is on its way" : "");
+  }
+
+  async function take(files) {
+    const pictures = picturesAmong(files);
+    if (!pictures.length) return;
+    sheet.close();
+    notice.say("");
+    wait(pictures.length);
+    for (const file of pictures) {
+      try {
+        await ownPictures.open(await smallEnough(file));
+      } catch (trouble) {
+        const says = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
+        if (!stop.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${says}` : says);
+      }
+      wait(-1);
+    }
+  }
+
+  // ---- what is chosen
+  const titleOfModel = () => given.titles?.[choice.now.model] ?? choice.now.model ?? "Model";
+
+  function draw() {
+    show(root, !given.hidden);
+    if (given.hidden) return sheet.close();
+    const here = given.pages.find((page) => page.name === given.page);
+    // The microscope has a title of its own: its sentence.
+    writeAttribute(name, "role", given.page === MICROSCOPE_PAGE ? "" : "heading");
+    say(pages.label, here?.short ?? "Pages");
+    say(model.label, titleOfModel());
+    writeAttribute(model.button, "aria-label", `Model: ${titleOfModel()}`);
+    grid.draw(given.grids, choice.now.detail);
+    const beside = titleOfBeside(choice.now, given);
+    show(compare.button, given.page === MICROSCOPE_PAGE);
+    compare.button.classList.toggle("on", Boolean(choice.now.beside));
+    writeAttribute(compare.button, "title", beside ? `Compared with ${beside}` : "");
+    show(exporting.button, given.exports !== undefined);
+    strip.draw();
+    sheet.redraw();
+  }
+
+  let shown = choice.now;
+  function follow() {
+    const { sample, mine } = choice.now;
+    if (!onTheirWay && (sample !== shown.sample || mine !== shown.mine)) notice.say("");
+    shown = choice.now;
+    draw();
+  }
+
+  const stops = [choice.follow(follow), ownPictures.follow(draw)];
+  takeDroppedAndPasted(take, () => !given.hidden, stop.signal);
+  draw();
+
+  return {
+    update(part) {
+      if (part.page !== undefined && part.page !== given.page) sheet.close();
+      Object.assign(given, part);
+      draw();
+    },
+    destroy() {
+      stop.abort();
+      for (const end of stops) end?.();
+      sheet.close();
+      strip.destroy();
+      root.replaceChildren();
+    },
+  };
+}
+
+function writeAttribute(element, attribute, words) {
+  if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
+}
+
+// A sentence about what went wrong. It stays until it is closed, something new is tried or another picture is shown.
+function createNotice() {
+  const element = document.createElement("div");
+  const [says, close] = [document.createElement("p"), document.createElement("button")];
+  element.className = "notice";
+  element.hidden = true;
+  says.setAttribute("role", "alert");
+  Object.assign(close, { type: "button", textContent: "×" });
+  close.setAttribute("aria-label", "Close");
+  const sayIt = (words) => {
+    says.textContent = words;
+    element.hidden = !words;
+  };
+  close.addEventListener("click", () => sayIt(""));
+  element.append(says, close);
+  return { element, say: sayIt };
+}
+
+// Whether the page's text is lighter than its paper.
+function hasDarkPaper(element) {
+  const [red, green, blue] = (getComputedStyle(element).color.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
+  return red + green + blue > 382;
+}

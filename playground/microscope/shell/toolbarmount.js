@@ -1,0 +1,166 @@
+// Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
+// server computes, it tells each choice to the server's script; on the microscope's page it says nothing.
+//
+// data: {page, pages, exports, samples: the address of their list, titles, labelled, steps: of the tour, version,
+//        run: the session, arrived: how often a page was come to,
+//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
+
+import { startQuery } from "../core/view.js";
+import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
+import { catalogue, firstSample } from "./catalogue.js";
+import { choice } from "./choice.js";
+import { fillExport } from "./export.js";
+import { addressOf, ask, SERVER_AGAIN } from "./http.js";
+import { ownKey } from "./key.js";
+import { fetchModel, fillModels, showFetching } from "./models.js";
+import { notify } from "./notice.js";
+import { tracesOf } from "./opening.js";
+import { ownPictures } from "./own.js";
+import { source } from "./source.js";
+import { createToolbar } from "./toolbar.js";
+import { followTour, goToStep } from "./tour.js";
+import { shownTrace, visit } from "./visit.js";
+
+export function mountToolbar({ data, parentElement, setStateValue, setTriggerValue }) {
+  const kept = (parentElement.__toolbar ??= beginToolbar(
+    parentElement.querySelector("[data-toolbar]") ?? parentElement,
+  ));
+  kept.tellChoice = () =>
+    setStateValue("choice", {
+      choice: choice.words(),
+      view: viewWords(),
+      key: ownKey(),
+      run: data.run,
+      stamp: Date.now(),
+    });
+  visit.tell = (go) => setTriggerValue("go", { ...go, key: ownKey(), stamp: Date.now() });
+  visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
+  visit.tour = (n) => goToStep(n, data.steps, tourWay);
+  kept.data = data;
+  arrive(kept, data);
+  return () => {
+    kept.stop();
+    kept.toolbar?.destroy();
+    delete parentElement.__toolbar;
+  };
+}
+
+async function arrive(kept, data) {
+  clearTimeout(kept.timer);
+  try {
+    await visit.arrive(data);
+  } catch (error) {
+    sayRefusal(error);
+    if (error.status === 0) kept.timer = setTimeout(() => arrive(kept, data), SERVER_AGAIN);
+    return;
+  }
+  kept.toolbar ??= createToolbar(kept.root, hostOf(kept));
+  kept.toolbar.update(hostOf(kept));
+  const another = kept.run && kept.run !== data.run; // the server is a new one, and knows the address alone
+  kept.run = data.run;
+  if (another && data.page !== "microscope") kept.tellChoice();
+  const said = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
+  if (said !== kept.answered) heed(kept, data.answer);
+  kept.answered = said;
+  followTour(kept.root.parentNode, data.steps, tourWay);
+}
+
+function beginToolbar(root) {
+  const kept = { root, toolbar: null, data: null, answered: null, run: null, tellChoice: null, stop: null, timer: 0 };
+  const coming = document.createElement("div"); // the line of a model that is on its way
+  coming.className = "coming";
+  root.after(coming);
+  const endLine = showFetching(coming);
+  const unfollow = choice.follow((now, how) => {
+    const { real } = catalogue;
+    if (now.model === real?.model && !real.here) return location.assign(addressOf("")); // photographs came with it
+    if (pageNow().name !== "microscope" && !how.quietly) kept.tellChoice();
+  });
+  const again = () => kept.toolbar?.update(hostOf(kept));
+  shownTrace.listeners.add(again);
+  const unwatch = visit.follow(() => followTour(root.parentNode, kept.data.steps, tourWay));
+  kept.stop = () => {
+    clearTimeout(kept.timer);
+    unfollow();
+    unwatch();
+    endLine();
+    shownTrace.listeners.delete(again);
+  };
+  return kept;
+}
+
+const hostOf = ({ data }) => ({
+  pages: data.pages,
+  page: data.page,
+  exports: data.exports === null ? undefined : data.exports || null,
+  hidden: pageNow().classLink,
+  labelled: data.labelled,
+  version: data.version,
+  titles: titlesOf(data),
+  grids: data.page === "microscope" && shownTrace.now?.model === choice.now.model ? shownTrace.now.grids : [],
+  choice,
+  catalogue,
+  ownPictures,
+  ask,
+  viewWords: () => (pageNow().name === "microscope" ? viewWords() : {}),
+  go: (page, words) => (words.tour ? visit.tour(Number(words.tour)) : visit.leave(page, words)),
+  link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
+  tour: () => visit.tour(1),
+  sheets: { models: fillModels, export: fillExport },
+  notify,
+});
+
+const titlesOf = ({ titles }) => {
+  const { now } = shownTrace;
+  return now ? { ...titles, [now.model]: now.title } : titles;
+};
+
+// What the server's script says of a lesson's picture.
+async function heed(kept, answer) {
+  if (!answer) return;
+  if (answer.instead) return choice.open(answer.instead, { quietly: true });
+  try {
+    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return kept.tellChoice();
+  } catch (error) {
+    return sayRefusal(error); // it is still here
+  }
+  notify("Your photograph is not in this browser any more.");
+  choice.set({ sample: firstSample().name, beside: null });
+}
+
+const sayRefusal = (error) => void notify(error.says ?? String(error));
+
+// ------------------------------------------------------------------------------------------------------------ the tour
+
+const tourWay = {
+  asked: 0, // a person may be faster than the server
+
+  async go(words, step) {
+    const asked = ++tourWay.asked;
+    const said = choice.words();
+    delete said.with;
+    if (step.page === "microscope") Object.assign(said, await firstLook());
+    if (asked !== tourWay.asked) return;
+    Object.assign(said, words);
+    if (step.page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(said).toString());
+    else visit.leave(step.page, said, { wholly: true });
+  },
+
+  back(before, finished) {
+    tourWay.asked++;
+    const nowhere = finished
+      ? { page: "microscope", words: choice.words() }
+      : { page: pageNow().name, words: wordsWithoutTour() };
+    const { page, words } = before ?? nowhere;
+    if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
+    else visit.leave(page, words, { wholly: true });
+  },
+};
+
+// The layer, the head and the patch in which the picture shows most.
+async function firstLook() {
+  const trace = await source.open(tracesOf(choice.now).main).catch(() => null);
+  if (!trace) return {}; // the stage says why
+  const [rows, columns] = trace.grid;
+  return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };
+}

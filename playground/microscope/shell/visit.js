@@ -1,0 +1,94 @@
+// One person's visit: where they are in the app, and the ways from one place to another. The toolbar's component tells
+// when the server's script has drawn another page.
+
+import { pageNow, readAddress, setPage, setView, viewNow, viewWords, writeAddress } from "./address.js";
+import { loadCatalogue } from "./catalogue.js";
+import { choice } from "./choice.js";
+import { ownPictures } from "./own.js";
+
+const viewListeners = new Set();
+const leaving = { wholly: false };
+let begun = null;
+let isReady = null;
+const whenReady = new Promise((go) => {
+  isReady = go;
+});
+
+// Resolves when the samples are known and the address has been read.
+export const ready = () => whenReady;
+
+// The trace on the stage; the toolbar shows its grids and its model's title.
+export const shownTrace = {
+  now: null,
+  listeners: new Set(),
+  set(trace) {
+    this.now = trace;
+    for (const listener of this.listeners) listener(trace);
+  },
+};
+
+export const visit = {
+  tell: null, //  ({page, words, …}) → the server's script
+  fetch: null, // (model) → brings it to the server, then chooses it
+  follow(listener) {
+    viewListeners.add(listener);
+    return () => viewListeners.delete(listener);
+  },
+
+  // Called whenever the toolbar is drawn. `samples`: the address of their list.
+  async arrive({ page, samples, arrived, run }) {
+    begun ??= beginVisit(samples, page).catch((error) => {
+      begun = null; // the next time it may
+      throw error;
+    });
+    await begun;
+    const another = run !== pageNow().run; // a server that begins to count again
+    const moved = pageNow().name !== page || (!another && pageNow().arrived !== arrived);
+    setPage({ name: page, arrived, run });
+    if (moved) readAgain({ keep: !leaving.wholly });
+    if (moved) leaving.wholly = false;
+  },
+
+  // To a saved scene or a step of the tour: its picture, model and view.
+  go(address, { step = true } = {}) {
+    const found = readAddress(address);
+    setPage({ tour: found.tour });
+    setView(found.view);
+    const before = choice.now;
+    if ("sample" in found.choice || "mine" in found.choice) choice.open(found.choice, { view: found.view });
+    else if (found.choice.model) choice.set({ model: found.choice.model }, { view: found.view });
+    if (choice.now === before) for (const listener of viewListeners) listener();
+    writeAddress({ step });
+  },
+
+  // To another page of the app, with all that is chosen. `wholly`: `words` are all that counts there.
+  leave(page, words = null, { wholly = false } = {}) {
+    leaving.wholly = wholly;
+    const said = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
+    visit.tell?.({ page, words: said, choice: choice.words(), view: viewWords() });
+  },
+};
+
+async function beginVisit(samples, page) {
+  await Promise.all([loadCatalogue(samples), ownPictures.read()]);
+  const found = readAddress();
+  setPage({ name: page, tour: found.tour, classLink: found.rest.class === "yes" });
+  setView(found.view);
+  choice.open(found.choice, { view: found.view, quietly: true });
+  choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
+  window.addEventListener("popstate", () => readAgain({ keep: false }));
+  isReady();
+}
+
+// The address says something that this browser did not write: another page, Back or Forward. `keep`: what it leaves
+// open stays as it is.
+function readAgain({ keep }) {
+  const found = readAddress();
+  setPage({ tour: found.tour, classLink: found.rest.class === "yes" });
+  setView(keep ? { ...viewNow(), ...found.view } : found.view);
+  const before = choice.now;
+  if (!keep || "sample" in found.choice || "mine" in found.choice)
+    choice.open(found.choice, { quietly: true, view: viewNow() });
+  if (choice.now === before) for (const listener of viewListeners) listener();
+  writeAddress();
+}

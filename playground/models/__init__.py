@@ -1,0 +1,1 @@
+"""Where models come from: names, borrowed and own weights, checkpoints; they become a VisionTransformer."""

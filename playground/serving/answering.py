@@ -1,0 +1,175 @@
+"""How a request is answered: in a thread, as the person who asks, and only for as long as they wait.
+
+Who stands in the queue hears it: after HEARD_AFTER seconds the answer is a 202 that says how many come first, with a
+ticket. The browser asks the same again with that ticket, and gets what is ready by then. A ticket that nobody asks for
+any more is dropped, and the work ends when a browser has gone away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import wraps
+from urllib.parse import quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from playground.errors import PlaygroundError
+from playground.serving import asker, people, queue
+
+HEARD_AFTER = 0.3  # seconds
+AGAIN = 400  # milliseconds until the browser asks again
+PATIENCE = 5.0  # seconds: who does not ask again within them has left
+MOST = 600  # requests in work or waiting: each holds a thread
+MOST_OF_NETWORK = 450  # of those: a class behind one address; a stranger still finds a place
+MOST_OF_ONE = 40  # of those, of one key: a browser asks for six things at a time, in each of a few tabs
+GONE = 499  # the status of an answer that nobody reads
+
+log = logging.getLogger("playground")
+_threads = ThreadPoolExecutor(MOST, thread_name_prefix="answer")
+_waiting: dict[str, Job] = {}  # by ticket
+_open: set[Job] = set()
+
+
+class Refused(PlaygroundError):
+    """A sentence with the status of the answer, and more for the browser where it needs it."""
+
+    def __init__(self, sentence: str, status: int = 400, **more: object):
+        super().__init__(sentence)
+        self.status = status
+        self.more = more
+
+
+class Job:
+    """One piece of work, and the person who waits for it: see serving/asker.py."""
+
+    def __init__(self, who: asker.Who):
+        self._who = who
+        self.ticket = secrets.token_urlsafe(12)
+        self.before = 0  # how many come first
+        self.says: list[str] = []
+        self.looked = time.monotonic()
+        self.left = False
+        self.future: Future[Response]
+
+    def who(self) -> asker.Who:
+        return self._who
+
+    def stays(self) -> None:
+        if self.left or time.monotonic() - self.looked > PATIENCE:
+            raise queue.Left("Who asked for this has left.")
+
+    def waits(self, before: int) -> None:
+        self.before = before
+        self.stays()
+
+    def hears(self, sentence: str) -> None:
+        self.says.append(sentence)
+
+    def begin(self, work: Callable[[], Response]) -> None:
+        def run() -> Response:
+            with asker.working_for(self):
+                return _answered(self, work)
+
+        _open.add(self)
+        self.future = _threads.submit(run)
+        self.future.add_done_callback(lambda _: _open.discard(self))
+
+
+async def answer(request: Request, work: Callable[[], Response]) -> Response:
+    """What `work` gives, which runs in a thread; or the sentence of the PlaygroundError that it raises."""
+    drop_tickets()
+    job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
+    if job is None or job.who() != who(request):
+        asking = who(request)
+        if trouble := _no_place(asking):
+            return said(trouble, 503)
+        job = Job(asking)
+        job.begin(work)
+    made = asyncio.wrap_future(job.future)
+    try:
+        while True:
+            await asyncio.wait([made], timeout=HEARD_AFTER)
+            job.looked = time.monotonic()
+            if made.done():
+                return made.result()
+            if job.before and people.key_of(request):  # an <img> of a figure keeps no ticket: it waits for its picture
+                _waiting[job.ticket] = job
+                return JSONResponse(
+                    {"before": job.before, "again": AGAIN}, 202,
+                    headers={"X-Playground-Ticket": job.ticket, "Cache-Control": "no-store"},
+                )  # fmt: skip
+            if await request.is_disconnected():
+                job.left = True
+                return Response(status_code=GONE)
+    except asyncio.CancelledError:
+        job.left = True
+        raise
+
+
+def _no_place(asking: asker.Who) -> str:
+    """Why there is none for one more request of theirs; empty if there is."""
+    others = [job.who() for job in _open]
+    if asking.person and sum(other.person == asking.person for other in others) >= MOST_OF_ONE:
+        return "Too many of your questions wait already: wait for an answer, then ask again."
+    if sum(other.address == asking.address for other in others) >= MOST_OF_NETWORK or len(others) >= MOST:
+        return "Too many people ask at the same moment: try again."
+    return ""
+
+
+def drop_tickets() -> None:
+    """Work that is done keeps its answer for nobody longer than PATIENCE."""
+    now = time.monotonic()
+    for ticket, job in list(_waiting.items()):
+        if now - job.looked > PATIENCE:
+            job.left = True
+            _waiting.pop(ticket, None)
+
+
+def _answered(job: Job, work: Callable[[], Response]) -> Response:
+    """What `work` gives, or what went wrong as a status and a sentence."""
+    try:
+        job.stays()
+        response = work()
+    except queue.Left:
+        return Response(status_code=GONE)
+    except Refused as refused:
+        return said(str(refused), refused.status, **refused.more)
+    except PlaygroundError as error:
+        return said(str(error), 400)
+    except Exception:
+        log.exception("a request could not be answered")
+        return said("Something went wrong on the server; its log says what.", 500)
+    if job.says:
+        response.headers["X-Playground-Says"] = quote(" ".join(job.says))
+    return response
+
+
+def said(sentence: str, status: int, **more: object) -> Response:
+    return JSONResponse({"says": sentence, **more}, status, headers={"Cache-Control": "no-store"})
+
+
+def who(request: Request) -> asker.Who:
+    return asker.Who(people.key_of(request) or "", asker.network(request.client.host if request.client else ""))
+
+
+def changes(endpoint: Callable) -> Callable:
+    """For what changes something on the server: only a page of this server may ask, and says whose browser it is."""
+
+    @wraps(endpoint)
+    async def guarded(request: Request) -> Response:
+        origin = request.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+            return said("Only this server's own pages may ask that.", 403)
+        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return said("Only this server's own pages may ask that.", 403)
+        if people.key_of(request) is None:
+            return said("This needs the key that your browser keeps: reload the page.", 403)
+        return await endpoint(request)
+
+    return guarded

@@ -1,0 +1,142 @@
+"""What an address asks for: which picture, in which model, how finely; and the digest of all that decides its numbers.
+
+Addresses are hostile. What can't be had is refused with a sentence and a status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from playground.models.names import plain_name
+from playground.samples import named
+from playground.serving import models, opening, pictures, traces
+from playground.serving.answering import Refused
+from playground.serving.digests import model_digest, sample_digest
+from playground.serving.people import Person
+from playground.serving.pictures import Picture
+from playground.serving.traces import Wish
+from playground.version import __version__
+
+MOST_SCALE = 8.0  # where the microscope's dial ends
+
+
+def read(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish]:
+    picture = _picture(words, person)
+    return picture, _wish(words, picture)
+
+
+def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
+    if mine := words.get("mine"):
+        return own_picture(mine, person)
+    name = words.get("sample") or opening.first_sample(words.get("model"))
+    if named(name) is None:
+        raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
+    try:
+        return pictures.sample(name)
+    except models.PlaygroundError as error:  # a photograph that was not fetched
+        raise Refused(str(error), 404) from None
+
+
+def own_picture(picture_id: str, person: Person | None) -> Picture:
+    found = person and person.pictures.get(picture_id)
+    if not found:
+        raise Refused("Your photograph is not on the server any more: it is sent again.", 404, forgotten=picture_id)
+    return found
+
+
+def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
+    usual = opening.wish(picture.sample_name)
+    model = words.get("model") or usual.model
+    check_model(model)
+    detail = usual.detail if model == usual.model and "model" not in words else 1
+    return Wish(model, _detail(words.get("detail"), model, detail), _scale(words.get("scale")), "first" in words)
+
+
+def check_model(model: str) -> None:
+    try:
+        models.check_name(model)
+        if not models.is_here(model) and not models.may_fetch(model):
+            raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
+    except Refused:
+        raise
+    except models.PlaygroundError as error:
+        raise Refused(str(error), 404) from None
+    if not models.is_here(model):
+        missing = {
+            "model": model, "title": plain_name(model), "megabytes": models.megabytes(model),
+            "may_fetch": models.may_fetch(model),
+        }  # fmt: skip
+        raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=missing)
+
+
+def _detail(text: str | None, model: str, usual: int) -> int:
+    if text is None:
+        return usual
+    there = models.details(model)
+    if text not in map(str, there):
+        grids = ", ".join(map(str, there))
+        raise Refused(f"{plain_name(model)} has the grids {grids} times as fine as usual; asked was {text[:20]!r}.")
+    return int(text)
+
+
+def _scale(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        scale = 1.0 if text == "off" else float(text)
+    except ValueError:
+        scale = float("nan")
+    if not 0 <= scale <= MOST_SCALE:  # also false for what is no number
+        raise Refused(f"The scale of a pass is off or a number from 0 to {MOST_SCALE:g}; asked was {text[:20]!r}.")
+    return scale
+
+
+def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
+    """What is compared with it: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
+    if not words.get("with"):
+        return None
+    kind, _, name = words["with"].partition(":")
+    picture, wish = read(words, person)
+    if kind == "model":
+        check_model(name)
+        return picture, Wish(name, wish.detail if name == wish.model else 1)
+    if kind in ("sample", "mine") and name:
+        return _picture({kind: name}, person), Wish(wish.model, wish.detail)
+    raise Refused(f"What is compared is sample:NAME, mine:ID or model:NAME; asked was {words['with'][:60]!r}.")
+
+
+def number(words: Mapping[str, str], name: str, below: int) -> int:
+    """A whole number from 0."""
+    text = words.get(name, "")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < below):
+        raise Refused(f"The {name} is a number from 0 to {below - 1}; asked was {text[:20]!r}.")
+    return int(text)
+
+
+def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
+    parts = words.get(name, "").split(",")
+    if len(parts) > below:
+        raise Refused(f"The {name} are at most {below} numbers; asked were {len(parts):,}.")
+    one = name.removesuffix("s")
+    return [number({one: part}, one, below) for part in dict.fromkeys(parts)]
+
+
+# What the numbers of a trace depend on --------------------------------------------------------------------------------
+
+
+def digest(picture: Picture, wish: Wish) -> str:
+    """The same on every machine that would compute the same: of what goes in, never of the numbers that come out, for
+    these differ between processors in the last digit."""
+    size = traces.size(picture, wish)
+    made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, __version__)
+    return sha256(repr(made_of).encode()).hexdigest()[:16]
+
+
+def _picture_digest(picture: Picture) -> str:
+    return sample_digest(picture.name) if picture.sample else picture.id
+
+
+def check_digest(given: str, picture: Picture, wish: Wish) -> None:
+    if given != digest(picture, wish):
+        raise Refused("This page is older than the server: reload it.", 410)

@@ -1,0 +1,266 @@
+"""The words of an address as the description of a figure, and back.
+
+What is shown is said as in the microscope's address (figures/view.py), how it looks by the names of a Spec's fields
+(figures/spec.py). A word is refused where the command line would refuse its flag, with the same sentence about words
+instead of flags.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from urllib.parse import parse_qsl, urlencode
+
+from playground.figures import command_line
+from playground.figures.spec import POOLED, Spec, query_words
+from playground.figures.unused_options import unused
+from playground.figures.view import DRAWN, VIEW, as_in_address
+from playground.serving import chosen, models, opening, traces
+from playground.serving.answering import Refused
+from playground.serving.people import Person
+from playground.serving.pictures import Picture
+from playground.serving.traces import Wish
+
+PLACE = ("sample", "mine", "model", "detail", "with")  # which picture in which model; chosen.py reads them
+ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # said by those, or a file on a disk
+LOOKS = tuple(
+    name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
+)
+HELD = {"layer": "this layer", "all": "all layers"}  # in an .html
+VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # of these no figure is drawn
+REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
+SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
+LONGEST = 200  # letters of a value
+MOST_DOTS, MOST_MOVING = 5000, 1920  # across a picture: a dot takes four bytes, in each frame of what moves
+DEFAULTS = {field.name: field.default for field in fields(Spec)}
+CHOICES = {choice.key: choice for choice in VIEW}
+WORDS = {  # what a word's flag is called on the command line
+    **{choice.flag: choice.key for choice in DRAWN},
+    **{command_line.FLAGS[name]: name for name in LOOKS},
+    "--with-image": "with=sample:NAME",
+    "--with-model": "with=model:NAME",
+    "--size": "detail",
+    "--whole": "pass=whole",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture in a model, and what stands beside it."""
+
+    picture: Picture
+    wish: Wish
+    other: tuple[Picture, Wish] | None = None
+
+    @property
+    def pairs(self) -> list[tuple[Picture, Wish]]:
+        return [(self.picture, self.wish), *([] if self.other is None else [self.other])]
+
+    @property
+    def private(self) -> bool:
+        return not all(picture.sample for picture, _ in self.pairs)
+
+
+def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Shown, Spec]:
+    """What is shown, and the figure of it as a file of this kind."""
+    check_names(words, (*PLACE, *CHOICES, *LOOKS, "held"))
+    looks = {name: _look(name, words[name]) for name in LOOKS if name in words}
+    layout = looks.get("layout", DEFAULTS["layout"])
+    if layout == "curves" and (given := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
+        raise Refused(f"The layout curves shows random rows: it takes no picture. Leave {given} out.")
+    here, view = shown(words, person), view_of(words)
+    spec = description(here, view, **looks)
+    spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
+    if layout != "curves":  # what Export knows to leave out, an address has said
+        spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
+    if here.other is not None:
+        spec = replace(spec, **_beside(here))
+    if kind == "html":
+        spec = replace(spec, layers=_held(words.get("held", "layer")))
+    elif "held" in words:
+        raise Refused("held belongs to an .html: leave it out.")
+    _check(spec, kind, {**view, **looks})
+    return here, spec
+
+
+def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
+    """As figures/batch.py does it for flags."""
+    if kind == "html":
+        from playground.figures import html
+
+        return html.check(spec)
+    if spec.sweep and kind != "webp":
+        raise Refused("A sweep is as_in_address as a .webp: ask for figure.webp, or leave sweep out.")
+    if kind == "webp" and not spec.sweep:
+        raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
+    if spec.sweep and spec.sweep not in SWEEPS:
+        raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
+    across, most = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
+    if across > most:
+        raise Refused(
+            f"This would be {across:,.0f} dots across, and this server draws {most:,} at most: the command makes "
+            "larger ones on your own machine."
+        )
+    if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
+        raise Refused("What is it to be compared with? Add with=sample:NAME or with=model:NAME.")
+    named = {CHOICES[key].field or "view" if key in CHOICES else key for key in given}
+    for name, why in unused(spec).items():
+        beside = name in ("other_image", "other_model")
+        if (name in named or beside) and getattr(spec, name) != DEFAULTS[name]:
+            raise Refused(in_words(f"{word(spec, name)} would change nothing here: {why}."))
+
+
+def word(spec: Spec, name: str) -> str:
+    """By which an address says this field."""
+    if name == "view":
+        return ", ".join(dict(parse_qsl(spec.view)))
+    if name in ("other_image", "other_model"):
+        return "with"
+    return WORDS[command_line.FLAGS[name]]
+
+
+def in_words(sentence: str) -> str:
+    """A sentence about flags as one about the words of an address."""
+    return re.sub(r"--[a-z-]+", lambda found: WORDS.get(found[0], found[0].removeprefix("--")), sentence)
+
+
+def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:
+    for name in words:
+        if name not in known:
+            near = difflib.get_close_matches(name[:LONGEST], known, n=1, cutoff=0.5)
+            meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(dict.fromkeys(known))}."
+            raise Refused(f"A figure knows no word {name[:60]!r}; {meant}")
+        if len(words[name]) > LONGEST:
+            raise Refused(f"{name} has {len(words[name]):,} letters; {LONGEST} are enough for every figure.")
+
+
+def shown(words: Mapping[str, str], person: Person | None) -> Shown:
+    place = {key: words[key] for key in PLACE if key in words}  # `scale` is the view's, of one layer
+    return Shown(*chosen.read(place, person), chosen.other(place, person))
+
+
+def view_of(words: Mapping[str, str]) -> dict[str, str]:
+    """Of these words the view. A value that can't be is refused."""
+    view = {key: words[key] for key in CHOICES if key in words}
+    for key, value in view.items():
+        choice = CHOICES[key]
+        if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
+            continue
+        options = (True, False) if isinstance(choice.default, bool) else choice.options
+        said = ", ".join(as_in_address(option) for option in options) or choice.help or choice.text
+        raise Refused(in_words(f"{key} can't be {value!r}: {said}."))
+    return view
+
+
+def _look(name: str, text: str) -> object:
+    """The value of a Spec's field. What it may be, the Spec itself says."""
+    default = DEFAULTS[name]
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[text]
+        if name == "width":
+            return command_line.read_length(text)
+        return {"dpi": int, "mass": float}.get(name, str)(text)
+    except argparse.ArgumentTypeError as error:
+        raise Refused(f"{error}.") from None
+    except (KeyError, ValueError):
+        kind = "true or false" if isinstance(default, bool) else "a number"
+        raise Refused(f"{name} is {kind}; given was {text!r}.") from None
+
+
+def _held(text: str) -> str | None:
+    if text not in HELD:
+        raise Refused(f"held is {' or '.join(HELD)}; given was {text!r}.")
+    return "all" if text == "all" else None
+
+
+# A description --------------------------------------------------------------------------------------------------------
+
+
+def description(here: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
+    """What a view shows, as the description of a figure."""
+    if layout == "curves":
+        return Spec(layout=layout, **look)
+    if not {"layer", "head"} & view.keys():
+        view = {**view, **opening.view(here.picture.sample_name, here.wish)}
+    usual = here.wish.detail == 1 and here.wish.model != models.REAL  # what the command takes if no size is named
+    head = view.get("head", "0")
+    return Spec(
+        image=here.picture.name,
+        layout=layout,
+        model=here.wish.model,
+        size=None if usual else traces.size(here.picture, here.wish),
+        layer=int(view["layer"]) if "layer" in view else None,
+        head=head if head in POOLED else int(head),
+        query=command_line.read_query(view.get("query")),
+        scale=view.get("scale", "on"),
+        whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
+        what=view.get("what", "weight"),
+        direction=view.get("direction", "row"),
+        kernel=int(view.get("k", 3)),
+        depth=view.get("depth", "follow"),
+        draw=view.get("draw", "heat"),
+        colours="own" if layout == "compare" else view.get("colours", "shared"),  # as on the screen: each its own
+        ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
+        log=view.get("log") == "true",
+        smooth=view.get("smooth") == "true",
+        **(_beside(here) if layout == "compare" and here.other is not None else {}),
+        **look,
+    )
+
+
+def _beside(here: Shown) -> dict[str, str | None]:
+    picture, wish = here.other
+    return {
+        "other_image": None if picture.id == here.picture.id else picture.name,
+        "other_model": None if wish.model == here.wish.model else wish.model,
+    }
+
+
+# And back -------------------------------------------------------------------------------------------------------------
+
+
+def place_of(here: Shown, beside: bool) -> dict[str, str]:
+    words = {"sample" if here.picture.sample else "mine": _name(here.picture), "model": here.wish.model}
+    if here.wish.detail > 1:
+        words["detail"] = str(here.wish.detail)
+    if beside and here.other is not None:
+        picture, wish = here.other
+        same = picture.id == here.picture.id
+        said = f"model:{wish.model}" if same else f"{'sample' if picture.sample else 'mine'}:{_name(picture)}"
+        words["with"] = said
+    return words
+
+
+def _name(picture: Picture) -> str:
+    return picture.name if picture.sample else picture.id
+
+
+def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
+    """The words from which `read` makes this figure: what differs from the defaults and has a use in it."""
+    words = {} if spec.layout == "curves" else place_of(here, spec.layout == "compare")
+    left_out = {} if kind == "html" else unused(spec)
+    for choice in DRAWN:
+        value = getattr(spec, choice.field)
+        if choice.field in left_out or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
+            continue
+        words[choice.key] = _value(choice.key, value)
+    for name in LOOKS:
+        if name not in left_out and (value := getattr(spec, name)) != DEFAULTS[name]:
+            words[name] = f"{value:.6g}in" if name == "width" else as_in_address(value)
+    if kind == "html":
+        words |= dict(parse_qsl(spec.view)) | ({"held": "all"} if spec.layers == "all" else {})
+    return words
+
+
+def _value(key: str, value: object) -> str:
+    if key == "pass":
+        return "whole"
+    if key == "query":
+        return query_words(value)
+    if key == "ceiling":
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return as_in_address(value)

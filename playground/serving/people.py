@@ -1,0 +1,110 @@
+"""What the server keeps for one person: their pictures, and what was computed from them.
+
+A person is a key: a random secret that their browser makes, keeps and sends in one header. It stands in no address and
+in no log. What belongs to a person is forgotten ten minutes after the last request with their key, or when they say so.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import OrderedDict
+
+from starlette.requests import Request
+
+from playground.serving import habits, lesson_results, traces
+from playground.serving.pictures import Picture
+
+HEADER = "x-playground-key"
+KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+FORGOTTEN_AFTER = 600.0  # seconds
+MOST_PICTURES = 3  # of one person; their browser keeps more and sends them again
+MOST_PEOPLE = 2000  # with pictures of their own; who asked longest ago goes first
+
+_people: OrderedDict[str, Person] = OrderedDict()  # by key; who asked last is the last
+_lock = threading.Lock()
+
+
+class Person:
+    def __init__(self, key: str):
+        self.key = key
+        self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
+        self.traces = traces.own_cache()
+        self.worked = lesson_results.own_cache()  # what lessons work out about these pictures
+        self.names = habits.kept_names()  # of what heads do on them
+        self.asked = time.monotonic()
+
+    def take(self, picture: Picture) -> None:
+        self.pictures.pop(picture.id, None)
+        self.pictures[picture.id] = picture
+        while len(self.pictures) > MOST_PICTURES:
+            self.drop(next(iter(self.pictures)))
+
+    def drop(self, picture_id: str) -> bool:
+        """Forgets one picture, and all that was computed from it."""
+        found = self.pictures.pop(picture_id, None)
+        for cache in (self.traces, self.worked, self.names):
+            cache.drop_where(lambda key: key[0] == picture_id)
+        return found is not None
+
+    def drop_all(self) -> None:
+        """A page that a browser has left open still holds this person: it must not hold their pictures."""
+        for picture_id in list(self.pictures):
+            self.drop(picture_id)
+
+
+def key_of(request: Request) -> str | None:
+    key = request.headers.get(HEADER, "")
+    return key if KEY.fullmatch(key) else None
+
+
+def of(request: Request) -> Person | None:
+    """None for who sends no key, and for whom nothing is kept."""
+    key = key_of(request)
+    return known(key) if key else None
+
+
+def known(key: str) -> Person | None:
+    """Counts as a request of theirs."""
+    with _lock:
+        person = _people.get(key)
+        if person is None:
+            return None
+        if _is_gone(person):
+            _forget(key)
+            return None
+        person.asked = time.monotonic()
+        _people.move_to_end(key)
+        return person
+
+
+def enter(key: str) -> Person:
+    person = known(key)
+    if person is None:
+        with _lock:
+            person = _people.setdefault(key, Person(key))
+            while len(_people) > MOST_PEOPLE:
+                _forget(next(iter(_people)))
+    return person
+
+
+def forget(key: str) -> None:
+    with _lock:
+        _forget(key)
+
+
+def forget_the_gone() -> None:
+    """Called now and then."""
+    with _lock:
+        for key in [key for key, person in _people.items() if _is_gone(person)]:
+            _forget(key)
+
+
+def _is_gone(person: Person) -> bool:
+    return time.monotonic() - person.asked > FORGOTTEN_AFTER
+
+
+def _forget(key: str) -> None:
+    if person := _people.pop(key, None):
+        person.drop_all()

@@ -1,0 +1,56 @@
+"""All addresses of the server beside Streamlit's own, which has the pages."""
+
+from starlette.routing import Route
+
+from playground.serving import (
+    exports,
+    figure_words,
+    routes_figures,
+    routes_health,
+    routes_models,
+    routes_pictures,
+    routes_samples,
+    routes_traces,
+    scripts,
+)
+
+ROUTES: list[Route] = [
+    *scripts.ROUTES,
+    *routes_samples.ROUTES,
+    *routes_traces.ROUTES,
+    *routes_pictures.ROUTES,
+    *routes_models.ROUTES,
+    *routes_figures.ROUTES,
+    *routes_health.ROUTES,
+]
+
+LOOK = ("sample", "mine", "model", "detail", "scale", "first")  # which picture, in which model: chosen.py reads them
+SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
+FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
+WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each address; another word means nothing
+    "GET /api/app/{digest}/{entry:path}": ("styles",),
+    "GET /api/samples/{edition}": (),
+    "GET /api/samples/{name}/{digest}.jpg": (),
+    "GET /api/trace": LOOK,
+    "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer"),
+    "GET /api/trace/{digest}/features": (*LOOK, "layer"),
+    "GET /api/trace/{digest}/flows": (*LOOK, "query"),
+    "GET /api/trace/{digest}/names": (*LOOK, "layer"),
+    "GET /api/trace/{digest}/verdict": LOOK,
+    "POST /api/pictures": (),
+    "DELETE /api/pictures": (),
+    "GET /api/pictures/{id}.jpg": (),
+    "DELETE /api/pictures/{id}": (),
+    "POST /api/labelled": ("number",),
+    "GET /api/models": ("search",),
+    "GET /api/preview": LOOK,
+    "POST /api/fetching": ("model",),
+    "GET /api/fetching": ("model",),
+    "DELETE /api/fetching": ("model",),
+    "GET /figure.{kind}": FIGURE,
+    "POST /figure.{kind}": FIGURE,
+    "GET /api/exports": (*SHOWN, *exports.CHOICES),
+    "GET /api/exports/size": (*SHOWN, *exports.CHOICES),
+    "GET /healthz": (),
+    "GET /readyz": (),
+}

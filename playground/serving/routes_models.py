@@ -1,0 +1,114 @@
+"""The models over HTTP: which there are, what each makes of a picture, and fetching one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.errors import PlaygroundError
+from playground.models.names import plain_name
+from playground.serving import chosen, models, people, pictures, settings, waiters
+from playground.serving.answering import Refused, answer, changes
+from playground.serving.fetching import Fetching
+from playground.serving.preview import preview
+from playground.serving.routes_pictures import PRIVATE
+
+LONGEST_SEARCH = 80  # letters
+SAMPLE = "public, max-age=3600"  # how long a browser keeps a small picture, which the next version may draw otherwise
+
+
+async def offered(request: Request) -> Response:
+    """The models as cards: those that are offered, or those of timm that a search finds."""
+    text = request.query_params.get("search", "").strip()
+
+    def work() -> Response:
+        is_open = settings.now().open
+        if text and not is_open:
+            raise Refused("This server offers the models of its list and no others.", 403)
+        if len(text) > LONGEST_SEARCH:
+            raise PlaygroundError(f"No model is found by {len(text):,} letters: search for a part of its name.")
+        cards = models.search(text) if text else models.cards()
+        told = [{**asdict(card), "quick": card.quick} for card in cards]
+        return JSONResponse({"open": is_open, "cards": told}, headers=PRIVATE)
+
+    return await answer(request, work)
+
+
+async def looked_through(request: Request) -> Response:
+    """The picture under one row's heat in this model, as a small JPEG. Nothing is fetched for it."""
+    person = people.of(request)
+
+    def work() -> Response:
+        picture, wish = chosen.read(request.query_params, person)
+        image = pictures.as_jpeg(preview(picture, wish.model, person and person.traces))
+        headers = {"Cache-Control": SAMPLE} if picture.sample else PRIVATE
+        return Response(image, media_type="image/jpeg", headers=headers)
+
+    return await answer(request, work)
+
+
+@changes
+async def begin(request: Request) -> Response:
+    name = _name(request)
+
+    def work() -> Response:
+        models.check_name(name)
+        if models.is_here(name):
+            return _arrived()
+        if not models.may_fetch(name):
+            raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
+        return _told(waiters.begin(people.key_of(request), name))
+
+    return await answer(request, work)
+
+
+async def ask(request: Request) -> Response:
+    name = _name(request)
+
+    def work() -> Response:
+        if (coming := waiters.asks(people.key_of(request), name)) is None:
+            raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
+        return _told(coming)
+
+    return await answer(request, work)
+
+
+@changes
+async def leave(request: Request) -> Response:
+    name = _name(request)
+
+    def work() -> Response:
+        waiters.leave(people.key_of(request), name)
+        return Response(status_code=204)
+
+    return await answer(request, work)
+
+
+def _name(request: Request) -> str:
+    return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # one more is refused by check_name
+
+
+def _told(coming: Fetching) -> Response:
+    return _progress(coming.bytes, coming.total, coming.arrived, coming.over, coming.trouble)
+
+
+def _arrived() -> Response:
+    return _progress(0, 0, True, True, None)
+
+
+def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | None) -> Response:
+    """`arrived`: all bytes have come, and it is being loaded; `over`: it can be shown, or `trouble` says why not."""
+    told = {"bytes": count, "total": total, "arrived": arrived, "over": over, "trouble": trouble}
+    return JSONResponse(told, headers=PRIVATE)
+
+
+ROUTES = [
+    Route("/api/models", offered, methods=["GET"]),
+    Route("/api/preview", looked_through, methods=["GET"]),
+    Route("/api/fetching", begin, methods=["POST"]),
+    Route("/api/fetching", ask, methods=["GET"]),
+    Route("/api/fetching", leave, methods=["DELETE"]),
+]

@@ -1,0 +1,101 @@
+"""The sample pictures: what the strip shows of them, and their files. Every cache may keep them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from hashlib import sha256
+
+from PIL import Image
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from playground.models.names import plain_name
+from playground.samples import Sample, samples
+from playground.serving import chosen, models, opening, pictures
+from playground.serving.answering import Refused, answer
+from playground.serving.digests import sample_digest
+from playground.version import __version__
+
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def address() -> str:
+    return f"api/samples/{edition(samples(), models.has_real())}"
+
+
+@cache
+def edition(there: tuple[Sample, ...], real: bool) -> str:
+    """The digest of all that the list is made of: what is on this machine, and how it opens."""
+    made_of = (*((sample.name, sample_digest(sample.name)) for sample in there), real, __version__)
+    return sha256(repr(made_of).encode()).hexdigest()[:16]
+
+
+async def everything(request: Request) -> Response:
+    def work() -> Response:
+        there, real = samples(), models.has_real()
+        if request.path_params["edition"] != edition(there, real):
+            raise Refused("This page is older than the server: reload it.", 410)
+        return Response(listed(there, real), media_type="application/json", headers=FOREVER)
+
+    return await answer(request, work)
+
+
+@cache
+def listed(there: tuple[Sample, ...], real: bool) -> bytes:
+    found = {
+        "samples": [look(sample) for sample in there],
+        "own": {"model": models.REAL if real else models.default(), "detail": 1},
+        "ours": list(models.OURS),
+        "real": {
+            "model": models.REAL, "title": plain_name(models.REAL), "here": real,
+            "may_fetch": models.may_fetch(models.REAL), "megabytes": models.megabytes(models.REAL),
+        },
+    }  # fmt: skip
+    return json.dumps(found, ensure_ascii=False).encode()
+
+
+def look(sample: Sample) -> dict:
+    """What the browser needs to know of a sample before it is chosen."""
+    wish = opening.wish(sample.name)
+    view = {key: int(word) for key, word in opening.view(sample.name, wish).items()}
+    image = Image.open(sample.path)
+    image.draft("RGB", (pictures.THUMB * 2, pictures.THUMB * 2))
+    return {
+        "name": sample.name,
+        "title": sample.title,
+        "hint": sample.hint,
+        "kind": sample.kind,
+        "credit": credit(sample),
+        "start": list(sample.start),
+        "thumb": pictures.thumbnail(image),
+        "picture": picture_address(sample.name),
+        "opens": {"model": wish.model, "detail": wish.detail} | view,
+    }
+
+
+def credit(sample: Sample) -> str:
+    """Who took a photograph, and what may be done with it; nothing for our own drawings."""
+    return f"{sample.author} · {sample.licence}" if sample.kind == "photograph" else ""
+
+
+def picture_address(name: str) -> str:
+    return f"api/samples/{name}/{sample_digest(name)}.jpg"
+
+
+async def picture(request: Request) -> Response:
+    def work() -> Response:
+        name = request.path_params["name"]
+        found, _ = chosen.read({"sample": name}, None)
+        if request.path_params["digest"] != sample_digest(name):
+            raise Refused("This page is older than the server: reload it.", 410)
+        return Response(found.jpeg, media_type="image/jpeg", headers=FOREVER)
+
+    return await answer(request, work)
+
+
+ROUTES = [
+    Route("/api/samples/{edition}", everything),
+    Route("/api/samples/{name}/{digest}.jpg", picture),
+]

@@ -1,0 +1,178 @@
+"""A trace as a resource: what it is, its layers, features, flows, the names of its heads, what another scale changes.
+
+A sample's trace lies under an address with the digest of all that it is made of, and every cache may keep it. A trace
+of somebody's own picture is for who has the key.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.models.names import plain_name
+from playground.pack import pack
+from playground.samples import named
+from playground.serving import chosen, habits, models, opening, people, queue, traces
+from playground.serving.answering import Refused, answer
+from playground.serving.cache import Cache
+from playground.serving.people import Person
+from playground.serving.pictures import Picture
+from playground.serving.routes_pictures import PRIVATE
+from playground.serving.routes_samples import FOREVER, credit, picture_address
+from playground.serving.traces import Wish
+
+MOST_LAYERS = 64  # of one answer
+MOST_HEADS = 64
+MOST_FLOWS = 1400  # tokens whose rollouts go to the browser all at once; lens/features.js knows the same number
+HALF = 65504  # the largest number of sixteen bits
+BINARY = "application/octet-stream"
+
+
+async def describe(request: Request) -> Response:
+    person = people.of(request)
+
+    def work() -> Response:
+        picture, wish = chosen.read(request.query_params, person)
+        return JSONResponse(described(picture, wish, person), headers={"Cache-Control": "no-store"})
+
+    return await answer(request, work)
+
+
+def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
+    """What the browser needs to know before the first numbers come."""
+    if picture.sample:
+        sample = named(picture.name)
+        shown = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
+        shown |= {"title": picture.name, "sample": picture.name}
+    else:
+        shown = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
+    coarse = traces.first_look(picture, wish, own(person))
+    grids = [
+        {"detail": detail, "grid": list(traces.grid(picture, replace(wish, detail=detail, first=False)))}
+        for detail in models.details(wish.model)
+    ]
+    digest = chosen.digest(picture, wish)
+    return {
+        "id": f"{picture.id}-{digest}",
+        "digest": digest,
+        "model": wish.model,
+        "title": plain_name(wish.model),
+        "detail": wish.detail,
+        "scale": wish.scale,
+        "grid": list(traces.grid(picture, wish)),
+        "grids": grids,
+        "first": coarse is not None,  # a coarse first look is worth its while
+        "suits": wish.model == opening.wish(picture.sample_name).model,
+        "opens": {key: int(word) for key, word in opening.view(picture.sample_name, wish).items()},
+        "picture": {"id": picture.id, **shown},
+        "private": not picture.sample,
+    }
+
+
+def own(person: Person | None) -> Cache | None:
+    return person and person.traces
+
+
+async def _part(request: Request, make) -> Response:
+    """What `make(picture, wish, person)` gives; every cache may keep it where it is everybody's."""
+    person = people.of(request)
+
+    def work() -> Response:
+        picture, wish = chosen.read(request.query_params, person)
+        chosen.check_digest(request.path_params["digest"], picture, wish)
+        response = make(picture, wish, person)
+        response.headers.update(FOREVER if picture.sample else PRIVATE)
+        return response
+
+    return await answer(request, work)
+
+
+async def layers(request: Request) -> Response:
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        wanted = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
+        heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
+        if not picture.sample and "finer" in words:  # a first look is on the screen: this may come behind others
+            traces.trace(picture, wish, own(person), finer=True)
+        return Response(traces.layers(picture, wish, own(person), wanted, heads), media_type=BINARY)
+
+    return await _part(request, make)
+
+
+async def features(request: Request) -> Response:
+    """Every token's vector after a layer, in sixteen bits."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        layer = chosen.number(request.query_params, "layer", seen.layers)
+        with queue.turn():
+            return _matrix(seen.features(layer).numpy())
+
+    return await _part(request, make)
+
+
+async def flows(request: Request) -> Response:
+    """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen, query = traces.trace(picture, wish, own(person)), request.query_params.get("query")
+        if query is None and seen.tokens > MOST_FLOWS:
+            raise Refused(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
+        with queue.turns() as give_way:
+            if query is None:
+                return _matrix(seen.rollout(give_way=give_way).numpy())
+            return _matrix(seen.rollout(_place(query), give_way).numpy()[None])
+
+    return await _part(request, make)
+
+
+def _place(query: str) -> tuple[int, int] | str:
+    if patch := re.fullmatch(r"([0-9]{1,4}),([0-9]{1,4})", query):
+        return int(patch[1]), int(patch[2])
+    if re.fullmatch(r"[a-z0-9]{1,8}", query):  # the trace knows whether it has such a token
+        return query
+    raise Refused(f"A patch is row,column, such as 7,5, or the name of a prefix token; asked was {query[:20]!r}.")
+
+
+def _matrix(values: np.ndarray) -> Response:
+    return Response(pack({}, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)}), media_type=BINARY)
+
+
+async def names(request: Request) -> Response:
+    """What each head of a layer does on average over the picture."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        layer = chosen.number(request.query_params, "layer", seen.layers)
+        kept = habits.of_samples() if picture.sample else person.names
+        return JSONResponse({"heads": kept.get((picture.id, wish, layer), lambda: habits.measure(seen, layer))})
+
+    return await _part(request, make)
+
+
+async def verdict(request: Request) -> Response:
+    """The labels that a whole pass with another scale changes: before and after."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis.scale import changed
+
+        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None), wish))
+        return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
+
+    return await _part(request, make)
+
+
+ROUTES = [
+    Route("/api/trace", describe),
+    Route("/api/trace/{digest}/layers", layers),
+    Route("/api/trace/{digest}/features", features),
+    Route("/api/trace/{digest}/flows", flows),
+    Route("/api/trace/{digest}/names", names),
+    Route("/api/trace/{digest}/verdict", verdict),
+]

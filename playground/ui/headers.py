@@ -1,0 +1,51 @@
+"""Headers of every answer of the server, and what is nobody's business."""
+
+from __future__ import annotations
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from playground.serving import settings
+
+# Nothing is loaded from, sent to, or framed by another host; deploy/README.md says what each word is for.
+POLICY = (
+    "default-src 'none'; "
+    "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+# How much the server does, and parts of Streamlit that no page of ours uses
+NOBODYS_BUSINESS = (
+    "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
+    "/oauth2callback",
+)  # fmt: skip
+
+
+def headers() -> dict[str, str]:
+    return {
+        "Content-Security-Policy": " ".join((POLICY, *settings.now().framed_by)),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+    }
+
+
+class Headers:
+    """ASGI middleware: the first that a request meets."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+        self.headers = headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
+        app = PlainTextResponse("Not found", status_code=404) if closed else self.app
+        return await app(scope, receive, with_headers)

@@ -1,0 +1,51 @@
+"""The filter without a network, against loops written by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from playground.analysis.colour_nearness import SETTINGS, differences, mean_colours, weights
+
+IMAGE = np.random.default_rng(0).integers(0, 256, (6, 8, 3), np.uint8)  # 3 × 4 patches of 2 × 2 pixels
+GRID = (3, 4)
+
+
+def by_hand(a: float, b: float) -> np.ndarray:
+    colours, places = [], []
+    for row in range(3):
+        for column in range(4):
+            pixels = [IMAGE[2 * row + y, 2 * column + x] / 255 for y in range(2) for x in range(2)]
+            colours.append(sum(pixels) / 4)
+            places.append((row / 4, column / 4))
+    found = np.zeros((12, 12))
+    for i in range(12):
+        for j in range(12):
+            if i != j:
+                colour = sum((colours[i][c] - colours[j][c]) ** 2 for c in range(3))
+                place = sum((places[i][c] - places[j][c]) ** 2 for c in range(2))
+                found[i, j] = math.exp(-colour / (2 * a * a) - place / (2 * b * b))
+        found[i] /= sum(found[i])
+    return found
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.4), (0.12, math.inf), (math.inf, 0.27), (math.inf, math.inf)])
+def test_the_filter_is_the_one_written_by_hand(a, b):
+    found = weights(*differences(mean_colours(IMAGE, GRID)), a, b)
+    np.testing.assert_allclose(found, by_hand(a, b), atol=1e-5)
+
+
+def test_some_patches_ask_as_they_do_among_all():
+    colours, asked = mean_colours(IMAGE, GRID), np.array([7, 0])
+    every = weights(*differences(colours), 0.2, 0.3)
+    np.testing.assert_allclose(weights(*differences(colours, asked), 0.2, 0.3), every[asked], atol=1e-6)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_no_setting_fails_where_all_weights_vanish(setting):
+    """Black and white alone: with narrow widths every other patch is out of reach."""
+    image = np.zeros((8, 8, 3), np.uint8)
+    image[:2, :2] = 255
+    found = weights(*differences(mean_colours(image, (4, 4))), *setting)
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
+    assert not found.diagonal().any()

@@ -1,0 +1,115 @@
+"""Export's sheet in a browser: what it offers, draws and saves, on the microscope and on lessons, also of one's own
+picture."""
+
+import io
+import json
+import re
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from browser.own_picture import assert_shows, hand_over, picture
+from browser.truth import assert_close, seen
+from browser.visitor import PATIENCE
+
+VIEW = {"model": "bundled", "sample": "flock", "layer": "2", "head": "1", "query": "3,4", "locked": "true"}
+BEGINNINGS = {
+    "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "in motion": b"RIFF",
+    "numbers": b"PK",
+}  # fmt: skip
+
+
+def drawn(sheet):
+    """The sheet, once it shows what is chosen in it."""
+    sheet.locator(".export-preview img").wait_for()
+    sheet.locator(".exporting:not([aria-busy])").wait_for()
+    return sheet
+
+
+def save(visitor, sheet) -> tuple[str, bytes]:
+    with visitor.page.expect_download(timeout=PATIENCE) as coming:
+        sheet.get_by_role("button", name="Download").click()
+    return coming.value.suggested_filename, coming.value.path().read_bytes()
+
+
+def line(sheet, heading: str) -> str:
+    return sheet.locator(".export-copy").filter(has_text=heading).locator("code").inner_text()
+
+
+def choose(sheet, kind: str):
+    sheet.get_by_role("radio", name=kind, exact=True).check(force=True)  # its label lies over it
+    return drawn(sheet)
+
+
+def row_in(data: bytes) -> np.ndarray:
+    """Of numbers that were saved."""
+    held = np.load(io.BytesIO(data))
+    return held["values"][0]
+
+
+def test_every_kind_of_file_is_drawn_and_saved(visit):
+    visitor = visit(VIEW)
+    sheet = drawn(visitor.unfold("export"))
+    for kind, beginning in BEGINNINGS.items():
+        choose(sheet, kind)
+        name, data = save(visitor, sheet)
+        assert data[:20].lower().startswith(beginning.lower()), (kind, name, data[:20])
+    assert sheet.locator(".export-status").filter(has_text="is downloaded").count() == 1
+
+
+def test_the_numbers_are_those_of_the_row_and_the_command_names_it(visit):
+    visitor = visit(VIEW)
+    sheet = choose(drawn(visitor.unfold("export")), "numbers")
+    name, data = save(visitor, sheet)
+    assert_close(row_in(data), seen("flock").row(2, 1, (3, 4)))
+    command = line(sheet, "The command")
+    for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
+        assert words in command, command
+    link = line(sheet, "The link")
+    shown = visit(urlsplit(link).query).until("r => r.locked")
+    assert (shown["picture"], shown["layer"], shown["head"], shown["query"]) == ("flock", 2, 1, "3,4")
+
+
+def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(visit):
+    visitor = visit(VIEW)
+    address = line(drawn(visitor.unfold("export")), "The address of this figure")
+    image = Image.open(io.BytesIO(visitor.page.request.get(address).body()))
+    assert image.width > 300
+
+
+@pytest.mark.parametrize(("page", "layout"), [("scale", "curves"), ("heads", "atlas")])
+def test_a_lesson_exports_its_own_figure(visit, page, layout):
+    visitor = visit("model=bundled&sample=flock")
+    visitor.page.goto(f"{visitor.url}/{page}?model=bundled&sample=flock")
+    visitor.page.locator(".toolbar .opener.export").wait_for()
+    visitor.rest()
+    sheet = drawn(visitor.unfold("export"))
+    assert layout in line(sheet, "The command")
+    name, data = save(visitor, sheet)
+    assert data.startswith(b"\x89PNG"), name
+    assert sheet.get_by_role("radio", name="interactive").count() == 0
+
+
+def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_address(visit):
+    visitor, asked = visit(), []
+    hand_over(visitor, "drop", picture(320, 240))
+    shown = assert_shows(visitor, picture(320, 240), "dropped.jpg")
+    visitor.page.on("request", lambda request: asked.append((request.method, urlsplit(request.url))))
+    sheet = choose(drawn(visitor.unfold("export")), "numbers")
+    name, data = save(visitor, sheet)
+    assert "dropped" in name
+    assert row_in(data).shape == np.array(shown["row"]).shape
+    figures = {(method, url.path.startswith("/figure.")) for method, url in asked if "figure" in url.path}
+    assert figures == {("POST", True)}, asked
+    assert not sheet.locator(".export-copy").filter(has_text="The address of this figure").is_visible()
+    assert "X-Playground-Key" not in json.dumps([url.geturl() for _, url in asked])
+
+
+def test_what_can_t_be_drawn_is_said_in_the_sheet(visit):
+    visitor = visit(VIEW)
+    visitor.forgiven = re.compile("status of 400|ERR_FAILED")
+    visitor.page.route("**/figure.*", lambda route: route.fulfill(status=400, json={"says": "This is too large."}))
+    sheet = visitor.unfold("export")
+    sheet.locator(".export-status").filter(has_text="This is too large.").wait_for()

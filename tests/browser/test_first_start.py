@@ -1,0 +1,36 @@
+"""The first start of all: no cache, no network."""
+
+import pytest
+from waiting import until
+
+from browser.server import Server
+from browser.visitor import LOST, Visitor
+from playground.samples import SAMPLES
+
+PACKS = {"meadow-2", *(sample.name for sample in SAMPLES)}
+
+
+@pytest.fixture
+def bare(tmp_path):
+    server = Server(tmp_path, PLAYGROUND_BORROWED="").start()
+    yield server
+    server.stop()
+
+
+def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, arrive):
+    folder = bare.home / ".cache" / "huggingface" / "hub" / "attention-playground"
+
+    def ready() -> set[str]:
+        return {path.name.rpartition("-")[0] for path in folder.glob("*.pack")}
+
+    assert not ready()
+    visitor = arrive(Visitor, bare.wait().url)
+    visitor.page.goto(bare.url)  # the bare address
+    assert visitor.until()["grid"] == [28, 28]  # the meadow, in the layer that ships
+    last = SAMPLES[-1].name
+    visitor.open(f"sample={last}")
+    assert visitor.until()["grid"] == [14, 14]
+    until(lambda: ready() == PACKS, f"{PACKS - ready()} are not prepared; the server says\n{bare.tell()}")
+    assert "prepared meadow-2" in bare.log
+    visitor.check()
+    visitor.forgiven = LOST

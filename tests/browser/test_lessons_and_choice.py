@@ -1,0 +1,101 @@
+"""The lessons and what is chosen in the toolbar: samples, an own picture, the address, links from page to page."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from browser.own_picture import assert_shows, hand_over, picture
+from playground.lessons import teaching
+from playground.ui.pages import PAGES, after
+
+NEXT = after(PAGES["patches"]).name
+FLOCK = "model=bundled&sample=flock"
+
+
+def words(visitor) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(visitor.page.url).query))
+
+
+@pytest.fixture
+def read(visit):
+    """read("patches", "step=filters") gives somebody on that page, who came from the microscope."""
+
+    def open_(page: str, more: str = "", **options):
+        visitor = visit(FLOCK, **options)
+        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&{more}")
+        visitor.rest()
+        return visitor
+
+    return open_
+
+
+def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_settings(read):
+    visitor = read("patches", "step=filters&filter=14")
+    visitor.pick("portrait")
+    visitor.page.wait_for_url("**sample=portrait**")
+    assert words(visitor)["filter"] == "14"  # which also says the step
+    visitor.page.go_back()
+    visitor.page.wait_for_url("**sample=flock**")
+    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
+
+
+def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_page(visit):
+    visitor, data = visit(FLOCK), picture(320, 240)
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    mine = words(visitor)["mine"]
+    visitor.unfold("pages").get_by_role("link", name="Patches").click()
+    apart = visitor.page.locator(".drawing .apart")
+    apart.wait_for()
+    assert words(visitor)["mine"] == mine
+    visitor.page.reload()
+    apart.wait_for()
+    visitor.page.locator(f'.strip [data-sample="mine:{mine}"][aria-pressed="true"]').wait_for(state="attached")
+    visitor.page.go_back()
+    assert_shows(visitor, data, "dropped.jpg")
+    visitor.page.go_forward()
+    apart.wait_for()
+    visitor.page.get_by_test_id("stButtonGroup").get_by_text("5 · Without positions").click()
+    link = visitor.page.get_by_text("Next: ").last
+    link.wait_for()
+    visitor.rest()
+    link.click()
+    visitor.page.wait_for_url(f"**/{NEXT}**")
+    assert words(visitor)["mine"] == mine
+
+
+def test_the_last_step_leads_to_the_next_page_with_all_that_is_chosen(read):
+    visitor = read("patches", "step=shuffle")
+    visitor.page.get_by_role("link", name="Next: ").click()
+    visitor.page.wait_for_url(f"**/{NEXT}**")
+    assert {"sample": "flock", "model": "bundled"}.items() <= words(visitor).items()
+
+
+@pytest.mark.parametrize("page", ["", "patches"])
+def test_a_class_link_hides_the_toolbar_and_the_ways_to_other_pages(visit, page):
+    visitor = visit(f"{FLOCK}&class=yes")
+    if page:
+        visitor.page.goto(f"{visitor.url}/{page}?{FLOCK}&class=yes")
+        visitor.page.locator(".drawing .apart").wait_for()
+    visitor.rest()
+    assert not visitor.page.locator(".toolbar .opener.pages").is_visible()
+    assert not visitor.page.locator(".strip").is_visible()
+    assert visitor.page.get_by_role("link", name="Next: ").count() == 0
+    assert words(visitor)["class"] == "yes"
+
+
+def test_the_links_of_teach_open_their_scenes(visit):
+    visitor = visit(FLOCK)
+    visitor.page.goto(f"{visitor.url}/teach")
+    table = visitor.page.locator("table").first
+    table.wait_for()
+    links = [link.get_attribute("href") for link in table.get_by_role("link").all()]
+    scenes = teaching.PLANS[45]
+    assert len(links) == len(scenes)
+    for link in links:
+        visitor.page.goto(f"{visitor.url}/{link.lstrip('./')}")
+        visitor.page.locator(".toolbar .opener.pages").wait_for()
+        visitor.rest()
+        assert visitor.page.get_by_test_id("stException").count() == 0
+        said = dict(parse_qsl(urlsplit(link).query))
+        assert said.items() <= words(visitor).items(), link

@@ -1,0 +1,215 @@
+"""Toolbar, strip, address and stage show one choice: they agree after every way to choose."""
+
+import json
+import time
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from waiting import PATIENCE
+
+import playground
+from browser.own_picture import hand_over, picture
+from browser.truth import model
+from playground.models.names import plain_name
+from playground.pictures.images import fit
+
+SHORT = {"sample": "meadow", "model": "bundled"}
+WORDS = ("sample", "mine", "model", "detail", "with")  # of an address: what is looked at
+
+
+def chosen(visitor) -> dict:
+    """What each part of the page says of the choice."""
+    page = visitor.page
+    address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in WORDS}
+    stage = page.evaluate("window.theLens?.()?.read() ?? null")
+    grid = page.locator(".toolbar > .rest select").evaluate("e => e.selectedOptions[0]?.textContent ?? ''")
+    return {
+        "address": address,
+        "strip": page.locator('.strip [aria-pressed="true"]').evaluate_all("all => all.map(one => one.dataset.sample)"),
+        "model": visitor.opener("model").locator(".label").inner_text(),
+        "grid": grid,
+        "compared": "on" in (visitor.opener("compare").get_attribute("class") or "").split(),
+        "stage": stage and [stage["picture"], stage["model"], " × ".join(map(str, stage["grid"]))],
+    }  # fmt: skip
+
+
+def expected(grid: tuple[int, int], words: dict) -> dict:
+    """What they are to say where this stands in the address."""
+    shown = " × ".join(map(str, grid))
+    return {
+        "address": words,
+        "strip": [f"mine:{words['mine']}" if "mine" in words else words["sample"]],
+        "model": plain_name(words["model"]),
+        "grid": shown,
+        "compared": "with" in words,
+        "stage": [words.get("mine") or words["sample"], words["model"], shown],
+    }
+
+
+def agree(visitor, wanted: dict) -> None:
+    """Waits until all say it, and prints what they say if they never do."""
+    end = time.monotonic() + PATIENCE
+    while (said := chosen(visitor)) != wanted:
+        assert time.monotonic() < end, f"{json.dumps(said, indent=1)}\ninstead of\n{json.dumps(wanted, indent=1)}"
+        visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def go_to(visitor, page: str) -> None:
+    """By the toolbar's menu."""
+    visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
+
+
+def own(visitor, data: bytes, name: str) -> str:
+    """Drops it; gives its id, which the address says."""
+    hand_over(visitor, "drop", data, title=name)
+    visitor.page.wait_for_url("**mine=**")
+    return dict(parse_qsl(urlsplit(visitor.page.url).query))["mine"]
+
+
+def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_again(visit):
+    visitor = visit(SHORT)
+    page, steps = visitor.page, []
+
+    def step(grid: tuple[int, int], **words: str) -> None:
+        steps.append(expected(grid, words))
+        agree(visitor, steps[-1])
+
+    step((14, 14), **SHORT)
+    visitor.pick("flock")
+    step((14, 14), sample="flock", model="bundled")
+    page.locator(".toolbar > .rest select").select_option("2")
+    step((28, 28), sample="flock", model="bundled", detail="2")
+    data = picture(320, 240)
+    c = model().config
+    rows, columns = (
+        side // c.patch_size
+        for side in fit(playground.open_image(data).size, c.patch_size, tuple(2 * side for side in c.image_size))
+    )
+    mine = own(visitor, data, "mine.jpg")
+    step((rows, columns), mine=mine, model="bundled", detail="2")
+    page.locator(".toolbar > .rest select").select_option("1")
+    coarse = (rows // 2, columns // 2)
+    step(coarse, mine=mine, model="bundled")
+    visitor.pick_model(plain_name("bundled-taught"))
+    step(coarse, mine=mine, model="bundled-taught")
+    visitor.unfold("compare").locator('[data-beside="portrait"]').click()
+    step(coarse, mine=mine, model="bundled-taught", **{"with": "sample:portrait"})
+    visitor.pick("portrait")  # the two change places
+    step((14, 14), sample="portrait", model="bundled-taught", **{"with": f"mine:{mine}"})
+    visitor.unfold("compare").get_by_role("button", name="end the comparison").click()
+    step((14, 14), sample="portrait", model="bundled-taught")
+    for before in reversed(steps[:-1]):
+        page.go_back()
+        agree(visitor, before)
+    for after in steps[1:]:
+        page.go_forward()
+        agree(visitor, after)
+    page.reload()
+    agree(visitor, steps[-1])
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"),
+    [
+        ((28, 28), {"model": "bundled", "sample": "flock", "detail": "2"}),
+        ((14, 14), {"model": "bundled-taught", "sample": "portrait", "with": "sample:meadow"}),
+        ((14, 14), {"model": "bundled", "sample": "still-life", "with": "model:bundled-taught"}),
+    ],
+)
+def test_all_agree_where_a_link_is_opened(visit, grid, words):
+    agree(visit(words), expected(grid, words))
+
+
+def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
+    visitor = visit(SHORT)
+    mine = own(visitor, picture(300, 300), "mine.jpg")
+    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled"}))
+    go_to(visitor, "Heads: what they do")
+    visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
+    on_lesson = expected((14, 14), {"mine": mine, "model": "bundled"}) | {"stage": None, "grid": ""}
+    agree(visitor, on_lesson)
+    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.pick_model(plain_name("bundled-taught"))
+    words = {"sample": "flock", "model": "bundled-taught"}
+    agree(visitor, expected((14, 14), words) | {"stage": None, "grid": ""})
+    visitor.rest()
+    go_to(visitor, "Microscope")
+    agree(visitor, expected((14, 14), words))
+    visitor.pick(f"mine:{mine}")
+    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled-taught"}))
+
+
+def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
+    visitor = visit(SHORT)
+    visitor.pick("portrait")
+    before = expected((14, 14), {"sample": "portrait", "model": "bundled"})
+    agree(visitor, before)
+    go_to(visitor, "Heads: what they do")
+    visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
+    visitor.rest()
+    visitor.page.go_back()
+    agree(visitor, before)
+    visitor.page.go_forward()
+    agree(visitor, before | {"stage": None, "grid": ""})
+
+
+def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
+    visitor = visit(SHORT)
+    visitor.pick_model(plain_name("bundled-taught"))
+    for sample in ("flock", "meadow", "portrait"):
+        visitor.pick(sample)
+        agree(visitor, expected((14, 14), {"sample": sample, "model": "bundled-taught"}))
+    mine = own(visitor, picture(200, 200), "mine.jpg")
+    agree(visitor, expected((14, 14), {"mine": mine, "model": "bundled-taught"}))
+    assert not visitor.page.locator(".advice").is_visible()  # the app chose nothing
+
+
+def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
+    one = visit(SHORT)
+    two = one.tab().open(SHORT)
+    one.pick("flock")
+    two.pick_model(plain_name("bundled-taught"))
+    agree(one, expected((14, 14), {"sample": "flock", "model": "bundled"}))
+    agree(two, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    mine = own(one, picture(240, 240), "mine.jpg")
+    agree(one, expected((14, 14), {"mine": mine, "model": "bundled"}))
+    agree(two, expected((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
+    two.page.goto(one.page.url)
+    agree(two, expected((14, 14), {"mine": mine, "model": "bundled"}))
+    assert one.brought == ["mine.jpg"], "it is the same browser with the same key"
+    for tab, words in ((one, {"mine": mine, "model": "bundled"}), (two, {"mine": mine, "model": "bundled"})):
+        tab.page.reload()
+        agree(tab, expected((14, 14), words))
+    two.page.close()
+
+
+OLD = {  # as they were made before the choice was the browser's, from the first ones on
+    "sample=flock": {"sample": "flock"},
+    "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
+    "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},
+    "model=bundled&sample=still-life&layer=5&head=1&query=3%2C9&locked=true&scale=off&direction=column": {
+        "model": "bundled",
+        "sample": "still-life",
+    },
+    "model=bundled&sample=meadow&with=sample%3Aflock&beside=compare": {"sample": "meadow", "with": "sample:flock"},
+    "model=bundled&sample=meadow&with=model%3Abundled-taught": {"sample": "meadow", "with": "model:bundled-taught"},
+    "model=ViT-S%2F16&sample=meadow": {"model": "ViT-S/16", "sample": "meadow"},
+}
+
+
+@pytest.mark.parametrize("address", OLD)
+def test_an_old_link_opens_what_it_named(visit, address):
+    visitor, given = visit(address), dict(parse_qsl(address))
+    said = chosen(visitor)
+    assert said["address"] == said["address"] | OLD[address]
+    shown = visitor.read()
+    assert (shown["picture"], shown["model"]) == (given["sample"], given.get("model", "bundled"))
+    for word in ("layer", "head"):
+        if word in given:
+            assert shown[word] == int(given[word])
+    if "query" in given:
+        assert (shown["query"], shown["locked"]) == (given["query"], True)
+    if "scale" in given:
+        assert (shown["scale"], shown["direction"]) == (1, "column")
+    for word in given:
+        assert f"{word}=" in visitor.page.url, "the address still says it"

@@ -1,0 +1,161 @@
+"""A visit over HTTP: what a reload brings again and what not, what is told to whom."""
+
+import json
+import re
+
+from browser.own_picture import assert_shows, hand_over, picture
+from browser.server import serving
+from browser.visitor import LOST, REFUSED, Visitor
+from playground.models.names import plain_name
+
+AGAIN_KB = 20  # a visit's second load brings at most so many kilobytes
+
+
+class Wire:
+    """The bytes that come over the network to a page, those of its WebSocket too; what a cache has counts nothing."""
+
+    def __init__(self, visitor):
+        self.came: dict[str, int] = {}
+        self._urls: dict[str, str] = {}
+        self._page = visitor.page
+        session = visitor.context.new_cdp_session(visitor.page)
+        session.on("Network.requestWillBeSent", lambda e: self._urls.__setitem__(e["requestId"], e["request"]["url"]))
+        session.on("Network.loadingFinished", self._loaded)
+        session.on("Network.webSocketFrameReceived", self._heard)
+        session.send("Network.enable")
+
+    def _loaded(self, event: dict) -> None:
+        url = self._urls.get(event["requestId"], "?")
+        self.came[url] = self.came.get(url, 0) + event["encodedDataLength"]
+
+    def _heard(self, event: dict) -> None:
+        heard = event["response"]
+        size = len(heard["payloadData"]) * 3 // 4 if heard["opcode"] == 2 else len(heard["payloadData"])
+        self.came["WebSocket"] = self.came.get("WebSocket", 0) + size
+
+    def heard(self, part: str, count: int) -> None:
+        """Waits until so many addresses with this in them have come."""
+        while sum(part in url for url in self.came) < count:
+            self._page.evaluate("() => new Promise(requestAnimationFrame)")
+        self.came.clear()
+
+    @property
+    def kilobytes(self) -> float:
+        return sum(self.came.values()) / 1000
+
+    def tell(self) -> str:
+        largest = sorted(self.came.items(), key=lambda one: -one[1])[:20]
+        return "\n".join([f"{self.kilobytes:.1f} KB", *(f"{size:8} {url}" for url, size in largest)])
+
+
+def all_is_here(visitor) -> None:
+    visitor.until("r => r.layersHeld.length === 6")
+    visitor.rest()
+
+
+def test_a_second_load_brings_nearly_nothing(arrive, server):
+    visitor = arrive(Visitor, server.url)
+    wire = Wire(visitor)
+    visitor.open("model=bundled&sample=flock")
+    all_is_here(visitor)
+    wire.heard("/names?", 6)
+    visitor.page.reload()
+    all_is_here(visitor)
+    print(wire.tell())
+    assert wire.kilobytes <= AGAIN_KB, wire.tell()
+
+
+def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
+    visitor = visit()
+    visitor.rest()
+    before = len(visitor.sent)
+    visitor.pick("flock")
+    visitor.layer(1)
+    visitor.head(2)
+    visitor.lock((3, 3))
+    visitor.part("switch").click()
+    visitor.until("r => r.scale === 1")
+    visitor.page.locator(".toolbar > .rest select").select_option("2")
+    visitor.until("r => r.grid[0] === 28")
+    visitor.pick_model(plain_name("bundled-taught"))
+    visitor.shows("flock", "bundled-taught")
+    visitor.unfold("compare").locator('[data-beside="portrait"]').click()
+    visitor.page.wait_for_url("**with=**")
+    hand_over(visitor, "drop", picture(200, 200))
+    visitor.page.wait_for_url("**mine=**")
+    visitor.until("r => /^[0-9a-f]{16}$/.test(r.picture)")
+    visitor.rest()
+    assert visitor.sent[before:] == []
+    visitor.page.go_back()
+    visitor.shows("flock")
+    visitor.rest()
+    assert sum(map(len, visitor.sent[before:])) < 1000, "Streamlit hears of a step back, and of nothing more"
+
+
+def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
+    visitor, data = visit(), picture(320, 240)
+    hand_over(visitor, "drop", data, title="mine.jpg")
+    assert_shows(visitor, data, "mine.jpg")
+    visitor.page.reload()
+    assert_shows(visitor, data, "mine.jpg")
+    assert visitor.brought == ["mine.jpg"]
+
+
+def test_after_a_restart_of_the_server_a_reload_brings_the_photograph_again_once(arrive):
+    data = picture(320, 240)
+    with serving() as server:
+        visitor = arrive(Visitor, server.url).open()
+        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
+        hand_over(visitor, "drop", data, title="mine.jpg")
+        assert_shows(visitor, data, "mine.jpg")
+        server.kill()
+        server.start().wait()
+        visitor.page.reload()
+        assert_shows(visitor, data, "mine.jpg")
+        assert visitor.brought == ["mine.jpg", "mine.jpg"]
+        visitor.rest()
+        visitor.check()
+
+
+def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photograph(arrive):
+    data = picture(320, 240)
+    with serving() as server:
+        visitor = arrive(Visitor, server.url).open()
+        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
+        hand_over(visitor, "drop", data, title="mine.jpg")
+        assert_shows(visitor, data, "mine.jpg")
+        mine = visitor.read()["picture"]
+        server.kill()
+        server.start().wait()
+        visitor.page.locator(".toolbar > .rest select").select_option("2")  # its trace is on no server
+        visitor.until("r => r.grid[0] > 20")
+        visitor.shows(f"mine:{mine}")
+        assert visitor.brought == ["mine.jpg", "mine.jpg"]
+        visitor.check()
+
+
+def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
+    visitor = arrive(Visitor, server.url).open(
+        "mine=0123456789abcdef", says="This browser does not have that photograph"
+    )
+    assert "mine=" not in visitor.page.url
+    assert visitor.brought == []
+
+
+def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
+    visitor = arrive(Visitor, server.url)
+    visitor.forgiven = REFUSED
+
+    def old(route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=json.loads(answer.text()) | {"digest": "0" * 16})
+
+    visitor.open()
+    visitor.page.route("**/api/trace?**", old)
+    visitor.page.locator('.strip [data-sample="portrait"]').click()
+    visitor.says("This page is older than the server")
+    offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
+    assert offers.count() == 1
+    visitor.page.unroute("**/api/trace?**")
+    offers.click()
+    visitor.shows("portrait")

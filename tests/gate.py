@@ -1,0 +1,59 @@
+"""pytest, with a second look at what fell: python tests/gate.py [pytest's arguments]
+
+Each test that fell is run once more, alone in a process. If it passes then, it depends on chance: a line FLAKED with
+its name is printed, with what it said both times, and the gate goes on. Whoever reads that mends it before anything
+else. If it falls again, the gate is red, as it is for everything else that pytest calls an error.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+MOST = 20  # tests; more than that do not fall by chance, and to run them one by one takes hours
+
+
+class Fallen:
+    """Hears of every test, in whichever process it ran. What each that fell has said, by its name."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            output = [report.longreprtext, *(f"--- {title}\n{text}" for title, text in report.sections)]
+            self.said[report.nodeid] = "\n".join([self.said.get(report.nodeid, ""), *output]).strip()
+
+
+def alone(name: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", name]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+
+
+def again(name: str, first: str) -> bool:
+    """Whether it passes now."""
+    second = alone(name)
+    verdict = "FELL TWICE" if second.returncode else "FLAKED"
+    print(f"{verdict} {name}", f"=== the first time\n{first}", f"=== alone\n{second.stdout}", sep="\n", flush=True)
+    return second.returncode == 0
+
+
+def main(arguments: list[str]) -> int:
+    sys.path[0] = os.getcwd()  # as with `python -m pytest`; the tests import the package from there
+    fallen = Fallen()
+    status = pytest.main(arguments, plugins=[fallen])
+    if status != pytest.ExitCode.TESTS_FAILED or not fallen.said:
+        return int(status)
+    if len(fallen.said) > MOST:
+        print(f"{len(fallen.said)} tests fell: too many for chance, none is run again.")
+        return int(status)
+    passed = {name: again(name, said) for name, said in fallen.said.items()}
+    print(*(f"{'FLAKED' if passes else 'FELL TWICE'} {name}" for name, passes in passed.items()), sep="\n")
+    return 0 if all(passed.values()) else int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,338 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { holdsAll } from "../../../playground/microscope/core/core.js";
+import { askForMissing, stopAsking } from "../../../playground/microscope/lens/asking.js";
+import { receive } from "../../../playground/microscope/lens/given.js";
+import { overlayNow, resolve } from "../../../playground/microscope/lens/shown.js";
+import { packOf } from "../packs.mjs";
+import { aLens, asked, aTrace, frame, open, pass } from "./alens.mjs";
+
+const SIX = { layers: 6 };
+const layer = (...held) => packOf({ ...SIX, held });
+const REST = 150;
+const AGAIN = 5000;
+
+test("the layer on view comes first, then its neighbours, then the film's; the names after all layers", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [2], some: [1] }, view: { layer: 2, head: 1 }, film: true });
+  frame(lens);
+  await pass();
+  const order = [];
+  for (let i = 0; i < 30; i++) {
+    for (const text of asked(source)) {
+      order.push(text);
+      const [kind, , number] = text.split(" ");
+      open(source, text).answer(kind === "layers" ? layer(Number(number)) : [["a name", "n", "#000"]]);
+    }
+    await pass(REST);
+  }
+  const layers = [2, 3, 1, 0, 4, 5].map((n) => `layers cat ${n}`);
+  assert.deepEqual(order, [...layers, ...[2, 1, 3, 0, 4, 5].map((n) => `names cat ${n}`)]);
+});
+
+test("without a film or a wall only the layer on view and its neighbours come", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [5] }, view: { layer: 5 } });
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 4"], "there is no layer above the last one");
+  open(source, "layers").answer(layer(4));
+  await pass(REST);
+  assert.deepEqual(asked(source), ["names cat 5"]);
+  lens.view = { ...lens.view, beside: "wall" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 3"], "the wall wants the nearest first");
+});
+
+test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0], some: [0] } });
+  frame(lens);
+  await pass(0);
+  assert.deepEqual(asked(source), ["layers cat 0"]);
+  open(source, "layers").answer(layer(0));
+  await pass(REST - 1);
+  assert.deepEqual(asked(source), []);
+  frame(lens); // a choice puts it off
+  await pass(REST - 1);
+  assert.deepEqual(asked(source), []);
+  frame(lens, true); // a move of the cursor does not
+  await pass(1);
+  assert.deepEqual(asked(source), ["layers cat 1"]);
+});
+
+test("one question of a kind at a time: a new one ends the former, and its late answer is not taken", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 2 } });
+  frame(lens);
+  await pass(REST);
+  frame(lens);
+  frame(lens, true);
+  await pass(AGAIN);
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 2"], "nothing is asked twice while it is open, however long");
+  const former = open(source, "layers");
+  lens.view = { ...lens.view, layer: 4 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 4"]);
+  assert.deepEqual([former.signal.aborted, open(source, "layers").signal.aborted], [true, false]);
+  former.answer(layer(2));
+  await pass();
+  assert.equal(holdsAll(lens.main.pack, 2), false);
+  open(source, "layers").answer(layer(4));
+  await pass();
+  assert.ok(holdsAll(lens.main.pack, 4));
+});
+
+test("questions of two kinds stand side by side", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 0, what: "similarity" } });
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 1", "features cat 0"]);
+  assert.deepEqual(
+    source.questions.map(({ signal }) => signal.aborted),
+    [false, false],
+  );
+});
+
+test("what failed is told and asked again after a while, not before", async () => {
+  const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0], some: [0] } });
+  frame(lens);
+  await pass();
+  asked(source);
+  open(source, "layers").fail(new Error("no"));
+  await pass();
+  assert.deepEqual(failures, ["no"]);
+  for (const part of [0.25, 0.25, 0.25]) {
+    frame(lens);
+    await pass(part * AGAIN);
+    assert.deepEqual(asked(source), []);
+  }
+  await pass(0.25 * AGAIN); // by itself: nobody has to move the cursor
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 0"]);
+});
+
+test("an answer that can't be read has failed: it is told, and not asked for at once again", async () => {
+  const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0], some: [0] } });
+  frame(lens);
+  await pass();
+  asked(source);
+  open(source, "layers").answer(new Uint8Array(0));
+  await pass();
+  assert.deepEqual(failures, ["The data of this picture is empty."]);
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), []);
+  await pass(AGAIN);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 0"]);
+});
+
+test("another question of the kind does not wait for what failed", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 2 } });
+  frame(lens);
+  await pass(REST);
+  open(source, "layers").fail(new Error("no"));
+  await pass();
+  lens.view = { ...lens.view, layer: 3 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers cat 2", "layers cat 3"]);
+});
+
+test("what was asked for another picture is ended, and neither taken nor told as a failure", async () => {
+  const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0] }, view: { what: "similarity" } });
+  frame(lens);
+  await pass(REST);
+  stopAsking(lens);
+  assert.deepEqual(
+    source.questions.map(({ signal }) => signal.aborted),
+    [true, true],
+  );
+  open(source, "layers").answer(layer(1));
+  open(source, "features").fail(new Error("stopped"));
+  await pass(REST);
+  assert.deepEqual([holdsAll(lens.main.pack, 1), failures, lens.asked.size], [false, [], 0]);
+});
+
+test("a lens that is gone asks nothing and takes nothing", async () => {
+  const { lens, source, failures } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 2 } });
+  frame(lens);
+  await pass(REST);
+  lens.alive = false;
+  open(source, "layers").answer(layer(2));
+  await pass(REST);
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual([asked(source), holdsAll(lens.main.pack, 2), failures], [["layers cat 2"], false, []]);
+});
+
+test("a source that offers nothing is asked nothing", async () => {
+  for (const what of ["weight", "similarity", "rollout"]) {
+    const { lens, source } = aLens({
+      offers: [],
+      film: true,
+      pack: SIX,
+      view: { layer: 3, what, pass: "whole", scale: 0.2, locked: true },
+    });
+    frame(lens);
+    await pass(AGAIN);
+    assert.deepEqual(asked(source), [], what);
+  }
+});
+
+// ---------------------------------------------------------------------------------------------- maps of the source
+
+const TOKENS = 7; // of packOf as it comes
+
+test("features are asked for once a layer, of the layer on view", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "norm" } });
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["features cat 1"]);
+  open(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
+  await pass(REST);
+  assert.deepEqual(count(), []);
+  assert.equal(overlayNow(lens).values.length, TOKENS);
+  lens.view = { ...lens.view, what: "similarity" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), [], "another map of the same features");
+  lens.view = { ...lens.view, layer: 2 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["features cat 2"]);
+});
+
+test("features of another shape than the picture's are not taken", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { what: "norm" } });
+  frame(lens);
+  await pass(REST);
+  open(source, "features").answer(new Float32Array(TOKENS * 2 + 1));
+  await pass();
+  assert.equal(lens.features.size, 0);
+});
+
+test("the features of the compared picture follow, at the same height", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 3, what: "norm", beside: "compare" } });
+  lens.other = receive(lens, aTrace("dog"), packOf({ layers: 8, held: [6, 7] }));
+  frame(lens);
+  await pass(REST);
+  open(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
+  await pass(REST);
+  const features = asked(source).filter((text) => text.startsWith("features"));
+  assert.deepEqual(features, ["features cat 3", "features dog 7"]);
+});
+
+test("the rollout of a small picture comes for all patches at once, locked or not", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { what: "rollout" } });
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["flows cat"]);
+  open(source, "flows").answer(new Uint16Array(TOKENS * TOKENS).fill(0x3c00));
+  await pass(REST);
+  lens.view = { ...lens.view, locked: true, query: "1,2" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), []);
+  assert.deepEqual([...overlayNow(lens).values], new Array(TOKENS).fill(1));
+});
+
+test("the rollout of a large picture comes for a locked patch, and is shown for no other one", async () => {
+  const grid = [38, 38];
+  const { lens, source } = aLens({
+    pack: { grid, heads: 1, layers: 2, held: [0, 1], norms: false },
+    view: { what: "rollout", query: "2,3" },
+  });
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), [], "nothing is locked");
+  lens.view = { ...lens.view, locked: true };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["rollout cat 2,3"]);
+  open(source, "rollout").answer(new Uint16Array(grid[0] * grid[1] + 1).fill(0x3800));
+  await pass(REST);
+  assert.equal(overlayNow(lens).values[9], 0.5);
+  assert.deepEqual(count(), [], "it is here");
+  lens.view = { ...lens.view, query: "4,4" };
+  frame(lens);
+  assert.equal(overlayNow(lens), null);
+  await pass(REST);
+  assert.deepEqual(count(), ["rollout cat 4,4"]);
+});
+
+// ---------------------------------------------------------------------------------------- whole passes, comparisons
+
+test("a whole pass comes with the layer on view, then with the others; another scale ends the question", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, pass: "whole", scale: 0.1 } });
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["whole cat 0.1"]);
+  lens.view = { ...lens.view, scale: 0.2 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["whole cat 0.2"]);
+  assert.deepEqual(
+    source.questions.filter(({ text }) => text.startsWith("whole")).map(({ signal }) => signal.aborted),
+    [true, false],
+  );
+  open(source, "whole").answer(aTrace("cat at 0.2"));
+  await pass();
+  assert.deepEqual(count(), ["layers cat at 0.2 1"]);
+  assert.equal(open(source, "layers cat at").signal, open(source, "whole").signal);
+  open(source, "layers cat at").answer(packOf({ held: [1], forward_scale: 0.2 }));
+  await pass();
+  assert.deepEqual([lens.whole.id, lens.shown.pack === lens.whole.pack], ["cat at 0.2", true]);
+  lens.view = { ...lens.view, layer: 2 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["layers cat at 0.2 2"], "the layer on view of what is shown");
+});
+
+test("nothing is asked of a whole pass at the trained scale", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole", scale: "on" } });
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["names cat 0"]);
+});
+
+test("a hundred whole passes do not pile up", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole" } });
+  for (let n = 1; n <= 10; n++) {
+    lens.view = { ...lens.view, scale: n / 100 };
+    frame(lens);
+    await pass(REST);
+    open(source, "whole").answer(aTrace(`cat at ${n / 100}`));
+    await pass();
+    open(source, `layers cat at ${n / 100}`).answer(packOf({ held: [0], forward_scale: n / 100 }));
+    await pass();
+    lens.whole.size = 30e6;
+  }
+  assert.deepEqual([...lens.packs.keys()].slice(-2), ["cat", "cat at 0.1"], "what is shown stays");
+  assert.ok(lens.packs.size <= 7, [...lens.packs.keys()].join(", "));
+});
+
+test("a comparison wants its layer before the neighbours; without one the host is asked for it", async () => {
+  let wished = 0;
+  const { lens, source } = aLens({
+    pack: { held: [2] },
+    view: { layer: 2, beside: "compare" },
+    host: { compare: () => wished++ },
+  });
+  resolve(lens);
+  askForMissing(lens, false);
+  await pass(REST);
+  assert.equal(wished, 1);
+  asked(source);
+  lens.other = receive(lens, aTrace("dog"), packOf({ layers: 10, held: [0] }));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(asked(source), ["layers dog 6"], "layer 2 of 4 is at the height of layer 6 of 10");
+  assert.equal(wished, 1);
+});

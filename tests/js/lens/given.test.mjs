@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { holdsAll } from "../../../playground/microscope/core/core.js";
+import { dropOld, receive, receivePicture } from "../../../playground/microscope/lens/given.js";
+import { packOf } from "../packs.mjs";
+import { aLens, asked, aTrace, open, pass } from "./alens.mjs";
+
+const kept = (lens) => [...lens.packs.keys()].join(" ");
+
+// Entries of these traces, each of so many megabytes.
+function holding(sizes) {
+  const { lens } = aLens();
+  lens.packs.clear();
+  const entries = Object.fromEntries(Object.keys(sizes).map((id) => [id, receive(lens, aTrace(id), packOf())]));
+  for (const [id, size] of Object.entries(sizes)) entries[id].size = size * 1e6;
+  return { lens, entries };
+}
+
+test("layers that come later join their trace, whose answers stay the same object", () => {
+  const { lens } = aLens();
+  const bytes = packOf({ held: [1] });
+  const [before, size, { answers }] = [lens.main, lens.main.size, lens.main];
+  const after = receive(lens, aTrace("cat"), bytes);
+  assert.deepEqual([after === before, after.answers === answers, answers.pack === after.pack], [true, true, true]);
+  assert.deepEqual([holdsAll(after.pack, 0), holdsAll(after.pack, 1)], [true, true]);
+  assert.equal(after.size, size + bytes.byteLength, "what is held is counted as it came");
+  assert.notEqual(receive(lens, aTrace("dog"), bytes), before);
+  assert.equal(kept(lens), "cat dog");
+});
+
+test("what was shown longest ago goes first, and only as much as has to", () => {
+  const { lens, entries } = holding({ a: 60, b: 60, c: 60, d: 60 });
+  dropOld(lens, [entries.a]);
+  assert.equal(kept(lens), "d a", "a was shown now, so that b is the oldest");
+});
+
+test("what fits stays, in the order in which it was shown", () => {
+  const { lens, entries } = holding({ a: 50, b: 50, c: 50 });
+  dropOld(lens, [entries.b]);
+  assert.equal(kept(lens), "a c b");
+  dropOld(lens, [entries.a]);
+  assert.equal(kept(lens), "c b a");
+});
+
+test("what is shown stays however large it is", () => {
+  const { lens, entries } = holding({ a: 400, b: 400, c: 1 });
+  dropOld(lens, [entries.a, entries.b]);
+  assert.equal(kept(lens), "a b");
+});
+
+test("a picture is asked for once and kept", async () => {
+  const { lens, source } = aLens();
+  const coming = receivePicture(lens, aTrace("cat"));
+  open(source, "picture").answer("bitmap");
+  const found = await coming;
+  assert.deepEqual(found, { id: "picture of cat", bitmap: "bitmap" });
+  assert.equal(
+    await receivePicture(lens, { ...aTrace("cat in another model"), picture: aTrace("cat").picture }),
+    found,
+  );
+  assert.deepEqual(asked(source), ["picture cat"]);
+});
+
+test("two traces of one picture that come at once have one picture", async () => {
+  const { lens, source } = aLens();
+  const { picture } = aTrace("cat");
+  const both = ["small", "large"].map((id) => receivePicture(lens, { ...aTrace(id), picture }));
+  source.questions.forEach((question, i) => question.answer(`bitmap ${i}`));
+  const [one, two] = await Promise.all(both);
+  assert.equal(one, two);
+});
+
+test("twelve pictures are kept; the one that was shown longest ago goes", async () => {
+  const { lens, source } = aLens();
+  const showing = async (n) => {
+    const coming = receivePicture(lens, aTrace(`n${n}`));
+    if (!lens.pictures.has(`picture of n${n}`)) open(source, "picture").answer(n);
+    await coming;
+  };
+  for (let n = 0; n < 12; n++) await showing(n);
+  await showing(0);
+  await showing(12);
+  assert.deepEqual(
+    [...lens.pictures.values()].map(({ bitmap }) => bitmap),
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12],
+  );
+});
+
+test("a picture that could not be had is asked for again", async () => {
+  const { lens, source } = aLens();
+  const coming = receivePicture(lens, aTrace("cat"));
+  open(source, "picture").fail(new Error("no"));
+  await assert.rejects(coming, /no/);
+  assert.equal(lens.pictures.size, 0);
+  receivePicture(lens, aTrace("cat"));
+  await pass();
+  assert.deepEqual(asked(source), ["picture cat", "picture cat"]);
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { writeScenes } from "../../../playground/microscope/core/scenes.js";
+import { bindScenes, readKept } from "../../../playground/microscope/lens/scenes.js";
+
+// As much of a page as a list of scenes needs. An element hears what is said to it.
+class Element {
+  constructor() {
+    Object.assign(this, { dataset: {}, children: [], heard: {}, classList: { toggle() {} } });
+  }
+  addEventListener(kind, listener) {
+    this.heard[kind] = listener;
+  }
+  setAttribute() {}
+  append(...children) {
+    this.children.push(...children);
+    for (const child of children) child.parent = this;
+  }
+  replaceChildren(...children) {
+    this.children = [];
+    this.append(...children);
+  }
+  closest(selector) {
+    if (selector === "li") return this.dataset.place === undefined ? this.parent : this;
+    return this.dataset.sceneAct === undefined ? null : this;
+  }
+}
+
+globalThis.document = { createElement: () => new Element() };
+
+const PARTS = ["scenes", "sceneAdd", "sceneLink", "sceneList", "sceneNote"];
+let kept, lens;
+
+// A microscope of somebody who has saved three scenes.
+beforeEach(() => {
+  kept = writeScenes(["a", "b", "c"].map((name) => ({ name, address: `sample=${name}` })));
+  const host = { scenes: { read: () => kept, write: (text) => (kept = text) } };
+  const refs = Object.fromEntries(PARTS.map((name) => [name, new Element()]));
+  const scenes = Object.seal({ list: [], kept: null, at: -1, heading: null });
+  lens = { refs, host, scenes, schedule() {} };
+  bindScenes(lens);
+  readKept(lens);
+});
+
+const items = () => lens.refs.sceneList.children;
+const inputOf = (place) => items()[place].children[1];
+const buttonOf = (place, act) => items()[place].children.find((part) => part.dataset.sceneAct === act);
+const names = () => JSON.parse(kept).map(({ name }) => name);
+
+function type(place, value) {
+  const target = inputOf(place);
+  target.value = value;
+  lens.refs.sceneList.heard.input({ target });
+}
+
+function press(key, target) {
+  lens.refs.sceneList.heard.keydown({ key, target, stopPropagation() {} });
+}
+
+function click(target) {
+  lens.refs.sceneList.heard.click({ target });
+}
+
+test("a run of the page between typing and Enter takes nothing from what was typed", () => {
+  type(0, "an eye");
+  const input = inputOf(0);
+  readKept(lens); // the page has run
+  assert.equal(inputOf(0), input, "the input that somebody types into was replaced");
+  assert.equal(input.value, "an eye");
+  assert.deepEqual(names(), ["an eye", "b", "c"]);
+});
+
+test("a renamed scene has its name when it is moved and another one is deleted", () => {
+  type(0, "an eye");
+  click(buttonOf(2, "drop"));
+  click(buttonOf(1, "-1"));
+  assert.deepEqual(names(), ["b", "an eye"]);
+  assert.deepEqual([inputOf(0).value, inputOf(1).value], ["b", "an eye"]);
+});
+
+test("a button that is pressed while the page runs is still there when it is let go", () => {
+  const pressed = buttonOf(1, "-1");
+  readKept(lens);
+  assert.equal(buttonOf(1, "-1"), pressed);
+});
+
+test("a list that another tab has changed is shown", () => {
+  kept = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
+  readKept(lens);
+  assert.deepEqual(
+    items().map((item) => item.children[1].value),
+    ["of another tab"],
+  );
+});
+
+test("Enter ends the typing, other keys go on with it", () => {
+  const input = Object.assign(inputOf(0), { tagName: "INPUT", left: 0 });
+  input.blur = () => input.left++;
+  press("d", input);
+  assert.equal(input.left, 0);
+  press("Enter", input);
+  assert.equal(input.left, 1);
+});

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { receive } from "../../../playground/microscope/lens/given.js";
+import { habitOf, missingNames, takeNames } from "../../../playground/microscope/lens/habits.js";
+import {
+  canAsk,
+  depthOf,
+  isMap,
+  layersAtHand,
+  overlayNow,
+  resolve,
+} from "../../../playground/microscope/lens/shown.js";
+import { packOf } from "../packs.mjs";
+import { aLens, aTrace } from "./alens.mjs";
+
+const seen = (options) => {
+  const { lens } = aLens(options);
+  return { lens, shown: resolve(lens) };
+};
+
+test("the patch under the cursor asks, unless one is locked", () => {
+  const { lens } = aLens({ view: { query: "1,2" } });
+  const token = () => resolve(lens).token;
+  assert.equal(token(), 6);
+  lens.hover = 2;
+  assert.equal(token(), 2);
+  lens.hover = 0; // a prefix token, whose number is 0
+  assert.equal(token(), 0);
+  lens.view = { ...lens.view, locked: true };
+  assert.equal(token(), 6);
+  lens.view = { ...lens.view, query: "cls" };
+  assert.equal(token(), 0);
+});
+
+test("the scale is altered where it is not the trained one", () => {
+  const own = 0.5; // of heads four wide
+  for (const [scale, number, altered] of [
+    ["on", own, false],
+    [own, own, false],
+    ["off", 1, true],
+    [0, 0, true],
+    [0.4, 0.4, true],
+  ]) {
+    const { shown } = seen({ view: { scale } });
+    assert.deepEqual([shown.scale, shown.altered], [number, altered], `${scale}`);
+  }
+});
+
+test("a whole pass is missing until the pass with this scale is here; till then the trained one is shown", () => {
+  const { lens } = aLens({ view: { pass: "whole", scale: "off" } });
+  const state = () => {
+    const { wholeMissing, wholeArrived, pack } = resolve(lens);
+    return [wholeMissing, wholeArrived, pack === lens.main.pack];
+  };
+  assert.deepEqual(state(), [true, false, true]);
+  lens.whole = receive(lens, aTrace("off"), packOf({ forward_scale: "off" }));
+  assert.deepEqual(state(), [false, true, false]);
+  assert.equal(lens.shown.answers, lens.whole.answers);
+  lens.view = { ...lens.view, scale: 0.3 };
+  assert.deepEqual(state(), [true, false, true], "it is of another scale");
+  lens.whole = receive(lens, aTrace("0.3"), packOf({ forward_scale: 0.3 }));
+  assert.deepEqual(state(), [false, true, false]);
+  lens.view = { ...lens.view, pass: "layer" };
+  assert.deepEqual(state(), [false, false, true], "one layer's softmax is asked for");
+  lens.view = { ...lens.view, pass: "whole", scale: "on" };
+  assert.deepEqual(state(), [false, false, true], "the trained pass is the main one");
+});
+
+test("a layer is missing where the pack that answers has none of its heads", () => {
+  const { lens } = aLens({ pack: { held: [1], some: [0] }, view: { layer: 1 } });
+  assert.equal(resolve(lens).layerMissing, false);
+  lens.view = { ...lens.view, layer: 2 };
+  assert.equal(resolve(lens).layerMissing, true);
+  lens.whole = receive(lens, aTrace("whole"), packOf({ held: [2], forward_scale: 0.1 }));
+  lens.view = { ...lens.view, pass: "whole", scale: 0.1 };
+  assert.equal(resolve(lens).layerMissing, false, "the whole pass has it");
+});
+
+test("beneath a map the weights are worked out", () => {
+  for (const what of ["similarity", "rollout", "components", "norm"]) {
+    assert.ok(isMap(what));
+    assert.equal(seen({ view: { what } }).shown.what, "weight");
+  }
+  for (const what of ["weight", "value", "score"]) {
+    assert.equal(isMap(what), false);
+    assert.equal(seen({ view: { what } }).shown.what, what);
+  }
+});
+
+test("only a host with more than one picture compares, and only what a source offers is asked", () => {
+  const { lens } = aLens({ offers: ["names"], host: { compare: () => {} } });
+  assert.deepEqual([canAsk(lens, "names"), canAsk(lens, "layers"), canAsk(lens, "compare")], [true, false, true]);
+  assert.equal(canAsk(aLens({ offers: ["compare"] }).lens, "compare"), false);
+});
+
+test("the layers at hand are all where the source has more, else those that were given", () => {
+  const pack = { layers: 4, held: [3, 1] };
+  assert.deepEqual(layersAtHand(aLens({ pack }).lens), [0, 1, 2, 3]);
+  assert.deepEqual(layersAtHand(aLens({ pack, offers: [] }).lens), [1, 3]);
+});
+
+test("the convolutions follow the layer shown, or are as many as were chosen", () => {
+  assert.deepEqual([depthOf({ layer: 4, depth: "follow" }), depthOf({ layer: 4, depth: 2 })], [5, 2]);
+});
+
+test("a map that the source made is shown for its own patch, picture and kind alone", () => {
+  const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
+  const shows = (overlay) => {
+    lens.overlay = overlay;
+    resolve(lens);
+    return overlayNow(lens) !== null;
+  };
+  const made = { what: "rollout", query: "1,1", id: "cat", values: [] };
+  assert.equal(shows(made), true);
+  assert.equal(shows({ ...made, query: null, id: undefined }), true, "what names none is for all");
+  assert.equal(shows({ ...made, query: "1,2" }), false);
+  assert.equal(shows({ ...made, id: "dog" }), false);
+  assert.equal(shows({ ...made, what: "norm" }), false);
+  lens.view = { ...lens.view, what: "weight" };
+  assert.equal(shows(made), false);
+  lens.view = { ...lens.view, what: "rollout", pass: "whole", scale: 0.1 };
+  lens.whole = receive(lens, aTrace("whole"), packOf({ forward_scale: 0.1 }));
+  assert.equal(shows(made), false, "it was made for the trained pass");
+  assert.equal(shows({ ...made, id: "whole" }), true);
+});
+
+// ------------------------------------------------------------------------------------------------------------- habits
+
+test("the names of the layer on view are wanted first, then the nearest, each once", () => {
+  const { lens } = aLens({ view: { layer: 2 } });
+  const order = [];
+  for (let layer = missingNames(lens); layer >= 0; layer = missingNames(lens)) {
+    order.push(layer);
+    takeNames(lens, "cat", layer, []);
+  }
+  assert.deepEqual(order, [2, 1, 3, 0]);
+  lens.main = receive(lens, aTrace("dog"), packOf());
+  assert.equal(missingNames(lens), 2, "another picture has its own");
+});
+
+test("a source without names is not asked for any", () => {
+  assert.equal(missingNames(aLens({ offers: ["layers"] }).lens), -1);
+});
+
+test("a head's name is that of its number in the model, of this picture and layer", () => {
+  const { lens } = aLens({ pack: { heads: 2, head_numbers: [4, 1] } });
+  const heads = ["a", "b", "c", "d", "e"].map((name) => [`${name} long`, name, `#${name}`, `${name}: told`]);
+  takeNames(lens, "cat", 1, heads);
+  resolve(lens);
+  assert.deepEqual(habitOf(lens, 1, 0), { label: "e long", short: "e", colour: "#e", told: "e: told" });
+  assert.equal(habitOf(lens, 1, 1).short, "b");
+  assert.deepEqual([habitOf(lens, 0, 0), habitOf(lens, 1, 2)], [null, null]);
+  takeNames(lens, "cat", 2, [
+    ["", "", ""],
+    ["one", "o", "#o"],
+  ]);
+  assert.equal(habitOf(lens, 2, 1).told, "");
+  lens.main = receive(lens, aTrace("dog"), packOf());
+  assert.equal(habitOf(lens, 1, 0), null, "these are the names of another picture");
+});
+
+test("with another scale a head has no name: it was measured at the trained one", () => {
+  const { lens } = aLens({ view: { scale: "off" } });
+  takeNames(lens, "cat", 0, [["a long", "a", "#a"]]);
+  resolve(lens);
+  assert.equal(habitOf(lens, 0, 0), null);
+});

@@ -1,0 +1,74 @@
+// Packs for tests, made here: of every layer and head the same numbers, whichever of them a pack holds.
+
+const TYPES = { float32: Float32Array, uint8: Uint8Array };
+
+// A container as openContainer reads it: {header, sections: {name: [dtype, shape, values]}}.
+export function container(header, sections) {
+  const places = {};
+  const parts = [];
+  let offset = 0;
+  for (const [name, [dtype, shape, values]] of Object.entries(sections)) {
+    places[name] = { offset, dtype, shape };
+    const bytes = new Uint8Array(TYPES[dtype].from(values).buffer);
+    parts.push([offset, bytes]);
+    offset += Math.ceil(bytes.length / 16) * 16;
+  }
+  const text = JSON.stringify({ ...header, sections: places });
+  const length = Math.ceil((4 + text.length) / 16) * 16 - 4;
+  const out = new Uint8Array(4 + length + offset);
+  new DataView(out.buffer).setUint32(0, length, true);
+  out.set(new TextEncoder().encode(text.padEnd(length)), 4);
+  for (const [at, bytes] of parts) out.set(bytes, 4 + length + at);
+  return out;
+}
+
+const numberAt = (of, layer, head, i) => Math.sin(1 + of + 7 * layer + 3 * head + 0.37 * i) * 2;
+
+// `some`: the heads that are in it; left out: all. `eighths`: in eight bits, as a prepared photograph is.
+export function packOf({
+  held = [0],
+  some = null,
+  layers = 4,
+  heads = 3,
+  grid = [2, 3],
+  prefix = ["cls"],
+  dim = 4,
+  norms = true,
+  eighths = false,
+  ...header
+} = {}) {
+  const tokens = prefix.length + grid[0] * grid[1];
+  const there = some ?? Array.from({ length: heads }, (_, head) => head);
+  const all = (of, size, value = numberAt) =>
+    held.flatMap((layer) => there.flatMap((head) => Array.from({ length: size }, (_, i) => value(of, layer, head, i))));
+  const shape = [held.length, there.length, tokens, dim];
+  const said = {
+    format: "attention-playground/1",
+    model: "small",
+    scale: dim ** -0.5,
+    layers,
+    heads,
+    head_dim: dim,
+    tokens,
+    prefix,
+    grid,
+    held,
+    ...(some ? { some_heads: some } : {}),
+    ...header,
+  };
+  const lengths = norms && { value_norms: ["float32", shape.slice(0, 3), all(2, tokens).map(Math.abs)] };
+  if (!eighths) {
+    const numbers = (of) => ["float32", shape, all(of, tokens * dim)];
+    return container(said, { q: numbers(0), k: numbers(1), ...lengths });
+  }
+  const code = (of, layer, head, i) => (of + 5 * layer + 11 * head + 3 * i) % 256;
+  const ends = [held.length, there.length, dim];
+  const sections = Object.fromEntries(
+    ["q", "k"].flatMap((name, of) => [
+      [name, ["uint8", shape, all(of, tokens * dim, code)]],
+      [`${name}_low`, ["float32", ends, all(of, dim)]],
+      [`${name}_step`, ["float32", ends, all(of + 4, dim)]],
+    ]),
+  );
+  return container(said, { ...sections, ...lengths });
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import {
+  linkTo,
+  readAddress,
+  setPage,
+  setView,
+  viewWords,
+  wordsNow,
+  writeAddress,
+} from "../../../playground/microscope/shell/address.js";
+import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
+import { choice } from "../../../playground/microscope/shell/choice.js";
+import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+
+Object.assign(catalogue, CATALOGUE);
+
+beforeEach(() => {
+  goTo("/microscope");
+  setPage({ name: "microscope", tour: null, classLink: false });
+  setView({});
+  choice.open({ sample: "tabby" });
+});
+
+const query = () => Object.fromEntries(new URLSearchParams(location.search));
+
+test("the address says the choice and what of the view is not usual", () => {
+  setView({ layer: 8, head: 0, query: "7,5", locked: true, scale: "on" });
+  writeAddress();
+  assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "8", query: "7,5", locked: "true" });
+  assert.equal(location.pathname, "/microscope");
+});
+
+test("the tour's step and a class link stay in the address", () => {
+  setPage({ tour: 3, classLink: true });
+  writeAddress();
+  assert.deepEqual(query(), { sample: "tabby", model: "dino", tour: "3", class: "yes" });
+});
+
+test("on a lesson's page the browser writes nothing: its settings are the server's", () => {
+  goTo("/by_hand?model=dino&shuffled=yes");
+  setPage({ name: "by_hand" });
+  setView({ layer: 8 });
+  choice.set({ sample: "meadow" });
+  writeAddress();
+  writeAddress({ step: true });
+  assert.equal(location.href, "https://playground.test/by_hand?model=dino&shuffled=yes");
+});
+
+test("a lesson's words hold no view of the microscope", () => {
+  setView({ layer: 8 });
+  setPage({ name: "by_hand" });
+  assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino" });
+  setPage({ name: "microscope" });
+  assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino", layer: "8" });
+});
+
+test("a step can be gone back; what is no step takes the place of the address that was there", () => {
+  writeAddress();
+  const before = history.length;
+  setView({ layer: 4 });
+  writeAddress();
+  assert.equal(history.length, before);
+  choice.set({ sample: "meadow" });
+  writeAddress({ step: true });
+  assert.equal(history.length, before + 1);
+  writeAddress({ step: true });
+  assert.equal(history.length, before + 1, "nothing new was to be said");
+});
+
+test("what is read is what was written", () => {
+  choice.set({ mine: MINE, beside: { sample: "meadow" } });
+  const view = { layer: "8", scale: "0.5", beside: "compare" };
+  setView(view);
+  setPage({ tour: "2" });
+  writeAddress();
+  const read = readAddress();
+  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, tour: "2" });
+});
+
+test("an address is read into the choice, the view, the tour and the rest", () => {
+  assert.deepEqual(readAddress("?sample=meadow&with=model:x&layer=3&tour=1&class=yes&shuffled=no&model="), {
+    choice: { sample: "meadow", with: "model:x" },
+    view: { layer: "3" },
+    rest: { class: "yes", shuffled: "no", model: "" },
+    tour: "1",
+  });
+});
+
+test("a link shows what is seen, wherever the address stands, and nothing of a place in the page", () => {
+  goTo("/microscope?layer=1#scenes=abc");
+  setView({ layer: 1, head: 5, locked: true });
+  const url = new URL(linkTo({ layer: 8, head: 0, query: "7,5" }));
+  const said = Object.fromEntries(url.searchParams);
+  assert.deepEqual(said, { sample: "tabby", model: "dino", layer: "8", query: "7,5" }, "not the view of before");
+  assert.equal(url.hash, "");
+  assert.equal(location.hash, "#scenes=abc", "the address itself stays");
+});
+
+test("the view in words leaves out what is usual", () => {
+  assert.deepEqual(viewWords({ layer: 2, head: 0, scale: "on", log: true }), { layer: "2", log: "true" });
+  setView({ head: 3 });
+  assert.deepEqual(viewWords(), { head: "3" });
+});

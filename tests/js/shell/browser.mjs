@@ -1,0 +1,104 @@
+// What the modules of shell/ find in a browser: an address, a history, storage, a database, and a server that the test
+// plays.
+
+import { page } from "./page.mjs";
+
+const give = (name, get) => Object.defineProperty(globalThis, name, { get, configurable: true });
+
+for (const name of ["location", "history", "localStorage", "sessionStorage", "innerWidth", "innerHeight"])
+  give(name, () => page[name]);
+
+export const goTo = (address) => page.history.replaceState(null, "", new URL(address, "https://playground.test/").href);
+
+// Storage that is forbidden, while `act` goes on.
+export async function withoutStorage(act) {
+  const forbidden = () => {
+    throw new DOMException("forbidden", "SecurityError");
+  };
+  for (const name of ["localStorage", "sessionStorage"]) give(name, forbidden);
+  try {
+    return await act();
+  } finally {
+    for (const name of ["localStorage", "sessionStorage"]) give(name, () => page[name]);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- a server
+
+// questions: [{path, method, key, ticket, headers, body, signal}]; `answers`: (question) → a Response.
+export function aServer(answers) {
+  const server = { questions: [], answers };
+  globalThis.fetch = async (url, { method, headers, body, signal }) => {
+    signal?.throwIfAborted();
+    const path = url.slice(url.indexOf("api/"));
+    const question = { path, method, headers, body, signal };
+    server.questions.push(question);
+    const { promise, reject } = Promise.withResolvers();
+    signal?.addEventListener("abort", () => reject(signal.reason));
+    return Promise.race([server.answers(question), promise]);
+  };
+  return server;
+}
+
+export const json = (body, status = 200, headers = {}) => new Response(JSON.stringify(body), { status, headers });
+export const waits = (before, ticket) => json({ before, again: 400 }, 202, { "X-Playground-Ticket": ticket });
+export const paths = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
+
+// ------------------------------------------------------------------------------------------------------ a database
+
+// As much of IndexedDB as album.js asks for: one database of one store. `full`: it keeps nothing more.
+export function aDatabase() {
+  let stored = null;
+  const database = { kept: () => [...(stored?.values() ?? [])], full: false };
+  const later = (request, result, name = "onsuccess") => {
+    Object.assign(request, { result });
+    setImmediate(() => request[name]?.());
+    return request;
+  };
+  const store = {
+    getAll: () => [...stored.values()].map((value) => ({ ...value })),
+    put: (value) => void (database.full || stored.set(value.id, value)),
+    delete: (id) => void stored.delete(id),
+    clear: () => stored.clear(),
+  };
+  const opened = {
+    createObjectStore: () => (stored = new Map()),
+    transaction() {
+      const transaction = {};
+      const asking = (act) => (value) => {
+        const request = { result: act(value) };
+        setImmediate(() => transaction.oncomplete());
+        return request;
+      };
+      const kinds = Object.entries(store).map(([name, act]) => [name, asking(act)]);
+      return Object.assign(transaction, { objectStore: () => Object.fromEntries(kinds) });
+    },
+    close() {},
+  };
+  globalThis.indexedDB = {
+    open() {
+      const request = { result: opened };
+      setImmediate(() => {
+        if (!stored) request.onupgradeneeded();
+        later(request, opened);
+      });
+      return request;
+    },
+  };
+  return database;
+}
+
+// ------------------------------------------------------------------------------------------------------- samples
+
+export const CATALOGUE = {
+  samples: [
+    { name: "tabby", kind: "photograph", opens: { model: "dino", detail: 1, layer: 7, head: 2 } },
+    { name: "meadow", kind: "drawing", opens: { model: "bundled", detail: 2, layer: 3, head: 1 } },
+    { name: "flock", kind: "drawing", opens: { model: "bundled", detail: 2 } },
+  ],
+  own: { model: "dino", detail: 1 },
+  real: { model: "dino", title: "DINOv2 S/14", here: true, may_fetch: false },
+  ours: ["bundled", "untrained"],
+};
+export const MINE = "0123456789abcdef";
+export const OTHER = "fedcba9876543210";

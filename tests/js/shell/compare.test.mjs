@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/compare.js";
+import { aHost, aPlace } from "./page.mjs";
+
+const OWN = [
+  { id: "a", title: "first.jpg", src: "data:,a" },
+  { id: "b", title: "second.jpg", src: "data:,b" },
+];
+
+function aSheet(more) {
+  const host = aHost({ own: OWN, ...more });
+  const box = aPlace();
+  const told = { done: 0, models: 0 };
+  fillCompare(box, { ...host, fillWithModels: () => told.models++, done: () => told.done++ });
+  const press = (words) => [...box.querySelectorAll("button")].find((one) => one.textContent === words).click();
+  const offered = () => [...box.querySelectorAll("[data-beside]")].map((one) => one.dataset.beside);
+  return { host, box, told, press, offered };
+}
+
+test("own pictures are offered first, then the samples, without the one that is shown", () => {
+  assert.deepEqual(aSheet().offered(), ["mine:b", "mine:a", "meadow", "flock"]);
+  assert.deepEqual(aSheet({ now: { sample: null, mine: "a" } }).offered(), ["mine:b", "tabby", "meadow", "flock"]);
+});
+
+test("a picture that is pressed stands beside, and the sheet is done", () => {
+  const { host, box, told } = aSheet();
+  box.querySelector('[data-beside="mine:a"]').click();
+  assert.deepEqual(host.choice.now.beside, { mine: "a" });
+  box.querySelector('[data-beside="flock"]').click();
+  assert.deepEqual(host.choice.now.beside, { sample: "flock" });
+  assert.equal(told.done, 2);
+  assert.equal(host.choice.now.sample, "tabby");
+});
+
+test("nothing ends the comparison, and is offered only while there is one", () => {
+  assert.doesNotMatch(aSheet().box.textContent, /Nothing/);
+  const { host, press, box } = aSheet({ now: { beside: { sample: "flock" } } });
+  assert.match(box.textContent, /Compared with Flock/);
+  assert.equal(box.querySelector('[data-beside="flock"]').getAttribute("aria-pressed"), "true");
+  press("Nothing: end the comparison");
+  assert.equal(host.choice.now.beside, null);
+});
+
+test("the cards of the models come for who wants another model, or has one beside", () => {
+  const { told, press, offered } = aSheet();
+  assert.equal(told.models, 0);
+  press("Another model, on this picture");
+  assert.equal(told.models, 1);
+  assert.deepEqual(offered(), []);
+  assert.equal(aSheet({ now: { beside: { model: "small" } } }).told.models, 1);
+});
+
+test("a model chosen there stands beside and does not become the picture's", () => {
+  const { choice } = aHost();
+  const among = besideAsModel(choice);
+  among.set({ model: "small", chose: true });
+  assert.deepEqual([choice.now.model, choice.now.beside], ["dino", { model: "small" }]);
+  assert.equal(among.now.model, "small");
+  among.set({ model: "dino", chose: true }); // with itself: nothing
+  assert.equal(choice.now.beside, null);
+});
+
+test("what stands beside has a name", () => {
+  const host = aHost({ own: OWN });
+  const name = (beside) => titleOfBeside({ beside }, host);
+  const named = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
+    name,
+  );
+  assert.deepEqual(named, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
+});

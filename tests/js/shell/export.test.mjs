@@ -1,0 +1,265 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { Window } from "happy-dom";
+
+const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
+for (const name of ["document", "location", "localStorage", "navigator"])
+  Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
+const { choicesOfExport, fillExport, linkOfExport, wordsOfExport, wordsOfExportWait } = await import(
+  "../../../playground/microscope/shell/export.js"
+);
+
+const WORDS = { sample: "flock", model: "bundled", layer: 3 };
+const asked = (given, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...given }, choices));
+
+// ---- which words
+
+test("the words of the view and the choices of this kind of file are asked, and no others", () => {
+  const choices = { kind: "numbers", table: "csv", layout: "head", purpose: "page", sweep: "scale", held: "all" };
+  assert.deepEqual(asked({}, choices), {
+    ...{ sample: "flock", model: "bundled", layer: "3" },
+    ...{ kind: "numbers", table: "csv", layout: "head" },
+  });
+  assert.deepEqual(asked({}, { kind: "html", pack: "int8", layout: "head" }), {
+    ...{ sample: "flock", model: "bundled", layer: "3" },
+    ...{ kind: "html", pack: "int8" },
+  });
+});
+
+test("a lesson asks for its own layout alone", () => {
+  const words = asked({ layout: "atlas" }, { kind: "svg", layout: "head", caption: false });
+  assert.equal(words.only, "atlas");
+  assert.equal(words.layout, undefined);
+  assert.equal(words.caption, "false");
+  assert.ok(!choicesOfExport("png", "atlas").includes("layout"));
+  assert.ok(choicesOfExport("png", null).includes("layout"));
+});
+
+test("only what lives takes the page's theme, and only a dark one", () => {
+  assert.equal(asked({ theme: "dark" }, { kind: "html" }).theme, "dark");
+  assert.equal(asked({ theme: "light" }, { kind: "html" }).theme, undefined);
+  assert.equal(asked({ theme: "dark" }, { kind: "png" }).theme, undefined);
+});
+
+test("a link holds the view and never a picture of one's own", () => {
+  const link = linkOfExport("https://playground.test/folder/heads?sample=old#x", { ...WORDS, with: "sample:meadow" });
+  assert.equal(link, "https://playground.test/folder/heads?sample=flock&model=bundled&layer=3&with=sample%3Ameadow");
+  assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
+});
+
+test("who waits is told after how many", () => {
+  assert.equal(wordsOfExportWait(0), "");
+  assert.equal(wordsOfExportWait(1), "Waiting: 1 person before you");
+  assert.equal(wordsOfExportWait(3), "Waiting: 3 people before you");
+});
+
+// ---- the sheet, with a server that answers when the test lets it
+
+const option = (...names) => names.map((name) => ({ name, title: `the ${name}` }));
+const OFFERS = {
+  ...{ kind: option("png", "svg", "html", "webp", "numbers"), table: option("npz", "csv") },
+  ...{ layout: option("head", "wall"), purpose: option("slide", "page"), background: option("light", "dark") },
+  ...{ sweep: option("layers", "scale"), held: option("layer", "all"), pack: option("float16", "int8") },
+};
+const USUAL = {
+  ...{ kind: "png", table: "npz", layout: "head", purpose: "slide", background: "light", caption: true },
+  ...{ footer: false, sweep: "layers", held: "layer", pack: "float16" },
+};
+
+function answerTo(path) {
+  const words = new URLSearchParams(path.split("?")[1]);
+  const chosen = { ...USUAL, ...Object.fromEntries([...words].filter(([name]) => name in USUAL)) };
+  const own = words.has("mine");
+  const kind = chosen.kind === "numbers" ? chosen.table : chosen.kind;
+  const still = !["html", "webp"].includes(kind);
+  return {
+    offers: OFFERS,
+    chosen,
+    file: {
+      name: `flock-${chosen.layout}.${kind}`,
+      address: `figure.${kind}?whole`,
+      method: still && !own ? "GET" : "POST",
+    },
+    preview: { address: `figure.png?${chosen.layout}`, method: kind !== "webp" && !own ? "GET" : "POST" },
+    command: `figure flock --layout ${chosen.layout}`,
+  };
+}
+
+let [calls, images, blobs, released, broken] = [[], [], 0, [], new Set()];
+URL.createObjectURL = () => `blob:${++blobs}`;
+URL.revokeObjectURL = (address) => released.push(address);
+page.HTMLImageElement.prototype.decode = function () {
+  images.push(this.src);
+  return [...broken].some((one) => this.src.includes(one)) ? Promise.reject(new Error("broken")) : Promise.resolve();
+};
+
+function aServer({ refuse = {}, hold = false } = {}) {
+  return async (path, how = {}) => {
+    const call = { path, how };
+    calls.push(call);
+    if (hold) await new Promise((go) => (call.go = go));
+    how.signal?.throwIfAborted();
+    for (const [begins, error] of Object.entries(refuse)) if (path.startsWith(begins)) throw error;
+    return {
+      json: async () => (path.includes("/size") ? { says: "One file of 1 MB." } : answerTo(path)),
+      blob: async () => 1,
+    };
+  };
+}
+
+const settled = () => new Promise((go) => setTimeout(go));
+
+async function opened(given = {}, server = {}) {
+  const box = document.createElement("div");
+  document.body.replaceChildren(box);
+  const ending = new AbortController();
+  const update = fillExport(box, { words: WORDS, ask: aServer(server), signal: ending.signal, ...given });
+  await settled();
+  const find = (what) => box.querySelector(what);
+  const choose = async (name, value) => {
+    const input = [...box.querySelectorAll(`input[name="export-${name}"]`)].find((one) => one.value === value);
+    input.checked = true;
+    input.dispatchEvent(new page.Event("change"));
+    await settled();
+  };
+  return { box, find, choose, update, ending, said: () => find(".export-status").textContent };
+}
+
+beforeEach(() => {
+  [calls, images, released, broken] = [[], [], [], new Set()];
+});
+
+test("a still of a sample is shown by its address, without the key", async () => {
+  const sheet = await opened();
+  assert.deepEqual(
+    calls.map(({ path }) => path.split("?")[0]),
+    ["api/exports"],
+  );
+  assert.match(sheet.find("img").src, /\/figure\.png\?head$/);
+  assert.equal(sheet.find(".export-download").textContent, "Download flock-head.png");
+  assert.equal(sheet.said(), "");
+  assert.match(sheet.box.textContent, /figure flock --layout head/);
+  assert.match(sheet.find(".export-copy:last-child code").textContent, /\/figure\.png\?whole$/);
+});
+
+test("a figure of one's own picture is asked for with the key and shown as a blob", async () => {
+  const sheet = await opened({ words: { mine: "abc", model: "bundled" } });
+  assert.deepEqual(
+    calls.map(({ path, how }) => [path.split("?")[0], how.method]),
+    [
+      ["api/exports", "GET"],
+      ["figure.png", "POST"],
+    ],
+  );
+  assert.match(sheet.find("img").src, /^blob:/);
+  assert.ok(sheet.find(".export-copy:last-child").hidden, "it has no address that a web page could hold");
+});
+
+test("what moves is asked for with the key, and moves in the preview", async () => {
+  const sheet = await opened();
+  await sheet.choose("kind", "webp");
+  assert.equal(calls.at(-1).how.method, "POST");
+  assert.match(sheet.find("img").src, /^blob:/);
+  assert.ok(!sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
+  await sheet.choose("kind", "png");
+  assert.ok(sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
+  assert.equal(released.length, 1, "the blob is let go when another preview is there");
+});
+
+test("of what lives the size is said", async () => {
+  const sheet = await opened();
+  await sheet.choose("kind", "html");
+  assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
+  await sheet.choose("kind", "png");
+  assert.equal(sheet.find(".export-note").textContent, "");
+});
+
+test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
+  const sheet = await opened();
+  const before = sheet.find("img");
+  sheet.update({ words: { ...WORDS, mine: "abc" } });
+  await settled();
+  assert.match(sheet.find("img").src, /^blob:/);
+  assert.notEqual(sheet.find("img"), before);
+
+  const slow = await opened({}, { hold: true });
+  slow.update({ words: { ...WORDS, layer: 5 } });
+  assert.ok(calls.at(-2).how.signal.aborted);
+  assert.ok(!calls.at(-1).how.signal.aborted);
+  assert.equal(slow.find("img"), null);
+  assert.equal(slow.said(), "Drawing …");
+  for (const { go } of calls) go?.();
+  await settled();
+  assert.equal(images.filter((src) => src.includes("figure.png?head")).length, 2, "the first answer was not drawn");
+  assert.ok(slow.find("img"));
+});
+
+test("a closed sheet asks nothing more and lets its picture go", async () => {
+  const sheet = await opened({ words: { mine: "abc", model: "bundled" } });
+  const { src } = sheet.find("img");
+  sheet.ending.abort();
+  assert.deepEqual(released, [src]);
+  const slow = await opened({}, { hold: true });
+  slow.ending.abort();
+  assert.ok(calls.at(-1).how.signal.aborted);
+});
+
+test("what is refused is a sentence in the sheet", async () => {
+  const says = "This browser's picture is not there.";
+  const sheet = await opened({}, { refuse: { "api/exports": Object.assign(new Error(says), { says, status: 404 }) } });
+  assert.equal(sheet.said(), says);
+  assert.ok(sheet.find(".export-download").disabled);
+});
+
+test("where a preview can't be drawn the server says why", async () => {
+  broken.add("figure.png");
+  const says = "There is no head 17; they count from 0 to 3.";
+  const sheet = await opened({}, { refuse: { "figure.png": Object.assign(new Error(says), { says }) } });
+  assert.equal(sheet.said(), says);
+  assert.equal(calls.at(-1).path, "figure.png?head");
+  assert.equal(calls.at(-1).how.method, "GET");
+});
+
+test("a wait is a sentence in the sheet", async () => {
+  const sheet = await opened({ words: { mine: "abc", model: "bundled" } }, { hold: true });
+  calls.at(-1).how.onWait(2);
+  assert.equal(sheet.said(), "Waiting: 2 people before you");
+  for (const { go } of calls) go?.();
+});
+
+test("a download asks for the whole file and goes on when the sheet closes", async () => {
+  const saved = [];
+  page.HTMLAnchorElement.prototype.click = function () {
+    saved.push([this.download, this.href]);
+  };
+  const sheet = await opened();
+  sheet.find(".export-download").click();
+  assert.equal(sheet.said(), "Making flock-head.png …");
+  sheet.ending.abort();
+  sheet.find(".export-download").click();
+  await settled();
+  assert.deepEqual(
+    calls.slice(1).map(({ path, how }) => [path, how.method, how.signal]),
+    [["figure.png?whole", "GET", undefined]],
+  );
+  assert.equal(saved.length, 1);
+  assert.equal(saved[0][0], "flock-head.png");
+  assert.match(saved[0][1], /^blob:/);
+  assert.equal(sheet.said(), "flock-head.png is downloaded.");
+});
+
+test("what was chosen is chosen again in the next sheet", async () => {
+  const sheet = await opened();
+  await sheet.choose("kind", "svg");
+  await opened();
+  assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
+});
+
+test("a choice keeps the focus while its options are drawn again", async () => {
+  const sheet = await opened();
+  const input = sheet.find('input[value="webp"]');
+  input.focus();
+  await sheet.choose("kind", "webp");
+  assert.equal(document.activeElement, input);
+});

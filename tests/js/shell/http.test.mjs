@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mock, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { ask, Refusal } from "../../../playground/microscope/shell/http.js";
+import { ownKey } from "../../../playground/microscope/shell/key.js";
+import { MICROSCOPE } from "../support.mjs";
+import { aServer, json, paths, waits } from "./browser.mjs";
+
+mock.timers.enable({ apis: ["setTimeout"] });
+const settle = () => new Promise(setImmediate);
+const pass = async (ms) => {
+  await settle();
+  mock.timers.tick(ms);
+  await settle();
+};
+
+test("each request says the person's key, and nothing else where nothing is given", async () => {
+  const server = aServer(() => json({ ok: true }));
+  assert.deepEqual(await (await ask("api/trace?sample=tabby")).json(), { ok: true });
+  const [{ path, method, headers, body }] = server.questions;
+  assert.deepEqual([path, method, body], ["api/trace?sample=tabby", "GET", undefined]);
+  assert.deepEqual(headers, { "X-Playground-Key": ownKey() });
+  assert.ok(!path.includes(ownKey()), "the key never stands in an address");
+});
+
+test("a body and its headers go along", async () => {
+  const server = aServer(() => json({}));
+  await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat.jpg" } });
+  const [{ method, body, headers }] = server.questions;
+  assert.deepEqual([method, body, headers["X-Playground-Name"]], ["POST", "bytes", "cat.jpg"]);
+});
+
+test("who has to wait asks again with the ticket, when told to, and hears how many come first", async () => {
+  const answers = [waits(2, "t1"), waits(1, "t2"), json({ done: true })];
+  const server = aServer(() => answers.shift());
+  const heard = [];
+  const options = { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat" } };
+  const coming = ask("api/pictures", { ...options, onWait: (before) => heard.push(before) });
+  await pass(0);
+  await pass(399);
+  assert.deepEqual([server.questions.length, heard], [1, [2]]);
+  await pass(1);
+  assert.deepEqual([server.questions.length, heard], [2, [2, 1]]);
+  await pass(400);
+  assert.deepEqual(await (await coming).json(), { done: true });
+  assert.deepEqual(heard, [2, 1, 0], "and that the wait is over");
+  const tickets = server.questions.map(({ headers }) => headers["X-Playground-Ticket"]);
+  assert.deepEqual(tickets, [undefined, "t1", "t2"]);
+  const bodies = server.questions.map(({ body }) => body);
+  assert.deepEqual(bodies, ["bytes", undefined, undefined], "the file is sent once");
+  assert.deepEqual([...new Set(paths(server))], ["POST api/pictures"]);
+  assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Key"] === ownKey()));
+  assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Name"] === "cat"));
+});
+
+test("who does not have to wait hears nothing of waiting", async () => {
+  aServer(() => json({}));
+  const heard = [];
+  await ask("api/x", { onWait: (before) => heard.push(before) });
+  assert.deepEqual(heard, []);
+});
+
+test("who leaves while they wait asks no more", async () => {
+  const server = aServer(() => waits(1, "t"));
+  const stop = new AbortController();
+  const coming = ask("api/x", { signal: stop.signal });
+  const refused = assert.rejects(coming, { name: "AbortError" });
+  await pass(0);
+  stop.abort();
+  await refused;
+  await pass(10_000);
+  assert.equal(server.questions.length, 1);
+});
+
+test("who leaves while the server works hears that they left, not that it is away", async () => {
+  aServer(() => new Promise(() => {}));
+  const stop = new AbortController();
+  const coming = ask("api/x", { signal: stop.signal });
+  await settle();
+  stop.abort();
+  await assert.rejects(coming, { name: "AbortError" });
+});
+
+test("a server that does not answer is told in a sentence, with no status", async () => {
+  aServer(() => Promise.reject(new TypeError("Failed to fetch")));
+  await assert.rejects(ask("api/x"), (error) => {
+    assert.ok(error instanceof Refusal);
+    assert.deepEqual([error.status, error.says], [0, "The server does not answer; the page tries again."]);
+    return true;
+  });
+});
+
+test("a refusal has the server's sentence, its status and all that it says", async () => {
+  const body = { says: "There is no such picture.", forgotten: "ab" };
+  aServer(() => json(body, 404));
+  await assert.rejects(ask("api/x"), { name: "Refusal", status: 404, says: body.says, message: body.says, body });
+});
+
+test("a refusal without a sentence says its status", async () => {
+  for (const answer of [new Response("<h1>Bad Gateway</h1>", { status: 502 }), json({}, 502)]) {
+    aServer(() => answer);
+    await assert.rejects(ask("api/x"), { status: 502, says: "The server answers with 502." });
+  }
+});
+
+test("a wait that ends in a refusal is over", async () => {
+  const answers = [waits(3, "t"), json({ says: "no" }, 400)];
+  aServer(() => answers.shift());
+  const heard = [];
+  const refused = assert.rejects(ask("api/x", { onWait: (before) => heard.push(before) }), { status: 400 });
+  await pass(0);
+  await pass(400);
+  await refused;
+  assert.deepEqual(heard, [3, 0]);
+});
+
+test("addresses begin at the root of the app, which may lie in a folder", async () => {
+  const root = mkdtempSync(join(tmpdir(), "served-"));
+  const shell = join(root, "below", "api", "app", "digest", "shell");
+  mkdirSync(shell, { recursive: true });
+  for (const name of ["http.js", "key.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
+  writeFileSync(join(shell, "package.json"), '{"type": "module"}');
+  const { addressOf } = await import(pathToFileURL(join(shell, "http.js")));
+  const below = pathToFileURL(join(root, "below")).href;
+  assert.equal(addressOf("api/trace?a=b"), `${below}/api/trace?a=b`);
+  assert.equal(addressOf("/api/trace"), `${below}/api/trace`);
+});

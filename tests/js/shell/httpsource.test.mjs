@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createHttpSource } from "../../../playground/microscope/shell/httpsource.js";
+import { container } from "../packs.mjs";
+import { aServer, json, paths } from "./browser.mjs";
+
+globalThis.createImageBitmap = async (blob) => ({ of: await blob.text() });
+
+const described = (more = {}) => ({ id: "i", digest: "d", model: "dino", picture: { address: "api/p.jpg" }, ...more });
+const forgotten = () => json({ says: "The server has forgotten it.", forgotten: "ab" }, 404);
+const aSource = (host = {}) => createHttpSource({ bringAgain: async () => false, ...host });
+const asked = ({ path }) => {
+  const { pathname, searchParams } = new URL(path, "https://x/");
+  return [pathname.slice(1), Object.fromEntries(searchParams)];
+};
+
+test("a sample's description is asked for once, and keeps the words of its address", async () => {
+  const server = aServer(() => json(described({ model: "timm/dino" })));
+  const source = aSource();
+  const trace = await source.open({ sample: "tabby", model: "dino" });
+  assert.deepEqual(trace.words, { sample: "tabby", model: "timm/dino" });
+  assert.equal(await source.open({ sample: "tabby", model: "dino" }), trace);
+  assert.throws(() => (trace.model = "other"), TypeError);
+  await source.open({ sample: "tabby", model: "dino", detail: "2" });
+  assert.deepEqual(server.questions.map(asked), [
+    ["api/trace", { sample: "tabby", model: "dino" }],
+    ["api/trace", { sample: "tabby", model: "dino", detail: "2" }],
+  ]);
+});
+
+test("what is a person's own, or has failed, is asked for each time", async () => {
+  const answers = [json({ says: "no" }, 503), json(described({ private: true })), json(described({ private: true }))];
+  const server = aServer(() => answers.shift());
+  const source = aSource();
+  await assert.rejects(source.open({ mine: "ab" }), { status: 503 });
+  await source.open({ mine: "ab" });
+  await source.open({ mine: "ab" });
+  assert.equal(server.questions.length, 3);
+});
+
+test("sixty descriptions are kept, the oldest goes, and all go where the page is told to forget", async () => {
+  const server = aServer(() => json(described()));
+  const source = aSource();
+  for (let n = 0; n < 61; n++) await source.open({ sample: `s${n}` });
+  await source.open({ sample: "s1" });
+  await source.open({ sample: "s60" });
+  assert.equal(server.questions.length, 61, "these are kept");
+  await source.open({ sample: "s0" });
+  assert.equal(server.questions.length, 62, "the first had to go");
+  source.forget();
+  await source.open({ sample: "s60" });
+  assert.equal(server.questions.length, 63);
+});
+
+test("each part of a trace has an address of its own", async () => {
+  const matrix = container({}, { matrix: ["float32", [2], [1, 2]] });
+  const server = aServer(({ path }) =>
+    /names/.test(path) ? json({ heads: [["a"]] }) : /layers/.test(path) ? new Response("pack") : new Response(matrix),
+  );
+  const source = aSource();
+  const trace = { ...described(), words: { sample: "tabby", model: "dino" } };
+  const layers = await source.layers(trace, [8, 9], { heads: [3] });
+  assert.equal(new TextDecoder().decode(layers), "pack");
+  await source.layers(trace, null);
+  assert.deepEqual([...(await source.features(trace, 4))], [1, 2]);
+  assert.deepEqual([...(await source.flows(trace))], [1, 2]);
+  assert.deepEqual([...(await source.rollout(trace, "3,4"))], [1, 2]);
+  assert.deepEqual(await source.names(trace, 0), [["a"]]);
+  const part = (name, more) => [`api/trace/d/${name}`, { sample: "tabby", model: "dino", ...more }];
+  assert.deepEqual(server.questions.map(asked), [
+    part("layers", { layers: "8,9", heads: "3" }),
+    part("layers", {}),
+    part("features", { layer: "4" }),
+    part("flows", {}),
+    part("flows", { query: "3,4" }),
+    part("names", { layer: "0" }),
+  ]);
+});
+
+test("a picture comes from its own address, as a bitmap", async () => {
+  const server = aServer(() => new Response("jpeg"));
+  assert.deepEqual(await aSource().picture(described()), { of: "jpeg" });
+  assert.deepEqual(paths(server), ["GET api/p.jpg"]);
+});
+
+test("a whole pass is a trace of its own, with what it changes", async () => {
+  const labels = [["cat", 0.1, 0.9]];
+  const server = aServer(({ path }) =>
+    json(/verdict/.test(path) ? { labels } : described({ digest: "w", id: "whole" })),
+  );
+  const trace = { ...described(), words: { sample: "tabby", model: "dino", detail: "2" } };
+  const whole = await aSource().whole(trace, 0.25);
+  const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
+  assert.deepEqual([whole.id, whole.verdict, whole.words], ["whole", labels, words]);
+  assert.deepEqual(server.questions.map(asked), [
+    ["api/trace", words],
+    ["api/trace/w/verdict", words],
+  ]);
+});
+
+test("a photograph that the server has forgotten is brought again, and asked for once more", async () => {
+  const answers = [forgotten(), json(described({ private: true }))];
+  const server = aServer(() => answers.shift());
+  const brought = [];
+  const { signal } = new AbortController();
+  const onWait = () => {};
+  const source = aSource({ onWait, bringAgain: async (id, how) => brought.push([id, how]) });
+  const trace = await source.open({ mine: "ab" }, { signal });
+  assert.equal(trace.digest, "d");
+  assert.deepEqual(brought, [["ab", { signal, onWait }]]);
+  assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
+});
+
+test("what is forgotten again at once is brought no second time", async () => {
+  const server = aServer(forgotten);
+  let brought = 0;
+  const source = aSource({ bringAgain: async () => ++brought });
+  await assert.rejects(source.open({ mine: "ab" }), { status: 404, says: "The server has forgotten it." });
+  assert.deepEqual([brought, server.questions.length], [1, 2]);
+});
+
+test("what this browser has not kept is not asked for again", async () => {
+  const server = aServer(forgotten);
+  await assert.rejects(aSource().open({ mine: "ab" }), { status: 404 });
+  assert.equal(server.questions.length, 1);
+});
+
+test("another refusal brings nothing again", async () => {
+  for (const status of [400, 404, 410, 500]) {
+    const server = aServer(() => json({ says: "no" }, status));
+    let brought = 0;
+    await assert.rejects(aSource({ bringAgain: async () => ++brought }).open({ mine: "ab" }), { status });
+    assert.deepEqual([brought, server.questions.length], [0, 1]);
+  }
+});
+
+test("every question is ended with its signal", async () => {
+  const source = aSource();
+  const trace = { ...described(), words: { sample: "tabby" } };
+  for (const [name, ...what] of [
+    ["open", { sample: "new" }],
+    ["layers", trace, [1]],
+    ["features", trace, 1],
+  ].concat([
+    ["flows", trace],
+    ["rollout", trace, "1,1"],
+    ["names", trace, 1],
+    ["whole", trace, 0.1],
+    ["picture", trace],
+  ])) {
+    aServer(() => new Promise(() => {}));
+    const stop = new AbortController();
+    const coming = source[name](...what, { signal: stop.signal });
+    stop.abort();
+    await assert.rejects(coming, { name: "AbortError" }, name);
+  }
+});

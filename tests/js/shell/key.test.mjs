@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+import { goTo, withoutStorage } from "./browser.mjs";
+
+const KEPT = "attention-playground-key";
+const PATTERN = /^[A-Za-z0-9_-]{22,64}$/;
+
+let visits = 0;
+const aVisit = () => import(`../../../playground/microscope/shell/key.js?visit=${visits++}`);
+
+beforeEach(() => {
+  goTo("/microscope?sample=tabby");
+  localStorage.clear();
+  sessionStorage.clear();
+});
+
+test("a key is made once, is kept by the browser, and found again at the next visit", async () => {
+  const first = await aVisit();
+  const key = first.ownKey();
+  assert.match(key, PATTERN);
+  assert.equal(first.ownKey(), key);
+  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [key, null]);
+  assert.equal((await aVisit()).ownKey(), key);
+});
+
+test("no two browsers make the same key", async () => {
+  const keys = new Set();
+  for (let n = 0; n < 20; n++) {
+    localStorage.clear();
+    keys.add((await aVisit()).ownKey());
+  }
+  assert.equal(keys.size, 20);
+});
+
+test("a class link keeps its key only as long as the tab, and leaves the browser's own alone", async () => {
+  const own = (await aVisit()).ownKey();
+  goTo("/microscope?class=yes");
+  const visit = await aVisit();
+  assert.equal(visit.onlyThisTab(), true);
+  const key = visit.ownKey();
+  assert.notEqual(key, own);
+  assert.deepEqual([localStorage.getItem(KEPT), sessionStorage.getItem(KEPT)], [own, key]);
+});
+
+test("only a class link is one", async () => {
+  const { onlyThisTab } = await aVisit();
+  for (const [address, is] of [
+    ["/", false],
+    ["/?class=no", false],
+    ["/?class=", false],
+    ["/?class=yes", true],
+    ["/by_hand?model=x&class=yes", true],
+  ]) {
+    goTo(address);
+    assert.equal(onlyThisTab(), is, address);
+  }
+});
+
+test("what was stored and is no key is replaced by one", async () => {
+  for (const stored of ["", "short", "a".repeat(65), `${"a".repeat(30)}\n`, "ä".repeat(30), "a b".repeat(10)]) {
+    localStorage.setItem(KEPT, stored);
+    const key = (await aVisit()).ownKey();
+    assert.match(key, PATTERN);
+    assert.equal(localStorage.getItem(KEPT), key, stored);
+  }
+});
+
+test("where storage is forbidden the key lasts as long as the page", async () => {
+  await withoutStorage(async () => {
+    const visit = await aVisit();
+    const key = visit.ownKey();
+    assert.match(key, PATTERN);
+    assert.equal(visit.ownKey(), key);
+  });
+});

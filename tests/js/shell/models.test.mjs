@@ -1,0 +1,359 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+
+import { Window } from "happy-dom";
+
+import { factsOfModel, groupsOfModels, wordsOfSearch } from "../../../playground/microscope/shell/modelcards.js";
+import { fillModels, pickModel, showFetching, wordsOfFetching } from "../../../playground/microscope/shell/models.js";
+
+const CARD = {
+  title: "CLIP",
+  good_for: "captions",
+  suits: "photographs",
+  megabytes: 345,
+  licence: "MIT",
+  quick: false,
+};
+const OURS = { ...CARD, name: "bundled", title: "our small ViT", megabytes: 0, here: true, quick: true };
+const DINO = { ...CARD, name: "dino", title: "DINO", here: true };
+const CLIP = { ...CARD, name: "clip", here: false };
+const MAE = { ...CARD, name: "mae", title: "<img src=x>", here: false };
+const STARTED = { bytes: 0, total: 0, arrived: false, over: false, trouble: null };
+const HALF = { ...STARTED, bytes: 3e6, total: 8e6 };
+const HERE = { ...HALF, bytes: 8e6, arrived: true, over: true };
+
+const refusal = (status, says) => Object.assign(new Error(says), { status, says });
+
+// A server whose answers a test gives: server.answers[address] is a value, an error, or a function of the options.
+function fakeServer() {
+  const server = { asked: [], answers: { "GET api/models": { open: true, cards: [CLIP, OURS, DINO] } } };
+  server.ask = async (path, { method = "GET", signal } = {}) => {
+    const line = `${method} ${path}`;
+    server.asked.push(line);
+    const found = server.answers[line] ?? (method === "DELETE" ? {} : refusal(404, `nothing at ${line}`));
+    const answer = typeof found === "function" ? await found(signal) : found;
+    signal?.throwIfAborted();
+    if (answer instanceof Error) throw answer;
+    return { json: async () => answer, blob: async () => new Blob([]) };
+  };
+  return server;
+}
+
+function fakeChoice(model) {
+  const listeners = new Set();
+  const choice = { now: { sample: "meadow", mine: null, model }, changes: [] };
+  choice.set = (change) => {
+    choice.changes.push(change);
+    choice.now = { ...choice.now, ...change };
+    for (const listener of listeners) listener(choice.now);
+  };
+  choice.follow = (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  return choice;
+}
+
+let window, box, server, choice, closed;
+const line = "api/fetching?model=clip";
+const done = () => closed++;
+const fill = (words = { sample: "meadow", model: "bundled" }) =>
+  fillModels(box, { choice, ask: server.ask, words, done });
+const button = (name) => box.querySelector(`[data-model="${name}"]`);
+const labelled = (words, root = box) =>
+  [...root.querySelectorAll("button")].find((one) => one.textContent === words && !one.hidden);
+
+// Waits for a state: between two looks everything that is ready goes on.
+async function until(state, what) {
+  for (let i = 0; i < 4000; i++) {
+    if (state()) return;
+    await new Promise((go) => setTimeout(go, 5));
+  }
+  assert.fail(`${what}; asked was ${server.asked.join(", ")}; shown is ${box.textContent}`);
+}
+
+beforeEach(() => {
+  window = new Window({ url: "http://localhost/" });
+  const seen = class {
+    constructor(look) {
+      this.observe = (target) => look([{ isIntersecting: true, target }]);
+      this.unobserve = () => {};
+    }
+  };
+  Object.assign(globalThis, { window, document: window.document, IntersectionObserver: seen });
+  URL.createObjectURL = () => "blob:look";
+  box = document.createElement("div");
+  document.body.append(box);
+  [server, choice, closed] = [fakeServer(), fakeChoice("bundled"), 0];
+});
+
+// Nothing is left on its way, or in a page, for the next test.
+afterEach(async () => {
+  const rest = document.createElement("div");
+  document.body.append(rest);
+  const stop = showFetching(rest);
+  for (const words of ["Cancel", "Close"]) if (!rest.firstChild.hidden) labelled(words, rest)?.click();
+  stop();
+  document.body.replaceChildren();
+});
+
+test("cards stand in two groups, and one without cards is not there", () => {
+  const headings = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
+  assert.deepEqual(headings([CLIP, OURS, DINO]), [
+    ["On this machine", ["bundled", "dino"]],
+    ["To fetch once", ["clip"]],
+  ]);
+  assert.deepEqual(headings([OURS]), [["On this machine", ["bundled"]]]);
+});
+
+test("a card says what is known of a model and nothing of what is not", () => {
+  assert.equal(factsOfModel(CLIP), "for photographs · 345 MB · MIT");
+  assert.equal(factsOfModel({ suits: "", megabytes: 0, licence: "" }), "");
+});
+
+test("a search that finds nothing says what to do", () => {
+  assert.match(wordsOfSearch(0), /fewer words/);
+  assert.equal(wordsOfSearch(3), "3 found");
+});
+
+test("the line says how far a model is, and only what is known", () => {
+  const words = (told, trouble) => wordsOfFetching({ card: CLIP, told, trouble });
+  assert.equal(words(null), "CLIP: looking for it");
+  assert.equal(words(STARTED), "CLIP: looking for it");
+  assert.equal(words(HALF), "CLIP: 3 of 8 MB");
+  assert.equal(words({ ...HERE, over: false }), "CLIP: loading it");
+  assert.equal(words(HALF, "The disk is full."), "CLIP: The disk is full.");
+  assert.equal(words(HALF, "CLIP could not be fetched."), "CLIP could not be fetched.");
+});
+
+test("a model is asked for until it is there, and each answer is told", async () => {
+  const [told, answers] = [[], [HALF, HERE]];
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = () => answers.shift();
+  await pickModel(server.ask, "clip", (one) => told.push(one));
+  assert.deepEqual(told, [STARTED, HALF, HERE]);
+  assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `GET ${line}`]);
+});
+
+test("what went wrong on the server is the sentence of the refusal", async () => {
+  server.answers[`POST ${line}`] = { ...HALF, over: true, trouble: "The disk is full." };
+  await assert.rejects(
+    pickModel(server.ask, "clip", () => {}),
+    { says: "The disk is full." },
+  );
+});
+
+test("a person who was taken for gone asks anew", async () => {
+  const begun = [STARTED, HERE];
+  server.answers[`POST ${line}`] = () => begun.shift();
+  server.answers[`GET ${line}`] = refusal(404, "It is not being fetched for you.");
+  await pickModel(server.ask, "clip", () => {});
+  assert.deepEqual(server.asked, [`POST ${line}`, `GET ${line}`, `POST ${line}`]);
+});
+
+test("an answer that is missed does not end it, a refusal does", async () => {
+  const answers = [refusal(0, "The server does not answer."), refusal(503, "Too many ask."), HERE];
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = () => answers.shift();
+  await pickModel(server.ask, "clip", () => {});
+  answers.push(refusal(403, "Not here."));
+  await assert.rejects(
+    pickModel(server.ask, "clip", () => {}),
+    { says: "Not here." },
+  );
+});
+
+test("who gives up is told to the server, once", async () => {
+  const ending = new AbortController();
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = HALF;
+  const picked = pickModel(server.ask, "clip", () => ending.abort(), ending.signal);
+  await assert.rejects(picked, { name: "AbortError" });
+  assert.deepEqual(server.asked, [`POST ${line}`, `DELETE ${line}`]);
+});
+
+test("the chosen model is marked, and follows the choice", async () => {
+  fill();
+  await until(() => button("bundled"), "no card is drawn");
+  const current = () => [...box.querySelectorAll("[aria-current]")].map((one) => one.dataset.model);
+  assert.deepEqual(current(), ["bundled"]);
+  choice.set({ model: "dino" });
+  assert.deepEqual(current(), ["dino"]);
+});
+
+test("a model that is here is chosen at once, and the sheet closes", async () => {
+  fill();
+  await until(() => button("dino"), "no card is drawn");
+  button("dino").click();
+  assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
+  assert.equal(closed, 1);
+  assert.ok(!server.asked.some((one) => one.includes("fetching")), server.asked);
+});
+
+test("the model that the app chose is kept when the person chooses it too", async () => {
+  fill();
+  await until(() => button("bundled"), "no card is drawn");
+  button("bundled").click();
+  assert.deepEqual(choice.changes, [{ model: "bundled", chose: true }]);
+});
+
+test("a model to fetch is chosen when it is there and not before", async () => {
+  let told = HALF;
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = () => told;
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  await until(() => box.textContent.includes("3 of 8 MB"), "no progress is shown");
+  const bar = box.querySelector("progress");
+  assert.deepEqual([bar.value, bar.max], [3e6, 8e6]);
+  assert.deepEqual([choice.changes, closed], [[], 0]);
+  told = HERE;
+  await until(() => closed, "it does not arrive");
+  assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
+  assert.equal(box.querySelector("progress"), null);
+});
+
+test("it goes on when the sheet is closed: a line remains, and it is chosen", async () => {
+  let told = HALF;
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = () => told;
+  const below = document.createElement("div");
+  document.body.append(below);
+  showFetching(below);
+  assert.equal(below.firstChild.hidden, true);
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  box.remove();
+  await until(() => below.textContent.includes("3 of 8 MB"), "the line says nothing");
+  told = HERE;
+  await until(() => choice.changes.length, "it is not chosen");
+  assert.deepEqual([below.firstChild.hidden, closed], [true, 0]);
+  assert.match(below.querySelector("[role=status]").textContent, /CLIP is here/);
+});
+
+test("Cancel ends it, and nothing is chosen", async () => {
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = HALF;
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  await until(() => labelled("Cancel"), "there is no Cancel");
+  labelled("Cancel").focus();
+  labelled("Cancel").click();
+  await until(() => server.asked.includes(`DELETE ${line}`), "the server is not told");
+  await new Promise((go) => setTimeout(go)); // what was on its way ends with an error, which nobody is to read
+  assert.deepEqual([labelled("Cancel"), labelled("Close")], [undefined, undefined]);
+  assert.equal(document.activeElement, button("clip"), "the focus is lost with the button");
+  assert.deepEqual([choice.changes, closed], [[], 0]);
+});
+
+test("who chooses another model meanwhile is not brought back", async () => {
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = HALF;
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  button("dino").click();
+  await until(() => server.asked.includes(`DELETE ${line}`), "the server is not told");
+  assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
+});
+
+test("a card that is pressed twice begins one fetching, and one in trouble begins anew", async () => {
+  const begun = () => server.asked.filter((one) => one === `POST ${line}`).length;
+  let told = HALF;
+  server.answers[`POST ${line}`] = STARTED;
+  server.answers[`GET ${line}`] = () => told;
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  button("clip").click();
+  assert.equal(begun(), 1);
+  told = { ...HALF, over: true, trouble: "The disk is full." };
+  await until(() => box.textContent.includes("The disk is full."), "nothing is said");
+  button("clip").click();
+  assert.equal(begun(), 2);
+});
+
+test("trouble is a sentence, and it can be tried again", async () => {
+  server.answers[`POST ${line}`] = refusal(403, "This server fetches nothing.");
+  fill();
+  await until(() => button("clip"), "no card is drawn");
+  button("clip").click();
+  await until(() => box.textContent.includes("This server fetches nothing."), "nothing is said");
+  assert.equal(box.querySelector("progress").hidden, true);
+  server.answers[`POST ${line}`] = HERE;
+  labelled("Try again").click();
+  await until(() => closed, "it does not arrive");
+  assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
+});
+
+test("a search waits for the last letter, and an older answer is not drawn over it", async () => {
+  let slow = null;
+  server.answers["GET api/models?search=ma"] = () => new Promise((go) => (slow = go));
+  server.answers["GET api/models?search=mae"] = { open: true, cards: [MAE] };
+  fill();
+  await until(() => button("bundled"), "no card is drawn");
+  const search = box.querySelector("input");
+  const type = (text) => {
+    search.value = text;
+    search.dispatchEvent(new window.Event("input"));
+  };
+  for (const text of ["m", "ma"]) type(text);
+  await until(() => slow, "it is not searched");
+  type("mae");
+  await until(() => button("mae"), "nothing is found");
+  slow({ open: true, cards: [DINO] });
+  await new Promise((go) => setTimeout(go));
+  assert.ok(button("mae") && !button("dino"), box.textContent);
+  const searches = server.asked.filter((one) => one.includes("search"));
+  assert.deepEqual(searches, ["GET api/models?search=ma", "GET api/models?search=mae"]);
+  assert.equal(box.querySelector("[role=status]").textContent, "1 found");
+});
+
+test("where the server is not open there is no search", async () => {
+  server.answers["GET api/models"] = { open: false, cards: [OURS] };
+  fill();
+  await until(() => button("bundled"), "no card is drawn");
+  assert.equal(box.querySelector("input").hidden, true);
+});
+
+test("names from outside are text", async () => {
+  server.answers["GET api/models"] = { open: false, cards: [MAE] };
+  fill();
+  await until(() => button("mae"), "no card is drawn");
+  assert.equal(box.querySelector("img"), null);
+});
+
+test("a server that is silent or refuses is a sentence in the sheet", async () => {
+  server.answers["GET api/models"] = refusal(0, "");
+  fill();
+  await until(() => /does not answer/.test(box.textContent), "nothing is said");
+});
+
+test("only quick models are looked through, in the picture of the page", async () => {
+  server.answers["GET api/preview?mine=abc&model=bundled"] = {};
+  fill({ mine: "abc", model: "dino" });
+  await until(() => box.querySelector("img"), "there is no small picture");
+  const looks = server.asked.filter((one) => one.includes("preview"));
+  assert.deepEqual(looks, ["GET api/preview?mine=abc&model=bundled"]);
+});
+
+test("a small picture that can't be had leaves no hole", async () => {
+  fill();
+  await until(() => button("bundled") && !box.querySelector(".model-look"), "its place stays");
+});
+
+test("the Tab key stops once at the cards, at the chosen one; arrows move within them", async () => {
+  choice.now.model = "dino";
+  fill();
+  await until(() => button("dino"), "no card is drawn");
+  const stops = () => ["bundled", "dino", "clip"].filter((name) => button(name).tabIndex === 0);
+  assert.deepEqual(stops(), ["dino"]);
+  button("dino").focus();
+  button("dino").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+  assert.deepEqual([stops(), document.activeElement.dataset.model], [["clip"], "clip"]);
+  box.querySelector("input").dispatchEvent(new window.KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+  assert.equal(document.activeElement.dataset.model, "bundled");
+});

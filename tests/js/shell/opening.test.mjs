@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { adviceFor, besideFor, tracesOf, viewFor } from "../../../playground/microscope/shell/opening.js";
+
+const CHOSEN = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
+
+test("a choice is a trace: its picture, its model, and its grid where that is finer than usual", () => {
+  assert.deepEqual(tracesOf(CHOSEN), { main: { sample: "tabby", model: "dino" }, other: null });
+  assert.deepEqual(tracesOf({ ...CHOSEN, sample: null, mine: "ab", detail: 2 }), {
+    main: { mine: "ab", model: "dino", detail: "2" },
+    other: null,
+  });
+});
+
+test("beside it: another picture in the same model and grid, or the same picture in another model", () => {
+  const other = (beside, more = {}) => tracesOf({ ...CHOSEN, ...more, beside }).other;
+  assert.deepEqual(other({ sample: "meadow" }, { detail: 2 }), { sample: "meadow", model: "dino", detail: "2" });
+  assert.deepEqual(other({ mine: "ab" }), { mine: "ab", model: "dino" });
+  assert.deepEqual(other({ sample: "meadow" }, { sample: null, mine: "ab" }), { sample: "meadow", model: "dino" });
+  assert.deepEqual(other({ model: "large" }), { sample: "tabby", model: "large" });
+  assert.deepEqual(other({ model: "large" }, { sample: null, mine: "ab" }), { mine: "ab", model: "large" });
+  assert.deepEqual(other({ model: "large" }, { detail: 3 }), { sample: "tabby", model: "large" }, "in its usual grid");
+  assert.deepEqual(other({ model: "dino" }, { detail: 3 }), { sample: "tabby", model: "dino", detail: "3" });
+});
+
+test("what is compared turns to the second picture, and its end turns back what was turned", () => {
+  assert.deepEqual(besideFor({ layer: 2, beside: "wall" }, true), { layer: 2, beside: "compare" });
+  assert.deepEqual(besideFor({ layer: 2, beside: "compare" }, false), { layer: 2, beside: "convolution" });
+  assert.deepEqual(besideFor({ layer: 2, beside: "wall" }, false), { layer: 2, beside: "wall" });
+});
+
+const TRACE = { model: "dino", picture: { id: "tabby" }, opens: { layer: 7, head: 2 } };
+const MEADOW = { model: "dino", picture: { id: "meadow" }, opens: { layer: 3, head: 1 } };
+const VIEW = { layer: 5, head: 4, query: "1,2", locked: true, scale: "off", what: "value" };
+
+test("the same picture in the same model keeps the view: only the grid changes", () => {
+  assert.equal(viewFor({ ...TRACE, opens: { layer: 1 } }, TRACE, VIEW), null);
+});
+
+test("of another picture, which opens where it shows much, the layer, the head and the lock go; all else stays", () => {
+  assert.deepEqual(viewFor(MEADOW, TRACE, VIEW), { scale: "off", what: "value" });
+  assert.deepEqual(viewFor(MEADOW, null, VIEW), { scale: "off", what: "value" });
+});
+
+test("a picture of one's own says no layer: in the same model the layer and the head stay", () => {
+  const own = { model: "dino", picture: { id: "ab" }, opens: {} };
+  assert.deepEqual(viewFor(own, TRACE, VIEW), { layer: 5, head: 4, scale: "off", what: "value" });
+  const elsewhere = viewFor({ ...own, model: "large", opens: undefined }, TRACE, VIEW);
+  assert.deepEqual(elsewhere, { scale: "off", what: "value" }, "layer 5 of one network is not layer 5 of another");
+});
+
+test("the same picture in another model keeps the locked patch, not the layer", () => {
+  const large = { ...TRACE, model: "large", opens: {} };
+  assert.deepEqual(viewFor(large, TRACE, VIEW), { query: "1,2", locked: true, scale: "off", what: "value" });
+});
+
+test("the view that was given is not changed", () => {
+  const before = { ...VIEW };
+  viewFor(MEADOW, TRACE, VIEW);
+  assert.deepEqual(VIEW, before);
+});
+
+// ------------------------------------------------------------------------------------------------------------- advice
+
+const OURS = { model: "bundled", title: "our small ViT" };
+const DINO = { model: "dino", title: "DINOv2 S/14" };
+const REAL = { ...DINO, here: true, may_fetch: false };
+
+test("where the app chose another model it says so, and offers the former one", () => {
+  const found = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
+  const says = "a drawing: shown in our small ViT";
+  assert.deepEqual(found, { says, model: "dino", label: "use DINOv2 S/14" });
+  const back = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);
+  assert.deepEqual(back, { says: "a photograph: shown in DINOv2 S/14", model: "bundled", label: "use our small ViT" });
+});
+
+test("where the person chose the model, or it is the same, nothing is said", () => {
+  assert.equal(adviceFor(OURS, "drawing", { chose: true }, DINO, REAL), null);
+  assert.equal(adviceFor(OURS, "drawing", { chose: false }, OURS, REAL), null);
+  assert.equal(adviceFor(DINO, "photograph", { chose: false }, null, REAL), null);
+});
+
+test("a photograph in our small model is offered the model that knows photographs", () => {
+  const expected = { says: "This small model knows drawings.", model: "dino", label: "See it with DINOv2 S/14" };
+  assert.deepEqual(adviceFor(OURS, "photograph", { chose: true }, DINO, REAL), expected);
+  assert.equal(adviceFor(OURS, "photograph", { chose: true }, null, null), null, "unless there is none");
+});
+
+test("the model that knows photographs is offered where it may be fetched, and only there", () => {
+  const advice = (real) => adviceFor(DINO, "photograph", { chose: false }, null, real)?.label;
+  assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch it");
+  assert.equal(advice({ ...REAL, here: false }), undefined);
+  assert.equal(advice({ ...REAL, may_fetch: true }), undefined, "it is here");
+});

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fillOpenPicture, picturesAmong } from "../../../playground/microscope/shell/openpicture.js";
+import { smallEnough } from "../../../playground/microscope/shell/shrinking.js";
+import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
+import { aFile, aHost, aPlace, filesCome, page, until } from "./page.mjs";
+
+const names = (files) => files.map((file) => file.name);
+
+function aSheet(more = {}) {
+  const taken = [];
+  const box = aPlace();
+  const given = { take: (files) => taken.push(...names(files)), labelled: 0, signal: new AbortController().signal };
+  fillOpenPicture(box, { ...given, ...more });
+  return { box, taken, inputs: [...box.querySelectorAll("input[type=file]")] };
+}
+
+function onPhone(run) {
+  const before = globalThis.matchMedia;
+  globalThis.matchMedia = (asked) => ({ matches: asked === "(pointer: coarse)" });
+  try {
+    return run();
+  } finally {
+    globalThis.matchMedia = before;
+  }
+}
+
+test("of several files the pictures are taken; HEIC counts although browsers give it no type", () => {
+  const files = [aFile("a.txt", "text/plain"), aFile("b.jpg"), aFile("c.HEIC", ""), aFile("d.pdf", "application/pdf")];
+  assert.deepEqual(names(picturesAmong(files)), ["b.jpg", "c.HEIC"]);
+});
+
+test("a file alone is taken whatever it seems to be: the server says what is wrong with it", () => {
+  assert.deepEqual(names(picturesAmong([aFile("a.txt", "text/plain"), aFile("b.pdf", "")])), ["a.txt"]);
+  assert.deepEqual(picturesAmong([]), []);
+  assert.deepEqual(picturesAmong(null), []);
+});
+
+test("no more are taken than the browser keeps", () => {
+  const many = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
+  assert.equal(picturesAmong(many).length, 8);
+});
+
+test("on a phone the camera comes first, beside a plain chooser of several files", () => {
+  const { inputs } = onPhone(() => aSheet());
+  const told = inputs.map((input) => [input.getAttribute("capture"), input.multiple]);
+  assert.deepEqual(told, [
+    ["environment", false],
+    [null, true],
+  ]);
+});
+
+test("on a computer there is one chooser of files, of several at once", () => {
+  const { inputs } = aSheet();
+  assert.deepEqual(
+    inputs.map((input) => [input.getAttribute("capture"), input.multiple]),
+    [[null, true]],
+  );
+});
+
+test("CIFAR-10 by number stands there only where the server has it", () => {
+  assert.equal(aSheet().box.querySelector("fieldset"), null);
+  assert.match(aSheet({ labelled: 60000 }).box.querySelector("legend").textContent, /60,000/);
+});
+
+test("of numbers that are asked for while one is on its way only the last one is asked for", async () => {
+  const asked = [];
+  const answers = [];
+  const takeLabelled = (number) => {
+    asked.push(number);
+    return new Promise((answer) => answers.push(() => answer({ title: `no. ${number}` })));
+  };
+  const { box } = aSheet({ labelled: 100, takeLabelled });
+  const [slider, typed] = box.querySelectorAll("fieldset input");
+  for (const value of ["3", "4", "5"]) {
+    slider.value = value;
+    slider.dispatchEvent(new page.Event("change"));
+  }
+  assert.equal(typed.value, "5");
+  answers.shift()();
+  await until(() => asked.length === 2, "the second question");
+  answers.shift()();
+  const says = box.querySelector("fieldset .note");
+  await until(() => says.textContent === "no. 5", "the title of the last one");
+  assert.deepEqual(asked, [3, 5]);
+});
+
+test("a number that is typed beyond the last one means the last one", async () => {
+  const asked = [];
+  const takeLabelled = async (number) => ({ title: String(asked.push(number)) });
+  const typed = aSheet({ labelled: 100, takeLabelled }).box.querySelector("fieldset input[type=number]");
+  const wanted = ["1000000", "-7", "many"];
+  for (const [i, value] of wanted.entries()) {
+    typed.value = value;
+    typed.dispatchEvent(new page.Event("change"));
+    await until(() => asked.length === i + 1, `the question for ${value}`);
+  }
+  assert.deepEqual(asked, [99, 0, 0]);
+});
+
+test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
+  const file = { name: "huge.tif", size: 45e6, type: "image/tiff" };
+  await assert.rejects(smallEnough(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
+  const fits = { name: "large.tif", size: 20e6, type: "image/tiff" };
+  assert.equal(await smallEnough(fits), fits);
+});
+
+test("what is dropped or pasted anywhere on the page is opened, one after the other", async () => {
+  const host = aHost();
+  const toolbar = createToolbar(aPlace(), host);
+  const dropped = filesCome("drop", [aFile("a.jpg"), aFile("b.jpg")]);
+  await until(() => host.ownPictures.list.length === 2, "two pictures");
+  const pasted = filesCome("paste", [aFile("c.png", "image/png")]);
+  await until(() => host.ownPictures.list.length === 3, "the pasted picture");
+  assert.deepEqual(host.ownPictures.opened, ["a.jpg", "b.jpg", "c.png"]);
+  assert.equal(host.choice.now.mine, "c.png");
+  assert.ok(dropped.defaultPrevented && pasted.defaultPrevented, "the browser would leave the page");
+  toolbar.destroy();
+});
+
+test("text that is pasted stays text", () => {
+  const host = aHost();
+  const toolbar = createToolbar(aPlace(), host);
+  assert.equal(filesCome("paste", []).defaultPrevented, false);
+  toolbar.destroy();
+});
+
+test("while a file is dragged over the page, the page invites it", () => {
+  const toolbar = createToolbar(aPlace(), aHost());
+  const invites = () => document.documentElement.classList.contains("takes-a-picture");
+  filesCome("dragover", []); // words of the page
+  assert.equal(invites(), false);
+  filesCome("dragover", [aFile("a.jpg")]);
+  assert.equal(invites(), true);
+  filesCome("dragleave", []);
+  assert.equal(invites(), false);
+  filesCome("dragover", [aFile("a.jpg")]);
+  filesCome("drop", []);
+  assert.equal(invites(), false);
+  toolbar.destroy();
+});
+
+test("a hidden toolbar takes no picture, and one that has ended neither", async () => {
+  const host = aHost({ hidden: true });
+  const toolbar = createToolbar(aPlace(), host);
+  assert.equal(filesCome("drop", [aFile("a.jpg")]).defaultPrevented, false);
+  toolbar.update({ hidden: false });
+  toolbar.destroy();
+  assert.equal(filesCome("drop", [aFile("b.jpg")]).defaultPrevented, false);
+  assert.deepEqual(host.ownPictures.opened, []);
+});
+
+test("what can't be opened is said, with its name among several, and the others are opened", async () => {
+  const host = aHost();
+  const root = aPlace();
+  const toolbar = createToolbar(root, host);
+  const notice = root.querySelector(".notice");
+  filesCome("drop", [aFile("a.txt", "text/plain")]);
+  await until(() => !notice.hidden, "a sentence");
+  assert.equal(notice.querySelector("p").textContent, "This file is no picture.");
+  filesCome("drop", [aFile("b.txt", "image/jpeg"), aFile("c.jpg")]);
+  await until(() => host.ownPictures.list.length === 1, "the other picture");
+  assert.equal(notice.querySelector("p").textContent, "b.txt: This file is no picture.");
+  notice.querySelector("button").click();
+  assert.equal(notice.hidden, true);
+  toolbar.destroy();
+});
+
+test("the sentence about a file goes when another picture is shown, and stays when another model is", async () => {
+  const host = aHost();
+  const root = aPlace();
+  const toolbar = createToolbar(root, host);
+  const notice = root.querySelector(".notice");
+  filesCome("drop", [aFile("a.txt", "text/plain")]);
+  await until(() => !notice.hidden && root.querySelector(".coming").hidden, "a sentence");
+  host.choice.set({ model: "small" });
+  assert.equal(notice.hidden, false);
+  host.choice.set({ sample: "flock" });
+  assert.equal(notice.hidden, true);
+  toolbar.destroy();
+});
+
+test("while pictures are on their way the strip shows it, and a screen reader hears it", async () => {
+  const host = aHost();
+  const root = aPlace();
+  const toolbar = createToolbar(root, host);
+  const [coming, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
+  let arrive = null;
+  const { open } = host.ownPictures;
+  host.ownPictures.open = (file) => new Promise((go) => (arrive = go)).then(() => open(file));
+  filesCome("drop", [aFile("a.jpg")]);
+  await until(() => arrive, "the picture's way");
+  assert.deepEqual([coming.hidden, status.textContent], [false, "Your picture is on its way"]);
+  arrive();
+  await until(() => coming.hidden, "its end");
+  assert.equal(status.textContent, "");
+  toolbar.destroy();
+});

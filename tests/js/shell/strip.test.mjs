@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createStrip } from "../../../playground/microscope/shell/strip.js";
+import { aHost, aPlace, press } from "./page.mjs";
+
+const OWN = [
+  { id: "a", title: "first.jpg", src: "data:,a" },
+  { id: "b", title: "second.jpg", src: "data:,b" },
+];
+
+function aStrip(more) {
+  const host = aHost(more);
+  const strip = createStrip(host);
+  aPlace().append(strip.element);
+  host.choice.follow(strip.draw);
+  host.ownPictures.follow(strip.draw);
+  strip.draw();
+  const buttons = () => [...strip.element.querySelectorAll("[data-sample]")];
+  return { host, strip, buttons, keys: () => buttons().map((button) => button.dataset.sample) };
+}
+const chosen = (buttons) => buttons.filter((button) => button.getAttribute("aria-pressed") === "true");
+const stops = (buttons) => buttons.filter((button) => button.tabIndex === 0);
+const focused = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
+
+test("own pictures come first, the latest before the others, then the samples", () => {
+  const { keys } = aStrip({ own: OWN });
+  assert.deepEqual(keys(), ["mine:b", "mine:a", "tabby", "meadow", "flock"]);
+});
+
+test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
+  const { host, buttons } = aStrip({ own: OWN });
+  for (const now of [
+    { sample: "meadow", mine: null },
+    { sample: null, mine: "a" },
+    { sample: "flock", mine: null },
+  ]) {
+    host.choice.set(now);
+    const key = now.mine ? `mine:${now.mine}` : now.sample;
+    assert.deepEqual(
+      chosen(buttons()).map((button) => button.dataset.sample),
+      [key],
+    );
+    assert.deepEqual(
+      stops(buttons()).map((button) => button.dataset.sample),
+      [key],
+    );
+  }
+});
+
+test("a click chooses: a sample leaves no own picture, an own picture no sample", () => {
+  const { host, buttons } = aStrip({ own: OWN });
+  buttons()[0].click();
+  assert.deepEqual([host.choice.now.mine, host.choice.now.sample], ["b", null]);
+  buttons()[3].click();
+  assert.deepEqual([host.choice.now.mine, host.choice.now.sample], [null, "meadow"]);
+});
+
+test("the arrow keys move the focus, Home and End go to the ends, and nothing is chosen by it", () => {
+  const { host, strip, buttons } = aStrip({ own: OWN });
+  buttons()[2].focus();
+  const walked = ["ArrowRight", "ArrowLeft", "ArrowLeft", "End", "ArrowRight", "Home", "ArrowLeft"].map((key) => {
+    press(strip.element.getRootNode().activeElement, key);
+    return focused(strip);
+  });
+  assert.deepEqual(walked, ["meadow", "tabby", "mine:a", "flock", "flock", "mine:b", "mine:b"]);
+  assert.equal(host.choice.now.sample, "tabby");
+  assert.deepEqual(
+    stops(buttons()).map((button) => button.dataset.sample),
+    ["mine:b"],
+  );
+});
+
+test("no button is made anew when something else is chosen, or another own picture comes", async () => {
+  const { host, buttons } = aStrip({ own: OWN });
+  const before = buttons();
+  host.choice.set({ sample: "flock" });
+  await host.ownPictures.open({ name: "third.jpg" });
+  const after = new Set(buttons());
+  assert.equal(after.size, before.length + 1);
+  assert.deepEqual(
+    before.filter((button) => !after.has(button)),
+    [],
+  );
+});
+
+test("an own picture that comes while another is in focus takes no focus away", async () => {
+  const { host, strip, buttons } = aStrip({ own: OWN });
+  buttons()[3].focus();
+  await host.ownPictures.open({ name: "third.jpg" });
+  assert.equal(focused(strip), "meadow");
+});
+
+test("the hint is the title, the name is what a screen reader says", () => {
+  const { buttons } = aStrip({ own: [OWN[0]] });
+  const said = buttons()
+    .slice(0, 2)
+    .map((button) => [button.title, button.querySelector("img").alt]);
+  assert.deepEqual(said, [
+    ["Yours: first.jpg", "Yours: first.jpg"],
+    ["Tabby. Look at one eye", "Tabby"],
+  ]);
+});
+
+test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
+  const { strip, keys } = aStrip({ own: OWN, now: { sample: null, mine: "a" } });
+  const forget = strip.element.querySelector(".forget");
+  assert.equal(forget.hidden, false);
+  assert.match(forget.title, /kept in this browser only/);
+  forget.focus();
+  forget.click();
+  assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
+  assert.equal(forget.hidden, true);
+  assert.equal(focused(strip), "tabby");
+});
+
+test("the words invite, or name the own picture that is shown", () => {
+  const { host, strip } = aStrip({ own: OWN });
+  const words = strip.element.querySelector(".own");
+  assert.equal(words.textContent, "or drop yours");
+  host.choice.set({ mine: "b", sample: null });
+  assert.equal(words.textContent, "yours: second.jpg");
+});
+
+test("names from outside are text", async () => {
+  const name = "<img src=x onerror=alert(1)>.jpg";
+  const { host, strip } = aStrip();
+  await host.ownPictures.open({ name });
+  assert.equal(strip.element.querySelector(".own").textContent, `yours: ${name}`);
+  assert.equal(strip.element.querySelector(".own").children.length, 0);
+});

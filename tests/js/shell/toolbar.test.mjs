@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
+import { aHost, aPlace, page, press } from "./page.mjs";
+
+function aToolbar(more) {
+  const host = aHost(more);
+  const root = aPlace();
+  const toolbar = createToolbar(root, host);
+  const part = (name) => root.querySelector(name);
+  const sheet = () => part(".sheet.open");
+  const focused = () => root.getRootNode().activeElement;
+  return { host, root, toolbar, part, sheet, focused, words: (name) => part(name)?.textContent };
+}
+const SEEN = (root) =>
+  [...root.querySelectorAll(".opener:not(.more)")].filter((one) => !one.hidden).map((one) => one.textContent);
+
+test("it names page, model and app, and offers what there is", () => {
+  const { root, part, words } = aToolbar();
+  assert.deepEqual(SEEN(root), ["Microscope", "Open picture", "DINO S/16", "Compare", "Export"]);
+  assert.equal(words(".name"), "Attention Playground");
+  assert.equal(part(".opening").getAttribute("aria-label"), "Open picture");
+  assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
+});
+
+test("what is chosen is what every part shows, whoever chose it", () => {
+  const { host, part, words } = aToolbar();
+  host.choice.set({ sample: "flock", model: "small", detail: 2, beside: { sample: "meadow" } });
+  assert.equal(part('[aria-pressed="true"]').dataset.sample, "flock");
+  assert.equal(words(".model .label"), "our small ViT");
+  assert.equal(part("select").value, "2");
+  assert.ok(part(".compare").classList.contains("on"));
+  assert.equal(part(".compare").title, "Compared with Meadow");
+  host.choice.set({ beside: null });
+  assert.ok(!part(".compare").classList.contains("on"));
+  assert.equal(part(".compare").title, "");
+});
+
+test("a model without a plain title goes by its name", () => {
+  assert.equal(aToolbar({ now: { model: "vit_tiny" } }).words(".model .label"), "vit_tiny");
+});
+
+test("comparing is for the microscope's page, Export for pages that have some, grids for models with several", () => {
+  const { root, toolbar, part } = aToolbar();
+  toolbar.update({ page: "by_hand", exports: undefined, grids: [{ detail: 1, grid: [14, 14] }] });
+  assert.deepEqual(SEEN(root), ["By hand", "Open picture", "DINO S/16"]);
+  assert.equal(part(".grid-chooser").hidden, true);
+  toolbar.update({ exports: "scale" });
+  assert.deepEqual(SEEN(root).at(-1), "Export");
+});
+
+test("the grid is chosen by its detail", () => {
+  const { host, part } = aToolbar();
+  const select = part("select");
+  assert.deepEqual(
+    [...select.options].map((one) => one.textContent),
+    ["14 × 14", "28 × 28"],
+  );
+  select.value = "2";
+  select.dispatchEvent(new page.Event("change"));
+  assert.equal(host.choice.now.detail, 2);
+});
+
+test("nothing is made anew when something is chosen or the host tells the same again", () => {
+  const { host, root, toolbar } = aToolbar();
+  const before = [...root.querySelectorAll("button, select, option, img")];
+  host.choice.set({ sample: "flock", detail: 2 });
+  toolbar.update({ grids: structuredClone(host.grids), titles: { ...host.titles } });
+  assert.deepEqual([...root.querySelectorAll("button, select, option, img")], before);
+});
+
+test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
+  const { part, sheet, focused } = aToolbar();
+  const button = part(".opening");
+  button.focus();
+  button.click();
+  assert.equal(button.getAttribute("aria-expanded"), "true");
+  assert.equal(sheet().getAttribute("role"), "dialog");
+  assert.equal(sheet().getAttribute("aria-label"), "Open picture");
+  assert.ok(sheet().contains(focused()));
+  button.click();
+  assert.equal(sheet(), null);
+  assert.equal(button.getAttribute("aria-expanded"), "false");
+  assert.equal(focused(), button);
+});
+
+test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
+  const { part, sheet, focused } = aToolbar();
+  part(".compare").click();
+  let heard = 0;
+  document.body.addEventListener("keydown", () => heard++, { once: true });
+  press(sheet().querySelector("button"), "Escape");
+  assert.equal(sheet(), null);
+  assert.equal(focused(), part(".compare"));
+  assert.equal(heard, 0);
+});
+
+test("a press outside closes the sheet, one inside does not", () => {
+  const { part, sheet } = aToolbar();
+  part(".compare").click();
+  const down = () => new page.Event("pointerdown", { bubbles: true, composed: true });
+  sheet().querySelector("img").dispatchEvent(down());
+  assert.ok(sheet());
+  document.body.dispatchEvent(down());
+  assert.equal(sheet(), null);
+  document.body.dispatchEvent(new page.Event("click", { bubbles: true }));
+  assert.equal(part(".compare").getRootNode().activeElement, part(".compare"));
+});
+
+test("one sheet is open at a time, and what filled the former one is told that it is over", () => {
+  let signal = null;
+  const { part, root } = aToolbar({ sheets: { models: (_, given) => ({ signal } = given), export: () => {} } });
+  part(".model").click();
+  assert.equal(signal.aborted, false);
+  part(".pages").click();
+  assert.equal(signal.aborted, true);
+  assert.equal(root.querySelectorAll(".sheet").length, 1);
+  assert.equal(part(".model").getAttribute("aria-expanded"), "false");
+});
+
+test("the menu has every page with its number, the tour and the version; its links keep the choice", () => {
+  const { host, part, sheet } = aToolbar();
+  part(".pages").click();
+  const links = [...sheet().querySelectorAll("a")];
+  const told = links.map((one) => [...one.children].map((span) => span.textContent).join("·"));
+  assert.deepEqual(told, [
+    "·Microscope",
+    "1·By hand: attention without training",
+    "·For the one who teaches",
+    "·Guided tour",
+  ]);
+  assert.equal(links[0].getAttribute("aria-current"), "page");
+  assert.match(sheet().textContent, /Attention Playground 9\.9/);
+  assert.match(links[1].href, /\/by_hand\?sample=tabby&model=dino$/);
+  links[1].click();
+  assert.equal(sheet(), null);
+  part(".pages").click();
+  sheet().querySelector(".tour-entry").click();
+  const words = { sample: "tabby", model: "dino" };
+  assert.deepEqual(host.went, [
+    ["by_hand", words],
+    ["microscope", { ...words, tour: "1" }],
+  ]);
+});
+
+test("a link that is pressed with Ctrl is the browser's: a tab of its own", () => {
+  const { host, part, sheet } = aToolbar();
+  part(".pages").click();
+  const event = new page.MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true });
+  sheet().querySelector("a").dispatchEvent(event);
+  assert.equal(event.defaultPrevented, false);
+  assert.deepEqual(host.went, []);
+});
+
+test("the arrow keys walk through the menu, from the page that is shown", () => {
+  const { part, focused } = aToolbar();
+  part(".pages").click();
+  const walked = ["ArrowDown", "ArrowDown", "ArrowUp", "End"].map((key) => {
+    press(focused(), key);
+    return focused().textContent;
+  });
+  assert.deepEqual(walked, [
+    "1By hand: attention without training",
+    "For the one who teaches",
+    "1By hand: attention without training",
+    "Guided tour",
+  ]);
+});
+
+test("models and Export are filled with what they need, and done() closes them", () => {
+  const seen = {};
+  const keep = (name) => (box, given) => Object.assign(seen, { [name]: { box, ...given } });
+  const { host, part, sheet } = aToolbar({
+    exports: "scale",
+    sheets: { models: keep("models"), export: keep("export") },
+  });
+  part(".model").click();
+  assert.equal(seen.models.choice, host.choice);
+  assert.ok(sheet().contains(seen.models.box));
+  assert.deepEqual(seen.models.words, { sample: "tabby", model: "dino" });
+  seen.models.done();
+  assert.equal(sheet(), null);
+  part(".export").click();
+  assert.deepEqual(seen.export.words, { sample: "tabby", model: "dino", layer: "6" });
+  assert.deepEqual([seen.export.layout, seen.export.theme], ["scale", "light"]);
+  seen.export.done();
+  assert.equal(sheet(), null);
+});
+
+test("a model for the comparison is chosen on the same cards, and stands beside", () => {
+  let given = null;
+  const { host, part, sheet } = aToolbar({ sheets: { models: (_, all) => (given = all), export: () => {} } });
+  part(".compare").click();
+  [...sheet().querySelectorAll(".tabs button")][1].click();
+  given.choice.set({ model: "small", chose: true });
+  given.done();
+  assert.deepEqual([host.choice.now.model, host.choice.now.beside], ["dino", { model: "small" }]);
+  assert.equal(sheet(), null);
+});
+
+test("More holds model, grid, compare and export, each only where there is one, and follows the choice", () => {
+  const { host, part, sheet, toolbar } = aToolbar();
+  part(".more").click();
+  const lines = () => [...sheet().querySelectorAll(".wide")].filter((one) => !one.hidden).map((one) => one.textContent);
+  assert.deepEqual(lines(), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
+  host.choice.set({ model: "small" });
+  toolbar.update({ exports: undefined, grids: [] });
+  assert.deepEqual(lines(), ["Model: our small ViT", "Compare"]);
+});
+
+test("what is opened from More stands under More and gives it the focus back", () => {
+  const { part, sheet, focused } = aToolbar();
+  part(".more").click();
+  [...sheet().querySelectorAll("button")].find((one) => one.textContent === "Compare").click();
+  assert.equal(sheet().dataset.kind, "compare");
+  assert.equal(part(".more").getAttribute("aria-expanded"), "true");
+  press(sheet(), "Escape");
+  assert.equal(focused(), part(".more"));
+});
+
+test("another page closes what is open", () => {
+  const { part, sheet, toolbar } = aToolbar();
+  part(".opening").click();
+  toolbar.update({ version: "9.9" });
+  assert.ok(sheet());
+  toolbar.update({ page: "teach" });
+  assert.equal(sheet(), null);
+});
+
+test("hidden it draws nothing and stays alive; at its end it follows nobody", () => {
+  const { host, root, toolbar, words } = aToolbar({ hidden: true });
+  assert.equal(root.hidden, true);
+  host.choice.set({ model: "small" });
+  toolbar.update({ hidden: false });
+  assert.equal(root.hidden, false);
+  assert.equal(words(".model .label"), "our small ViT");
+  toolbar.destroy();
+  assert.equal(root.childElementCount, 0);
+  assert.equal(host.listeners(), 0);
+});

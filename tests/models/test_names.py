@@ -1,0 +1,62 @@
+"""What a model is called where people read it."""
+
+import json
+
+import pytest
+
+from playground.assets import OFFERS
+from playground.models.names import plain_name, suits
+
+NAMES = {
+    "bundled": "our small ViT",
+    "untrained": "our small ViT (random weights)",
+    "dinov2-small": "DINOv2 S/14",
+    "ViT-B/16": "ViT-B/16 (random weights)",
+    "ViT-H/14": "ViT-H/14 (random weights)",
+    "vit_small_patch14_dinov2.lvd142m": "DINOv2 S/14",
+    "vit_small_patch14_reg4_dinov2.lvd142m": "DINOv2 S/14 with registers",
+    "vit_small_patch16_dinov3.lvd1689m": "DINOv3 S/16",
+    "vit_small_plus_patch16_dinov3.lvd1689m": "DINOv3 S+/16",
+    "vit_7b_patch16_dinov3.lvd1689m": "DINOv3 7B/16",
+    "vit_small_patch8_224.dino": "DINO S/8",
+    "deit_small_patch16_224.fb_in1k": "DeiT S/16",
+    "deit_small_patch16_224": "DeiT S/16",
+    "deit_base_distilled_patch16_384.fb_in1k": "DeiT B/16, 384 px, distilled",
+    "deit3_small_patch16_224.fb_in1k": "DeiT-3 S/16",
+    "vit_tiny_patch16_224.augreg_in21k_ft_in1k": "ViT Ti/16",
+    "vit_base_patch16_384.augreg_in21k_ft_in1k": "ViT B/16, 384 px",
+    "vit_base_patch16_224.mae": "MAE B/16",
+    "vit_base_patch16_clip_224.openai": "CLIP B/16",
+    "vit_base_patch16_clip_224.metaclip_400m": "MetaCLIP B/16",
+    "vit_base_patch16_siglip_224.webli": "SigLIP B/16",
+    "vit_base_patch16_siglip_256.v2_webli": "SigLIP 2 B/16",
+    "vit_so400m_patch14_siglip_384.webli": "SigLIP So400M/14, 384 px",
+    "runs/mine/cats.safetensors": "cats",
+    "models/fine-tuned/model.safetensors": "fine-tuned",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_form_of_name_has_a_plain_one(name):
+    assert plain_name(name) == NAMES[name]
+
+
+def test_no_name_of_timm_is_shown_as_a_file_s():
+    import timm
+
+    from playground.models.timm_models import PLAIN_MODULES
+
+    names = [name for module in PLAIN_MODULES for name in timm.list_models(module=module)]
+    shown = {name: plain_name(name) for name in names}
+    assert not [name for name, plain in shown.items() if "_" in plain]
+    assert sum("patch" in plain for plain in shown.values()) < 0.02 * len(shown)
+
+
+def test_the_offered_models_have_different_names_and_say_in_few_words_what_they_are_good_for():
+    offers = json.loads(OFFERS.read_text(encoding="utf-8"))
+    assert len({fact["title"] for fact in offers.values()}) == len(offers)
+    assert next(iter(offers)) == "dinov2-small"
+    for name, fact in offers.items():
+        assert fact["title"] == plain_name(name)
+        assert fact["suits"] == suits(name)
+        assert len(fact["good_for"].split()) <= 7, fact["good_for"]

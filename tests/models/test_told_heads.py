@@ -1,0 +1,82 @@
+"""Heads that were told where to look: their weights' file says so, and nothing can lose it on the way."""
+
+import json
+
+import pytest
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from tiny_runs import RECIPE, TINY
+
+import playground
+from playground.errors import PlaygroundError
+from playground.models import zoo
+from playground.models.told_heads import told
+from playground.training.losses import Teachers, told_by
+from playground.training.recipe import Recipe
+from playground.vit import VisionTransformer
+from workshop.classifier import Classifier
+
+
+def test_the_taught_file_says_what_its_recipe_told():
+    vit = playground.load("bundled-taught", device="cpu")
+    assert vit.told == told_by(Recipe())
+    assert told(vit, 4, 0) == "stay on the object that the patch belongs to"
+    assert told(vit, 0, 5) == "look at the left neighbour"
+    assert told(vit, 4, 0, "cls") == told(vit, 5, 3, "cls") == "look at objects"
+    assert told(vit, 3, 0, "cls") is told(vit, 2, 0) is None
+
+
+def test_all_other_models_were_told_nothing():
+    assert playground.load("bundled", device="cpu").told == ()
+    assert playground.load("untrained", device="cpu").told == ()
+    assert playground.load("dinov2-small", pretrained=False, device="cpu").told == ()
+
+
+def test_a_file_carries_it_through_saving_and_loading(tmp_path):
+    vit = VisionTransformer(TINY)
+    vit.told = told_by(RECIPE)
+    zoo.save(vit, tmp_path / "a.safetensors")
+    again = playground.load(str(tmp_path / "a.safetensors"), device="cpu")
+    assert again.told == vit.told
+    zoo.save(again, tmp_path / "b.safetensors")
+    assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told == vit.told
+
+
+def test_a_recipe_without_a_polish_never_asks_the_class_token():
+    asked = {one.query for one in told_by(Recipe(polish=0))}
+    assert asked == {"patch"}
+    assert {one.query for one in told_by(Recipe())} == {"patch", "cls"}
+
+
+def test_only_teachers_that_read_weights_tell():
+    assert Teachers(RECIPE).told == told_by(RECIPE)
+    assert Classifier(RECIPE).told == ()
+
+
+@pytest.mark.parametrize("said", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])
+def test_a_damaged_list_is_refused(tmp_path, said):
+    _save(tmp_path / "a.safetensors", said)
+    with pytest.raises(PlaygroundError, match="can't be built"):
+        playground.load(str(tmp_path / "a.safetensors"), device="cpu")
+
+
+@pytest.mark.parametrize("wrong", [{"layer": "0"}, {"head": True}, {"query": 1}, {"what": None}, {"more": 1}])
+def test_an_entry_of_another_kind_is_refused(tmp_path, wrong):
+    entry = {"layer": 0, "head": 0, "query": "patch", "what": "look"}
+    _save(tmp_path / "a.safetensors", json.dumps([entry | wrong]))
+    with pytest.raises(PlaygroundError, match="can't be built"):
+        playground.load(str(tmp_path / "a.safetensors"), device="cpu")
+
+
+def test_a_file_from_before_says_nothing(tmp_path):
+    _save(tmp_path / "a.safetensors", None)
+    assert playground.load(str(tmp_path / "a.safetensors"), device="cpu").told == ()
+
+
+def _save(path, said):
+    """A tiny model's file with this list in its metadata."""
+    zoo.save(VisionTransformer(TINY), path)
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    del metadata["told"]
+    save_file(load_file(path), path, metadata=metadata | ({} if said is None else {"told": said}))

@@ -1,0 +1,391 @@
+"""Parity: our VisionTransformer, filled with the weights of timm's and Hugging Face's, gives their numbers."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+import timm
+import torch
+from conftest import SMALL, scramble
+from vanishing import vanish
+
+import playground
+from playground.errors import PlaygroundError
+from playground.models import timm_models, zoo
+from playground.models.checkpoints import from_eva
+from playground.vit import VisionTransformer
+
+SHALLOW = {"depth": 3}
+NARROW = {"depth": 3, "embed_dim": 192, "num_heads": 3}
+FAMILIES = {  # a name of each family, and what is cut down so that the test is quick
+    "AugReg": ("vit_tiny_patch16_224", {}),
+    "DeiT": ("deit_small_patch16_224", SHALLOW),
+    "distilled DeiT": ("deit_tiny_distilled_patch16_224", SHALLOW),
+    "DeiT-3": ("deit3_small_patch16_224", SHALLOW),
+    "DINO": ("vit_small_patch8_224.dino", SHALLOW),
+    "DINOv2": ("vit_small_patch14_dinov2", {**SHALLOW, "img_size": 224}),
+    "DINOv2 with registers": ("vit_small_patch14_reg4_dinov2", {**SHALLOW, "img_size": 224}),
+    "DINOv2 giant (SwiGLU)": ("vit_giant_patch14_reg4_dinov2", {**NARROW, "img_size": 224}),
+    "MAE": ("vit_base_patch16_224.mae", NARROW),
+    "CLIP": ("vit_base_patch32_clip_224.laion2b", SHALLOW),
+    "OpenAI's CLIP (quick GELU)": ("vit_base_patch32_clip_quickgelu_224", SHALLOW),
+    "SigLIP": ("vit_base_patch16_siglip_224", NARROW),
+    "SigLIP 2": ("vit_base_patch16_siglip_256.v2_webli", NARROW),
+    "SigLIP, average pool": ("vit_base_patch16_siglip_gap_224", NARROW),
+    "average pool, pooled norm": ("vit_medium_patch16_reg4_gap_256", SHALLOW),
+    "registers and a map pool": ("vit_so150m_patch16_reg4_map_256", {**SHALLOW}),
+    "no bias in qkv": ("vit_base_patch16_224_miil", NARROW),
+    "no final norm": ("vit_base_patch16_radio_v3", {**NARROW, "img_size": 224}),
+    "q/k norm": ("vit_tiny_patch16_224", {**SHALLOW, "qk_norm": True}),
+    "DINOv3": ("vit_small_patch16_dinov3", SHALLOW),
+    "DINOv3 with biases": ("vit_small_patch16_dinov3_qkvb", SHALLOW),
+    "DINOv3 plus (SwiGLU)": ("vit_small_plus_patch16_dinov3", SHALLOW),
+    "DINOv3 7B": ("vit_7b_patch16_dinov3", NARROW),
+    "LingBot": ("vit_small_patch16_lingbot", SHALLOW),
+}
+
+
+def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
+    """A scrambled timm model on its unfused path, and ours with the same weights."""
+    reference = scramble(timm.create_model(name, **changes))
+    ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
+    zoo.fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    for block in reference.blocks:
+        block.attn.fused_attn = False
+    return reference, ours
+
+
+def attentions(reference: torch.nn.Module, image: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """timm's own logits and its own weights after the softmax, layer by layer."""
+    seen: list[torch.Tensor] = []
+    hooks = [b.attn.attn_drop.register_forward_hook(lambda m, i, out: seen.append(out)) for b in reference.blocks]
+    logits = reference(image)
+    for hook in hooks:
+        hook.remove()
+    return logits, seen
+
+
+def assert_equal(reference: torch.nn.Module, ours: VisionTransformer, size: tuple[int, int]) -> None:
+    image = torch.randn(2, 3, *size, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected, weights = attentions(reference, image)
+        logits, record = ours.record(image)
+    assert weights[0].amax(dim=-1).mean() > 3 / weights[0].shape[-1], "the reference's attention is almost uniform"
+    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
+    assert len(record) == len(weights)
+    for (q, k, _), expected_weights in zip(record, weights, strict=True):
+        own = (q @ k.mT * ours.config.scale).softmax(dim=-1)
+        torch.testing.assert_close(own, expected_weights, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_logits_and_every_layer_s_attention_are_timm_s(family):
+    name, changes = FAMILIES[family]
+    reference, ours = twins(name, **changes)
+    assert_equal(reference, ours, ours.config.image_size)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (160, 96), (224, 336)])
+@pytest.mark.parametrize(
+    "name",
+    ["vit_tiny_patch16_224", "deit3_small_patch16_224", "vit_base_patch16_siglip_224", "vit_small_patch16_dinov3"],
+)
+def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
+    reference, ours = twins(name, **SHALLOW, dynamic_img_size=True)
+    assert_equal(reference, ours, size)
+
+
+def test_logits_and_attention_are_hugging_face_s_too():
+    from transformers import ViTConfig, ViTForImageClassification
+
+    width, depth = 96, 4
+    theirs = ViTConfig(
+        hidden_size=width, num_hidden_layers=depth, num_attention_heads=3, intermediate_size=384, image_size=64,
+        patch_size=16, num_labels=7, layer_norm_eps=1e-6, attn_implementation="eager",
+    )  # fmt: skip
+    reference = scramble(ViTForImageClassification(theirs))
+    config = zoo.Config(image_size=(64, 64), patch_size=16, depth=depth, width=width, mlp_width=384, heads=3, classes=7)
+    ours = VisionTransformer(config).eval()
+    ours.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
+    image = torch.randn(2, 3, 64, 64)
+    with torch.no_grad():
+        expected = reference(image, output_attentions=True)
+        logits, record = ours.record(image)
+    torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
+    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
+        torch.testing.assert_close((q @ k.mT * config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
+
+
+def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
+    """Hugging Face's names to ours, written out by hand."""
+    find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
+    ours = {
+        "cls_token": find("cls_token"),
+        "pos_embed": find("position_embeddings"),
+        "patch_embed.proj.weight": find("projection.weight"),
+        "patch_embed.proj.bias": find("projection.bias"),
+        "norm.weight": find("vit.layernorm.weight"),
+        "norm.bias": find("vit.layernorm.bias"),
+        "head.weight": find("classifier.weight"),
+        "head.bias": find("classifier.bias"),
+    }
+    for i in range(depth):
+        for kind in ("weight", "bias"):
+            at = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
+            parts = [at(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
+            ours[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
+            ours[f"blocks.{i}.attn.proj.{kind}"] = at("attention.output.dense", "attention.o_proj")
+            ours[f"blocks.{i}.norm1.{kind}"] = at("layernorm_before")
+            ours[f"blocks.{i}.norm2.{kind}"] = at("layernorm_after")
+            ours[f"blocks.{i}.mlp.fc1.{kind}"] = at("intermediate.dense", "mlp.fc1")
+            ours[f"blocks.{i}.mlp.fc2.{kind}"] = at(f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2")
+    return ours
+
+
+def test_a_spread_of_names_loads():
+    names = timm.list_models(["vit_*", "deit*"])
+    for name in names[::9]:
+        if timm_models.loads(name):
+            with torch.device("meta"):
+                reference, ours = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
+            ours.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
+    assert sum(map(timm_models.loads, names[::9])) / len(names[::9]) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("vit_relpos_small_patch16_224", "relative-position bias"),
+        ("vit_base_r50_s16_224", "convolutional network stands before"),
+        ("vit_base_patch16_xp_224", "its layers are ParallelScalingBlock"),
+        ("vit_small_patch16_rope_224", "in another way than DINOv3"),
+        ("vit_dwee_patch16_reg1_gap_256", "its attention is DiffAttention"),
+        ("resnet18", "it is a ResNet"),
+    ],
+)
+def test_a_name_that_can_t_load_says_why_and_names_the_nearest_that_can(name, reason):
+    with pytest.raises(PlaygroundError, match=reason) as error:
+        playground.load(name, pretrained=False)
+    nearest = str(error.value).split("The nearest that can is ")[1].rstrip(".")
+    assert timm_models.loads(nearest)
+
+
+@pytest.mark.parametrize(
+    "name", ["vit_smol_patch16_224", "", "../../etc/passwd", "hf_hub:someone/model", "http://x/y", "a\nb"]
+)
+def test_an_unknown_name_is_refused_with_the_nearest_that_loads(name):
+    with pytest.raises(PlaygroundError, match="nearest"):
+        playground.load(name)
+
+
+def test_unknown_weights_are_refused_with_those_that_are_published():
+    with pytest.raises(PlaygroundError, match=r"published are .*vit_small_patch16_224\.dino"):
+        playground.load("vit_small_patch16_224.dini")
+
+
+def test_without_a_network_a_timm_name_says_so_in_a_sentence(monkeypatch):
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(PlaygroundError, match="could not be fetched"):
+        playground.load("vit_tiny_patch16_224.augreg_in21k")
+
+
+def test_an_architecture_without_published_weights_says_what_to_do():
+    with pytest.raises(PlaygroundError, match="pretrained=False"):
+        playground.load("vit_base_patch16_plus_240")
+
+
+def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
+    from safetensors.torch import save_file
+
+    reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
+    save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
+    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu")
+    seen = playground.trace(vit, picture)
+    with torch.no_grad():
+        torch.testing.assert_close(seen.logits, reference(seen.input)[0], atol=1e-5, rtol=1e-5)
+    assert seen.predictions[0][0] == vit.config.labels[int(seen.logits.argmax())]
+
+
+def test_our_own_file_carries_its_architecture(tmp_path, small):
+    zoo.save(small, tmp_path / "mine.safetensors", dtype=torch.float32)
+    again = playground.load(str(tmp_path / "mine.safetensors"), device="cpu")
+    assert again.config == SMALL
+    assert all(torch.equal(a, b) for a, b in zip(small.parameters(), again.parameters(), strict=True))
+
+
+def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
+    from safetensors.torch import save_file
+
+    save_file({"a": torch.zeros(2)}, tmp_path / "other.safetensors")
+    (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 100)
+    (tmp_path / "empty.safetensors").write_bytes(b"")
+    zoo.save(small, tmp_path / "small.safetensors")
+    for load, message in [
+        (
+            lambda: playground.load("untrained", weights=tmp_path / "other.safetensors"),
+            "doesn't fit this model: it lacks",
+        ),
+        (lambda: playground.load("untrained", weights=tmp_path / "small.safetensors"), "doesn't fit"),
+        (lambda: playground.load("untrained", weights=tmp_path / "noise.safetensors"), "not a readable safetensors"),
+        (lambda: playground.load("untrained", weights=tmp_path / "missing.safetensors"), "There is no file"),
+        (lambda: playground.load(str(tmp_path / "noise.safetensors")), "not a readable safetensors"),
+        (lambda: playground.load(str(tmp_path / "empty.safetensors")), "not a readable safetensors"),
+        (lambda: playground.load(str(tmp_path / "missing.safetensors")), "There is no file"),
+        (lambda: playground.load(str(tmp_path / "other.safetensors")), "does not say what it is weights of"),
+    ]:
+        with pytest.raises(PlaygroundError, match=message):
+            load()
+
+
+@pytest.mark.parametrize("config", ["", "[]", "{}x", '{"width": "wide"}', '{"depth": -1, "heads": 0}', '{"what": 1}'])
+def test_a_file_with_a_nonsensical_architecture_is_refused(tmp_path, config):
+    from safetensors.torch import save_file
+
+    save_file({"a": torch.zeros(2)}, tmp_path / "odd.safetensors", metadata={"config": config})
+    with pytest.raises(PlaygroundError):
+        playground.load(str(tmp_path / "odd.safetensors"))
+
+
+def test_names_that_need_no_network():
+    assert playground.load("untrained", seed=3).name == "untrained"
+    assert playground.load("ViT-Ti/16").config.heads == 3
+    assert playground.load("deit_tiny_patch16_224", pretrained=False).name == "deit_tiny_patch16_224"
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99", "xpu"])
+def test_a_device_that_is_not_there_is_explained(device):
+    with pytest.raises(PlaygroundError, match="can't be put on the device"):
+        playground.load("untrained", device=device)
+
+
+def test_eight_threads_get_what_one_thread_gets(small):
+    images = torch.randn(8, 1, 3, 64, 64)
+    with torch.no_grad():
+        alone = [small.record(image) for image in images]
+        together = [None] * 8
+
+        def work(i):
+            with torch.no_grad():  # a setting of each thread's own
+                for _ in range(20):
+                    together[i] = small.record(images[i])
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+    for (logits, record), (expected, expected_record) in zip(together, alone, strict=True):
+        assert torch.equal(logits, expected)
+        for layer, expected_layer in zip(record, expected_record, strict=True):
+            assert all(torch.equal(a, b) for a, b in zip(layer, expected_layer, strict=True))
+
+
+def test_importing_the_playground_pulls_in_neither_timm_nor_streamlit_and_not_even_torch():
+    code = "import playground, sys; print([m for m in ('torch', 'timm', 'streamlit') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    code = "import playground, sys; playground.load; print([m for m in ('timm', 'streamlit') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# Files under Hugging Face's names ------------------------------------------------------------------------------------
+
+
+def hugging_face_model(kind: str, **changes):
+    import transformers
+
+    config = {
+        "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": 64, "patch_size": 16,
+        "intermediate_size": 256, "attn_implementation": "eager", "num_labels": 5,
+    }  # fmt: skip
+    family = next(name for name in ("Dinov2WithRegisters", "Dinov2", "DeiT", "ViT") if kind.startswith(name))
+    made = getattr(transformers, f"{family}Config")(**config | changes)
+    return scramble(getattr(transformers, kind)(made))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("ViTForImageClassification", {}),
+        ("ViTModel", {"qkv_bias": False}),
+        ("ViTModel", {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5}),
+        ("DeiTForImageClassificationWithTeacher", {}),
+        ("DeiTForImageClassification", {}),
+        ("Dinov2Model", {}),
+        ("Dinov2Model", {"use_swiglu_ffn": True}),
+        ("Dinov2ForImageClassification", {}),
+        ("Dinov2WithRegistersModel", {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ", ".join(value) or "as it is",
+)
+def test_a_file_that_transformers_saved_gives_its_attention(kind, changes, tmp_path):
+    reference = hugging_face_model(kind, **changes)
+    reference.save_pretrained(tmp_path / "mine")
+    ours = playground.load(str(tmp_path / "mine" / "model.safetensors"), device="cpu")
+    assert ours.name == "mine"
+    image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = reference(image, output_attentions=True)
+        logits, record = ours.record(image)
+    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
+        torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
+    if kind in ("ViTForImageClassification", "DeiTForImageClassificationWithTeacher"):
+        torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
+        assert ours.config.labels == tuple(f"LABEL_{i}" for i in range(5))
+    else:
+        assert ours.config.classes == 0
+
+
+def test_without_its_config_a_file_has_heads_of_64_or_is_refused(tmp_path):
+    for width, heads in ((128, 2), (96, 3)):
+        hugging_face_model("ViTModel", hidden_size=width, num_attention_heads=heads).save_pretrained(tmp_path / "a")
+        (tmp_path / "a" / "config.json").unlink()
+        file = str(tmp_path / "a" / "model.safetensors")
+        if width % 64 == 0:
+            assert playground.load(file, device="cpu").config.heads == 2
+        else:
+            with pytest.raises(PlaygroundError, match=r"config\.json"):
+                playground.load(file)
+
+
+@pytest.mark.parametrize(
+    "config", ["{", "[]", '{"num_attention_heads": 0}', '{"num_attention_heads": "x"}', '{"hidden_act": "swish"}',
+               '{"num_attention_heads": 5}', '{"id2label": 3}', '{"layer_norm_eps": []}'],
+)  # fmt: skip
+def test_a_config_that_makes_no_sense_is_ignored_or_refused_in_a_sentence(config, tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(config)
+    try:
+        assert playground.load(str(tmp_path / "model.safetensors"), device="cpu").config.heads == 2
+        assert config in ("{", "[]", '{"num_attention_heads": 0}')
+    except PlaygroundError as error:
+        print(error)
+
+
+def test_hugging_face_s_weights_fill_a_model_that_is_named(tmp_path):
+    reference = hugging_face_model(
+        "ViTForImageClassification", hidden_size=192, num_attention_heads=3, intermediate_size=768,
+        num_hidden_layers=12, image_size=224, num_labels=1000,
+    )  # fmt: skip
+    reference.save_pretrained(tmp_path)
+    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "model.safetensors", device="cpu")
+    assert torch.equal(vit.head.weight, reference.classifier.weight)
+
+
+def test_a_folder_s_own_models_are_listed_by_name(tmp_path):
+    hugging_face_model("ViTModel").save_pretrained(tmp_path / "fine-tuned")
+    zoo.save(VisionTransformer(SMALL), tmp_path / "small.safetensors")
+    (tmp_path / "notes.txt").touch()
+    assert list(zoo.own_models(tmp_path)) == ["fine-tuned", "small"]
+    for name, file in zoo.own_models(tmp_path).items():
+        assert playground.load(str(file), device="cpu").config.depth == 3, name
+    with pytest.raises(PlaygroundError, match="no folder"):
+        zoo.own_models(tmp_path / "none")
+
+
+def test_a_folder_of_models_that_is_deleted_while_they_are_listed_is_passed_over(tmp_path, monkeypatch):
+    for name in ("goes", "stays"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.safetensors").touch()
+    vanish(tmp_path / "goes", monkeypatch)
+    assert list(zoo.own_models(tmp_path)) == ["stays"]

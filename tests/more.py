@@ -1,0 +1,168 @@
+"""What is slow and seldom breaks, before a release: python tests/more.py [what …]; see PARTS.
+
+Each part is told at the end as passed, fallen or, with the reason, skipped; the status is 1 if one fell. What it makes
+lies in build/more. The environment that runs this is not changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "more"
+PATIENCE = 1800  # seconds, for one part
+RELEASES = 3  # of Streamlit
+PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Streamlit
+IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
+SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
+    "bundled": ["--scenes", "5"],
+    "contact_sheet": [],
+    "engine": [],
+    "eyes": [],
+    "figure_files": ["--times", "1"],
+    "fuzz": ["--count", "1"],
+    "gallery": ["--folder", "{}", "drawing.png"],
+    "hold": ["--quick"],
+    "layouts": ["heads"],
+    "microscope": ["--few"],
+    "readability": [],
+    "screenshots": ["--folder", "{}", "compare"],
+    "upload": ["--times", "1"],
+    "visit": ["--few"],
+    "zoo": [],
+}
+
+
+@dataclass
+class Outcome:
+    name: str
+    verdict: str  # passed, FELL or SKIPPED
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.verdict:8}{self.name}{': ' * bool(self.why)}{self.why}"
+
+
+def run(name: str, command: list[str], **environment: str) -> Outcome:
+    print(f"--- {name}", flush=True)
+    began = time.monotonic()
+    try:
+        there = {**os.environ, **environment}
+        status = subprocess.run(command, cwd=ROOT, env=there, timeout=PATIENCE, check=False).returncode
+    except subprocess.TimeoutExpired:
+        return Outcome(name, "FELL", f"it did not end within {PATIENCE // 60} minutes")
+    took = f"{time.monotonic() - began:.0f} s"
+    return Outcome(name, "FELL", f"status {status}, {took}") if status else Outcome(name, "passed", took)
+
+
+# Streamlit's releases -------------------------------------------------------------------------------------------------
+
+
+def streamlit() -> Iterator[Outcome]:
+    command = [sys.executable, "-m", "pip", "index", "versions", "streamlit"]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    releases = minor_releases(asked.stdout)
+    if not releases:
+        why = (asked.stderr.strip().splitlines() or ["pip names no release"])[-1]
+        yield Outcome("pages with Streamlit's last releases", "SKIPPED", why)
+    for release in releases:
+        name = f"pages with Streamlit {release}"
+        python = BUILD / f"streamlit-{release}" / "bin" / "python"
+        made = run(f"{name}: its environment", [sys.executable, __file__, "--environment", release])
+        yield run(name, [str(python), "tests/gate.py", *PAGES]) if made.verdict == "passed" else made
+
+
+def minor_releases(said: str) -> list[str]:
+    """The newest release of each of the last few minor ones, of pip's "Available versions: 1.67.0, 1.66.1, …"."""
+    newest: dict[str, str] = {}
+    for version in re.findall(r"\b(\d+\.\d+\.\d+)\b", said.partition("Available versions:")[2]):
+        newest.setdefault(version.rpartition(".")[0], version)
+    return list(newest.values())[:RELEASES]
+
+
+def make_environment(release: str) -> int:
+    """An environment with this Streamlit, and beneath it everything that is installed for the tests."""
+    folder = BUILD / f"streamlit-{release}"
+    python = folder / "bin" / "python"
+    if subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=False).returncode:
+        return 1
+    inside = subprocess.check_output(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], text=True
+    ).strip()
+    # A later entry of sys.path: what is installed here comes first. pip deletes nothing outside of its environment.
+    Path(inside, "beneath.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return subprocess.run([python, "-m", "pip", "install", "-q", f"streamlit=={release}"], check=False).returncode
+
+
+# Firefox --------------------------------------------------------------------------------------------------------------
+
+
+def firefox() -> Iterator[Outcome]:
+    """Playwright drives a Firefox of its own only, not the system's."""
+    name = f"{' and '.join(IN_FIREFOX)} in Firefox"
+    if why := no_firefox():
+        yield Outcome(name, "SKIPPED", why)
+    else:
+        yield run(name, [sys.executable, "tests/gate.py", *IN_FIREFOX], TEST_BROWSER="firefox")
+
+
+def no_firefox() -> str:
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        try:
+            playwright.firefox.launch().close()
+        except Error as error:
+            return f"none can be driven here ({str(error).strip().splitlines()[0]}): playwright install firefox"
+    return ""
+
+
+# Benchmarks -----------------------------------------------------------------------------------------------------------
+
+
+def scripts() -> list[str]:
+    """What can be run in benchmarks/; the other files are parts of these."""
+    files = sorted((ROOT / "benchmarks").glob("*.py"))
+    return [file.stem for file in files if '\nif __name__ == "__main__":' in file.read_text(encoding="utf-8")]
+
+
+def benchmarks() -> Iterator[Outcome]:
+    for name in scripts():
+        with tempfile.TemporaryDirectory() as thrown_away:
+            arguments = [word.replace("{}", thrown_away) for word in SMALLEST[name]]
+            yield run(f"benchmarks/{name}.py", [sys.executable, f"benchmarks/{name}.py", *arguments])
+
+
+PARTS: dict[str, Callable[[], Iterator[Outcome]]] = {
+    "streamlit": streamlit,
+    "firefox": firefox,
+    "benchmarks": benchmarks,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", nargs="*", help=f"some of {', '.join(PARTS)}; by default all")
+    parser.add_argument("--environment", metavar="RELEASE", help="only makes the environment with this Streamlit")
+    options = parser.parse_args()
+    if unknown := set(options.what) - set(PARTS):
+        parser.error(f"there is no {', '.join(unknown)}: {', '.join(PARTS)}")
+    if options.environment:
+        return make_environment(options.environment)
+    outcomes = [outcome for part in options.what or PARTS for outcome in PARTS[part]()]
+    print("\n", *outcomes, sep="\n")
+    return int(any(outcome.verdict == "FELL" for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

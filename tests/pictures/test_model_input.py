@@ -1,0 +1,85 @@
+"""The model sees all of what the person sees, with its own size, mean and deviation."""
+
+import math
+
+import numpy as np
+import pytest
+from hostile.making import NOISE
+from made_pictures import BLUE, GREEN, RED, WHITE, corners, quarters
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.pictures.images import displayed, fit, model_input
+
+
+@pytest.mark.parametrize(("patch", "side"), [(16, 224), (14, 518), (14, 224), (32, 384), (8, 64), (16, 1024)])
+def test_a_square_picture_gets_the_native_size(patch, side):
+    assert fit((640, 640), patch, (side, side)) == (side, side)
+    assert fit((8, 8), patch, (side, side)) == (side, side)
+
+
+@pytest.mark.parametrize(
+    "picture", [(640, 480), (480, 640), (1920, 1080), (8, 20_000), (20_000, 8), (100, 99), (9, 300)]
+)
+@pytest.mark.parametrize(("patch", "native"), [(16, (224, 224)), (14, (518, 518)), (16, (128, 512)), (32, (32, 32))])
+def test_the_input_has_whole_patches_and_never_more_than_the_model_is_used_to(picture, patch, native):
+    height, width = fit(picture, patch, native)
+    patches = native[0] // patch * (native[1] // patch)
+    assert height % patch == width % patch == 0
+    assert min(height, width) >= patch
+    assert 0.8 * patches <= height * width / patch**2 <= patches
+
+
+def test_the_input_has_the_aspect_of_the_picture():
+    assert fit((640, 480), 16, (224, 224)) == (192, 256)
+    assert fit((480, 640), 16, (224, 224)) == (256, 192)
+    assert fit((1920, 1080), 14, (518, 518)) == (27 * 14, 48 * 14)
+    assert fit((448, 224), 16, (224, 448)) == (224, 448)
+    assert fit((20_000, 8), 16, (224, 224)) == (16, 196 * 16)
+
+
+def test_no_other_grid_fits_a_usual_picture_better():
+    for width, height in [(640, 480), (300, 400), (1920, 1080), (1000, 1001), (700, 100), (3000, 50)]:
+        rows, columns = (side // 16 for side in fit((width, height), 16, (224, 224)))
+
+        def misfit(r, c, aspect=height / width):
+            return 2 * abs(math.log(r / c / aspect)) + abs(math.log(r * c / 196))
+
+        assert misfit(rows, columns) <= min(misfit(r, c) for r in range(1, 197) for c in range(1, 196 // r + 1)) + 0.15
+
+
+def test_a_turned_picture_gets_a_turned_input():
+    for width in range(50, 500, 7):
+        assert fit((width, 200), 16, (224, 224)) == fit((200, width), 16, (224, 224))[::-1]
+
+
+def test_the_model_sees_the_whole_picture_and_so_does_the_person():
+    picture = quarters(300, 100)
+    size = fit(picture.size, 16, (224, 224))
+    shown = displayed(picture, size)
+    assert (shown.height, shown.width) == size
+    assert corners(shown) == [RED, GREEN, BLUE, WHITE]
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"])
+def test_the_input_is_what_is_displayed_normalised(interpolation):
+    picture = Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3])
+    mean, std, size = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), (48, 64)
+    tensor = model_input(picture, size, mean, std, interpolation)
+    assert (tuple(tensor.shape), str(tensor.dtype), tensor.is_contiguous()) == ((1, 3, 48, 64), "torch.float32", True)
+    pixels = tensor[0].numpy().transpose(1, 2, 0) * np.float32(std) + np.float32(mean)
+    assert np.abs(pixels * 255 - np.asarray(displayed(picture, size, interpolation))).max() < 1e-3
+
+
+def test_the_input_equals_that_of_timms_own_transform():
+    timm = pytest.importorskip("timm")
+    picture = Image.frombytes("RGB", (80, 80), NOISE[: 80 * 80 * 3])
+    wants = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.3, 0.4), "interpolation": "bicubic"}
+    theirs = timm.data.create_transform((3, 32, 32), crop_pct=1.0, **wants)(picture)
+    ours = model_input(picture, (32, 32), **wants)
+    assert np.abs((ours[0] - theirs).numpy()).max() < 1e-5
+
+
+def test_an_unknown_interpolation_is_refused_with_those_there_are():
+    with pytest.raises(PlaygroundError, match=r"'cubic'.*bicubic"):
+        displayed(quarters(), (32, 32), "cubic")

@@ -1,0 +1,329 @@
+"""How a request is answered: who waits hears it, who leaves ends the work, and nothing but sentences goes out."""
+
+import asyncio
+import threading
+
+import httpx2 as httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from waiting import PATIENCE, until
+
+from playground.errors import PlaygroundError
+from playground.serving import answering, asker, queue
+from playground.serving.answering import Refused, answer
+from playground.serving.queue import Queue
+from serving.visits import ANNA, BERT, refused
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """The queue, in which the first place may be taken: `with line.take(): …`."""
+    found = Queue(1)
+    monkeypatch.setattr(queue, "passes", lambda: found)
+    monkeypatch.setattr(answering, "HEARD_AFTER", 0.05)
+    monkeypatch.setattr(queue, "TELL_EVERY", 0.01)
+    yield found
+    until(lambda: not answering._open, "no request is at work")
+    answering._waiting.clear()
+    assert found._line == []
+
+
+def serving(work) -> httpx.AsyncClient:
+    async def asked(request: Request) -> Response:
+        return await answer(request, work)
+
+    app = Starlette(routes=[Route("/", asked)])
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver")
+
+
+def computing(done: list) -> Response:
+    with queue.turn():
+        done.append(asker.current().who().person)
+    return PlainTextResponse("done")
+
+
+def in_line(line: Queue, count: int) -> bool:
+    return len(line._line) == count
+
+
+async def till(condition) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket(line):
+    done = []
+
+    async def visit() -> tuple:
+        async with serving(lambda: computing(done)) as http:
+            with line.take(), line_of_another(line):
+                first = await http.get("/", headers=ANNA)
+                ticket = {"X-Playground-Ticket": first.headers["X-Playground-Ticket"]}
+                again = await http.get("/", headers=ANNA | ticket)
+            return first, again, await finally_(http, ANNA, again)
+
+    first, again, last = asyncio.run(visit())
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json() == {"before": 2, "again": answering.AGAIN}
+    assert again.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
+    assert first.headers["Cache-Control"] == "no-store"
+    assert (last.status_code, last.text) == (200, "done")
+    assert done == [ANNA["X-Playground-Key"]], "it was computed once"
+
+
+class line_of_another:
+    """One more who stands before."""
+
+    def __init__(self, line: Queue):
+        self.line, self.go = line, threading.Event()
+
+    def __enter__(self):
+        before = len(self.line._line)
+        self.thread = threading.Thread(target=self._stand)
+        self.thread.start()
+        until(lambda: len(self.line._line) == before + 1, "they stand in the line")
+
+    def _stand(self) -> None:
+        with self.line.take():
+            pass
+
+    def __exit__(self, *_) -> None:
+        pass
+
+
+async def finally_(http, who: dict, heard: httpx.Response) -> httpx.Response:
+    """Asks again until the answer is there."""
+    while heard.status_code == 202:
+        ticket = {"X-Playground-Ticket": heard.headers["X-Playground-Ticket"]}
+        heard = await http.get("/", headers=who | ticket)
+    return heard
+
+
+def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
+    """An <img> asks once, and keeps no ticket."""
+
+    async def visit() -> httpx.Response:
+        async with serving(lambda: computing([])) as http:
+            with line.take():
+                asking = asyncio.create_task(http.get("/"))
+                await till(lambda: in_line(line, 2))
+                await asyncio.sleep(4 * answering.HEARD_AFTER)
+                assert not asking.done()
+            return await asking
+
+    assert asyncio.run(visit()).text == "done"
+
+
+def test_somebody_else_s_ticket_is_worth_nothing(line):
+    done = []
+
+    async def visit() -> tuple:
+        async with serving(lambda: computing(done)) as http:
+            with line.take():
+                mine = await http.get("/", headers=ANNA)
+                ticket = {"X-Playground-Ticket": mine.headers["X-Playground-Ticket"]}
+                theirs = await http.get("/", headers=BERT | ticket)
+            await finally_(http, BERT, theirs)
+            return mine, theirs
+
+    mine, theirs = asyncio.run(visit())
+    assert theirs.headers["X-Playground-Ticket"] != mine.headers["X-Playground-Ticket"]
+    assert BERT["X-Playground-Key"] in done
+
+
+def test_a_ticket_that_nobody_asks_for_is_dropped_and_its_work_is_not_begun(line, monkeypatch):
+    monkeypatch.setattr(answering, "PATIENCE", 0.2)
+    done = []
+
+    async def visit() -> None:
+        async with serving(lambda: computing(done)) as http:
+            with line.take():
+                assert (await http.get("/", headers=ANNA)).status_code == 202
+                await till(lambda: in_line(line, 1))
+        await till(lambda: not answering._open)
+
+    asyncio.run(visit())
+    assert done == []
+    monkeypatch.setattr(answering, "PATIENCE", -1)
+    answering.drop_tickets()
+    assert answering._waiting == {}
+
+
+def test_the_work_ends_when_the_browser_leaves(line):
+    done, sent = [], []
+
+    async def visit() -> None:
+        async def asked(request: Request) -> Response:
+            return await answer(request, lambda: computing(done))
+
+        left = asyncio.Event()
+
+        async def receive():
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "client": ("10.0.0.1", 1),
+        }  # fmt: skip
+        with line.take():
+            visit = asyncio.create_task(Route("/", asked).app(scope, receive, send))
+            await till(lambda: in_line(line, 2))
+            left.set()
+            await till(lambda: in_line(line, 1))
+            await visit
+        await till(lambda: not answering._open)
+
+    asyncio.run(visit())
+    assert done == []
+    assert [message.get("status") for message in sent[:1]] == [answering.GONE]
+
+
+def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
+    pieces = []
+
+    def work() -> Response:
+        with queue.turns() as give_way:
+            while True:
+                pieces.append(1)
+                give_way()
+
+    async def visit() -> None:
+        async with serving(work) as http:
+            asking = asyncio.create_task(http.get("/", headers=ANNA))
+            await till(lambda: pieces)
+            asking.cancel()
+            await till(lambda: not answering._open)
+
+    asyncio.run(visit())
+
+
+WRONG = {
+    "a sentence": (PlaygroundError("There is no layer 99."), 400, "There is no layer 99."),
+    "a status": (Refused("It is gone.", 410), 410, "It is gone."),
+    "a mistake of ours": (ZeroDivisionError("of /secret/path.py"), 500, "Something went wrong on the server"),
+    "no memory": (MemoryError(), 500, "Something went wrong on the server"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_goes_wrong_is_a_sentence_and_never_a_traceback(line, wrong):
+    error, status, says = WRONG[wrong]
+
+    def work() -> Response:
+        raise error
+
+    async def visit() -> httpx.Response:
+        async with serving(work) as http:
+            return await http.get("/", headers=ANNA)
+
+    answered = asyncio.run(visit())
+    assert answered.status_code == status
+    assert answered.json()["says"].startswith(says)
+    assert "secret" not in answered.text
+    assert answered.headers["Cache-Control"] == "no-store"
+
+
+def test_a_refusal_says_more_where_the_browser_needs_it(line):
+    def work() -> Response:
+        raise Refused("It is not here.", 404, forgotten="its id")
+
+    async def visit() -> httpx.Response:
+        async with serving(work) as http:
+            return await http.get("/")
+
+    answered = asyncio.run(visit())
+    assert answered.json() == {"says": "It is not here.", "forgotten": "its id"}
+    refused(answered, 404)
+
+
+def test_what_happens_behind_an_answer_is_said_with_it(line):
+    def work() -> Response:
+        asker.current().hears("The graphics card's memory is full × 2.")
+        return JSONResponse({})
+
+    async def visit() -> httpx.Response:
+        async with serving(work) as http:
+            return await http.get("/")
+
+    says = asyncio.run(visit()).headers["X-Playground-Says"]
+    assert httpx.URL(f"http://x/?says={says}").params["says"] == "The graphics card's memory is full × 2."
+
+
+# Too many -------------------------------------------------------------------------------------------------------------
+
+
+def together(line: Queue, *who: dict) -> list[int]:
+    """The statuses for these, who all ask while somebody computes."""
+
+    async def visit() -> list[int]:
+        async with serving(lambda: computing([])) as http:
+            with line.take():
+                asking = [asyncio.create_task(http.get("/", headers=headers)) for headers in who]
+                await till(lambda: all(one.done() for one in asking))
+                answers = [one.result() for one in asking]
+                tickets = [one.headers["X-Playground-Ticket"] for one in answers if one.status_code == 202]
+                for ticket in tickets:
+                    answering._waiting[ticket].left = True
+        await till(lambda: not answering._open)
+        assert all(one.json()["says"].endswith(".") for one in answers if one.status_code >= 400), answers
+        return [one.status_code for one in answers]
+
+    return asyncio.run(visit())
+
+
+def people(count: int) -> list[dict]:
+    return [{"X-Playground-Key": f"{number:022d}"} for number in range(count)]
+
+
+def test_when_the_server_is_full_it_says_so(line, monkeypatch):
+    monkeypatch.setattr(answering, "MOST", 5)
+    assert sorted(together(line, *people(8))) == [202] * 5 + [503] * 3
+
+
+def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
+    monkeypatch.setattr(answering, "MOST_OF_ONE", 4)
+    statuses = together(line, *[ANNA] * 9, BERT)
+    assert (statuses[:9].count(202), statuses[:9].count(503), statuses[9]) == (4, 5, 202)
+
+
+def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
+    """Which counts a person's questions over all tabs and pages."""
+    statuses = together(line, *[ANNA] * (queue.MOST_OF_ONE + 3))
+    assert (statuses.count(202), statuses.count(400)) == (queue.MOST_OF_ONE, 3)
+
+
+def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
+    monkeypatch.setattr(answering, "MOST_OF_NETWORK", 6)
+    monkeypatch.setattr(answering, "MOST", 8)
+    real = answering.who
+
+    def from_where(request: Request) -> asker.Who:
+        found = real(request)
+        return asker.Who(found.person, "elsewhere" if found.person == BERT["X-Playground-Key"] else "one network")
+
+    monkeypatch.setattr(answering, "who", from_where)
+    statuses = together(line, *people(20), BERT)
+    assert (statuses[:20].count(202), statuses[:20].count(503), statuses[20]) == (6, 14, 202)
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.1.2.3", "10.1.2.3"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("testclient", "testclient"),
+        ("not:an:address", "not:an:address"),
+        (None, ""),
+    ],
+)
+def test_a_network_of_new_addresses_is_one_asker_s(address, network):
+    assert asker.network(address) == network

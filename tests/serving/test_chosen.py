@@ -1,0 +1,181 @@
+"""What an address asks for, and the digest of all that decides its numbers."""
+
+import shutil
+
+import pytest
+
+from playground.assets import SHIPPED
+from playground.serving import chosen, digests, models, people, pictures, settings, traces
+from playground.serving.answering import Refused
+from playground.serving.traces import Wish
+from serving.visits import photograph
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+FLOCK = pictures.sample("flock")
+
+
+@pytest.fixture
+def anna():
+    person = people.enter("anna" * 6)
+    person.take(pictures.upload(photograph(), "mine.jpg"))
+    yield person
+    people.forget(person.key)
+
+
+def refused(words: dict, person=None) -> Refused:
+    with pytest.raises(Refused) as error:
+        chosen.read(words, person)
+    assert str(error.value).endswith("."), str(error.value)
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "wish"),
+    [
+        ({}, "meadow", Wish("bundled", 2)),  # the first drawing, on a finer grid
+        ({"sample": "meadow"}, "meadow", Wish("bundled", 2)),
+        ({"sample": "flock"}, "flock", Wish("bundled")),
+        ({"sample": "meadow", "model": "bundled"}, "meadow", Wish("bundled")),  # an old link opens as it was
+        ({"model": "untrained"}, "meadow", Wish("untrained")),
+        ({"sample": "flock", "scale": "off"}, "flock", Wish("bundled", scale=1.0)),
+        ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Wish("bundled", 2, 0.25)),
+        ({"sample": "flock", "first": ""}, "flock", Wish("bundled", first=True)),
+    ],
+    ids=str,
+)
+def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, wish):
+    picture, found = chosen.read(words, None)
+    assert (picture.name, found) == (name, wish)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ({"sample": "nobody"}, 404),
+        ({"sample": "../../etc/passwd"}, 404),
+        ({"sample": "meadow\n"}, 404),
+        ({"sample": "x" * 10**5}, 404),
+        ({"sample": "coffee"}, 404),  # a photograph that was not fetched
+        ({"mine": "0123456789abcdef"}, 404),
+        ({"mine": "../meadow"}, 404),
+        ({"model": "vit_nonsense_patch3"}, 404),
+        ({"model": "resnet50"}, 404),
+        ({"model": "../secret.safetensors"}, 404),
+        ({"model": "https://elsewhere.example/x.safetensors"}, 404),
+        ({"model": "a" * 81}, 404),
+        ({"model": "own/secret"}, 404),
+        ({"model": "ViT-Giant/1"}, 404),
+        ({"detail": "0"}, 400),
+        ({"detail": "99"}, 400),
+        ({"detail": "²"}, 400),
+        ({"detail": ""}, 400),
+        ({"detail": "9" * 5000}, 400),
+        ({"scale": "loud"}, 400),
+        ({"scale": "nan"}, 400),
+        ({"scale": "inf"}, 400),
+        ({"scale": "-0.1"}, 400),
+        ({"scale": "8.01"}, 400),
+        ({"scale": "1e400"}, 400),
+        ({"scale": ""}, 400),
+    ],
+    ids=lambda one: str(one)[:50],
+)
+def test_what_cannot_be_had_has_a_status_and_a_short_sentence(words, status):
+    error = refused(words)
+    assert error.status == status, str(error)
+    assert len(str(error)) < 300
+
+
+def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
+    (mine,) = anna.pictures
+    picture, wish = chosen.read({"mine": mine}, anna)
+    assert (picture.name, wish.model) == ("mine.jpg", models.default())
+    for other in (None, people.Person("bert" * 6)):
+        assert refused({"mine": mine}, other).more == {"forgotten": mine}
+
+
+def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
+    (mine,) = anna.pictures
+    assert not chosen.read({"mine": mine, "sample": "flock"}, anna)[0].sample
+    assert refused({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
+
+
+def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypatch):
+    """The link that names it is not lost: the page offers to fetch it."""
+    monkeypatch.setattr(models, "may_fetch", lambda name: True)
+    error = refused({"model": "dinov2-small"})
+    assert error.more["missing"] == {
+        "model": "dinov2-small", "title": "DINOv2 S/14", "megabytes": models.megabytes("dinov2-small"),
+        "may_fetch": True,
+    }  # fmt: skip
+
+
+def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
+    only = settings.Settings(models=("bundled",), open=False, offline=True)
+    monkeypatch.setattr(settings, "now", lambda: only)
+    assert refused({"model": "vit_base_patch16_224.mae"}).status == 404
+
+
+@pytest.mark.parametrize(
+    "with_", ["sample", "sample:", "nobody:flock", "model:", ":", "mine:0123456789abcdef", "model:x y"]
+)
+def test_what_cannot_be_compared_is_refused(with_):
+    with pytest.raises(Refused, match=r"\.$"):
+        chosen.other({"sample": "flock", "with": with_}, None)
+
+
+def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
+    words = {"sample": "flock", "model": "bundled", "detail": "2"}
+    assert chosen.other(words, None) is None
+    picture, wish = chosen.other(words | {"with": "sample:meadow"}, None)
+    assert (picture.name, wish) == ("meadow", Wish("bundled", 2))
+    assert chosen.other(words | {"with": "model:bundled"}, None)[1] == Wish("bundled", 2)
+    assert chosen.other(words | {"with": "model:untrained"}, None)[1] == Wish("untrained")
+
+
+# The digest
+
+
+def test_a_digest_is_of_all_that_goes_into_the_numbers():
+    usual = chosen.digest(FLOCK, Wish("bundled"))
+    others = [
+        chosen.digest(pictures.sample("meadow"), Wish("bundled")),
+        chosen.digest(FLOCK, Wish("bundled-taught")),
+        chosen.digest(FLOCK, Wish("untrained")),
+        chosen.digest(FLOCK, Wish("bundled", 2)),
+        chosen.digest(FLOCK, Wish("bundled", scale=1.0)),
+        chosen.digest(FLOCK, Wish("bundled", scale=0.5)),
+    ]
+    assert len({usual, *others}) == 1 + len(others)
+    assert chosen.digest(FLOCK, Wish("bundled")) == usual
+
+
+def test_another_version_has_other_digests(monkeypatch):
+    before = chosen.digest(FLOCK, Wish("bundled"))
+    monkeypatch.setattr(chosen, "__version__", "another")
+    assert chosen.digest(FLOCK, Wish("bundled")) != before
+
+
+def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_path):
+    before, copy = chosen.digest(FLOCK, Wish("bundled")), tmp_path / "bundled.safetensors"
+    shutil.copy(SHIPPED["bundled"], copy)
+    monkeypatch.setitem(digests.SHIPPED, "bundled", copy)
+    assert chosen.digest(FLOCK, Wish("bundled")) == before, "the same bytes elsewhere"
+    copy.write_bytes(copy.read_bytes() + b"x")
+    assert chosen.digest(FLOCK, Wish("bundled")) != before
+
+
+def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
+    """They differ between processors in the last digit: replicas on other machines would not understand each other."""
+    before = chosen.digest(FLOCK, Wish("untrained"))
+    for name in ("trace", "_run", "layers"):
+        monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
+    assert chosen.digest(FLOCK, Wish("untrained")) == before
+
+
+def test_an_old_digest_is_gone():
+    chosen.check_digest(chosen.digest(FLOCK, Wish("bundled")), FLOCK, Wish("bundled"))
+    for old in ("", "0" * 16, chosen.digest(FLOCK, Wish("bundled", 2)), "x" * 10**5):
+        with pytest.raises(Refused, match="reload") as error:
+            chosen.check_digest(old, FLOCK, Wish("bundled"))
+        assert error.value.status == 410

@@ -1,0 +1,85 @@
+"""Whatever the sheet of Export offers, the command that it says makes the same file, byte for byte."""
+
+import shlex
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from playground.__main__ import main
+from playground.figures.spec import CHOICES, LAYOUTS
+from playground.serving.routes_figures import ROUTES
+
+KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
+FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
+OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
+OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # in the sheet nobody says which rows and columns
+NO_HEADS = ("similarity", "rollout", "components", "norm")
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(Starlette(routes=ROUTES))
+
+
+def offered(client, words: dict) -> dict:
+    answer = client.get("/api/exports", params=words)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def assert_the_same(client, words: dict, folder) -> None:
+    """The file that is offered for these words, and the one of the command beside it."""
+    data = offered(client, words)
+    assert words.items() >= {key: data["chosen"][key] for key in ("layout", "kind")}.items(), data["chosen"]
+    ours = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
+    assert ours.status_code == 200, ours.text[:300]
+    flags, name = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
+    out = folder / f"again.{name.rpartition('.')[2]}"
+    assert main([*shlex.split(flags), "-o", str(out)]) == 0, flags
+    assert ours.content == out.read_bytes(), f"{data['command']} makes another file"
+
+
+@pytest.mark.parametrize("what", CHOICES["what"])
+def test_of_everything_each_layout_that_is_offered_has_the_numbers_of_its_command(client, what, tmp_path):
+    words = FLOCK | {"what": what, "kind": "numbers", "table": "csv"}
+    layouts = [option["name"] for option in offered(client, words)["offers"]["layout"]]
+    assert ("heads" in layouts) == (what not in NO_HEADS), layouts
+    for layout in layouts:
+        beside = {"with": "sample:landscape"} if layout == "compare" else {}
+        assert_the_same(client, words | beside | {"layout": layout}, tmp_path)
+
+
+@pytest.mark.parametrize("what", CHOICES["what"])
+def test_everything_is_drawn_as_its_command_draws_it(client, what, tmp_path):
+    words = FLOCK | {"what": what, "kind": "png", "layout": "convolution", "purpose": "column"}
+    assert_the_same(client, words, tmp_path)
+
+
+@pytest.mark.parametrize("layout", ["head", "scale", "wall", "compare"])
+@pytest.mark.parametrize("scale", ["off", "0.3"])
+def test_a_whole_pass_with_another_scale_is_the_command_s(client, layout, scale, tmp_path):
+    words = FLOCK | {"scale": scale, "pass": "whole", "layout": layout, "kind": "svg", "with": "sample:landscape"}
+    assert_the_same(client, words, tmp_path)
+
+
+@pytest.mark.parametrize("beside", OTHER)
+@pytest.mark.parametrize("detail", ["1", "2"])
+def test_what_is_compared_is_as_fine_as_on_the_page(client, beside, detail, tmp_path):
+    assert_the_same(client, FLOCK | {"detail": detail, "with": beside, "layout": "compare", "kind": "svg"}, tmp_path)
+
+
+@pytest.mark.parametrize("layout", ["head", "heads", "scale"])
+def test_a_finer_grid_is_the_command_s(client, layout, tmp_path):
+    assert_the_same(client, FLOCK | {"detail": "2", "layout": layout, "kind": "svg"}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "view", [{"what": "similarity"}, {"what": "rollout"}, {"scale": "off", "pass": "whole"}], ids=str
+)
+def test_what_cannot_be_interactive_is_not_offered_and_refused_with_a_sentence(client, view):
+    kinds = [option["name"] for option in offered(client, FLOCK | view)["offers"]["kind"]]
+    assert "html" not in kinds
+    answer = client.post("/figure.html", params=FLOCK | view, headers=KEY)
+    assert (answer.status_code, answer.json()["says"][-1]) == (400, "."), answer.text[:300]
+    assert "html" in [option["name"] for option in offered(client, FLOCK)["offers"]["kind"]]

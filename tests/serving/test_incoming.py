@@ -1,0 +1,157 @@
+"""Files on their way to the server: whoever stalls or trickles takes no room from others."""
+
+import asyncio
+import gc
+
+import pytest
+from starlette.requests import ClientDisconnect, Request
+from waiting import PATIENCE
+
+from playground.serving import incoming
+from playground.serving.answering import Refused
+from playground.serving.cache import MB
+
+
+class Upload:
+    """Somebody who sends these pieces, and after the last one nothing more unless that `ends` it."""
+
+    def __init__(self, person: int, *pieces: bytes, ends: bool = False, length: int | None = None):
+        self.pieces, self.ends = list(pieces), ends
+        headers = [(b"x-playground-key", b"%022d" % person)]
+        if length is not None:
+            headers.append((b"content-length", b"%d" % length))
+        self.scope = {"type": "http", "method": "POST", "path": "/api/pictures", "headers": headers}
+
+    async def receive(self):
+        if not self.pieces:
+            await asyncio.Event().wait()  # for ever
+        piece = self.pieces.pop(0)
+        return {"type": "http.request", "body": piece, "more_body": bool(self.pieces) or not self.ends}
+
+    async def arrives(self) -> int:
+        """How much, or the status of the refusal."""
+        try:
+            return len(await incoming.read(Request(self.scope, self.receive)))
+        except Refused as refused:
+            return -refused.status
+
+
+def whole(person: int, length: int = 100) -> Upload:
+    return Upload(person, bytes(length // 2), bytes(length - length // 2), ends=True)
+
+
+def on_their_way() -> int:
+    return sum(delivery.bytes for delivery in incoming.under_way)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(monkeypatch):
+    monkeypatch.setattr(incoming, "PIECE_SECONDS", PATIENCE)
+    yield
+    gc.collect()
+    assert (incoming.under_way, incoming._beyond, dict(incoming._turns)) == (set(), None, {})
+
+
+def test_a_file_arrives():
+    assert asyncio.run(whole(0).arrives()) == 100
+
+
+def test_who_stalls_is_told_so(monkeypatch):
+    monkeypatch.setattr(incoming, "PIECE_SECONDS", 0.05)
+    assert asyncio.run(Upload(0, bytes(MB)).arrives()) == -408
+
+
+def test_who_leaves_half_way_leaves_nothing_behind():
+    class Leaving(Upload):
+        async def receive(self):
+            if not self.pieces:
+                raise ClientDisconnect
+            return await super().receive()
+
+    assert asyncio.run(Leaving(0, bytes(MB)).arrives()) == -400
+
+
+def test_a_person_brings_one_file_after_the_other():
+    async def second() -> bool:
+        stalling = asyncio.create_task(Upload(0, bytes(1000)).arrives())
+        while not on_their_way():
+            await asyncio.sleep(0)
+        waiting = asyncio.create_task(whole(0).arrives())
+        assert await whole(1).arrives() == 100  # somebody else's
+        done = waiting.done()
+        stalling.cancel()
+        assert await waiting == 100
+        return done
+
+    assert asyncio.run(second()) is False
+
+
+def test_uploads_that_trickle_take_no_place_from_others():
+    """A hundred that have brought little are no burden: only what they brought is counted."""
+
+    async def another() -> int:
+        trickling = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
+        while on_their_way() < 100 * 1000:
+            await asyncio.sleep(0)
+        arrived = await whole(100, MB).arrives()
+        for task in trickling:
+            task.cancel()
+        await asyncio.gather(*trickling, return_exceptions=True)
+        return arrived
+
+    assert asyncio.run(another()) == MB
+
+
+def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
+    monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.1)
+    monkeypatch.setattr(incoming, "MOST", 3 * MB)
+
+    async def all_of_them() -> tuple[list[int], list[int]]:
+        stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
+        while on_their_way() < 4 * MB:  # the last one has the place beyond the bound
+            await asyncio.sleep(0)
+        arrived = await asyncio.gather(*(whole(10 + i, 2 * MB).arrives() for i in range(4)))
+        ended = [task.result() for task in stalling if task.done()]
+        for task in stalling:
+            task.cancel()
+        await asyncio.gather(*stalling, return_exceptions=True)
+        return arrived, ended
+
+    arrived, ended = asyncio.run(all_of_them())
+    assert arrived == [2 * MB] * 4
+    assert ended
+    assert set(ended) == {-408}
+
+
+def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
+    """Half of each has come when there is no more room: one after the other goes on to its end."""
+    monkeypatch.setattr(incoming, "MOST", 6 * MB)
+
+    async def everybody() -> tuple[list[int], int]:
+        halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
+        tasks, most = [asyncio.create_task(half.arrives()) for half in halves], 0
+        while not all(task.done() for task in tasks):
+            most = max(most, on_their_way())
+            await asyncio.sleep(0)
+        return [task.result() for task in tasks], most
+
+    arrived, most = asyncio.run(everybody())
+    assert arrived == [2 * MB + 3] * 12
+    assert most <= 6 * MB + 2 * MB + 1000  # one goes on beyond the bound
+
+
+def test_a_file_that_takes_too_long_ends(monkeypatch):
+    class Trickling(Upload):
+        async def receive(self):
+            await asyncio.sleep(0.01)
+            return {"type": "http.request", "body": b"x", "more_body": True}
+
+    monkeypatch.setattr(incoming, "FILE_SECONDS", 0.3)
+    assert asyncio.run(Trickling(0).arrives()) == -408
+
+
+def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_unannounced(monkeypatch):
+    monkeypatch.setattr(incoming, "LARGEST", MB)
+    assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
+    assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
+    assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB

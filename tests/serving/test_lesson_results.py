@@ -1,0 +1,124 @@
+"""What lessons worked out: counted for real, within one bound for all sessions, made again where it was dropped."""
+
+import gc
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from playground.serving import lesson_results
+from playground.serving.cache import MB, Cache
+from playground.serving.pictures import Picture
+from playground.serving.traces import Wish
+
+ROOT = Path(__file__).parent.parent.parent
+WISH = Wish("bundled")
+
+
+@dataclass(frozen=True)
+class Found:
+    lengths: torch.Tensor
+    pictures: tuple[Image.Image, ...]
+    says: str = ""
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    gc.collect()
+    lesson_results.of_all.cache_clear()
+    yield
+    lesson_results.of_all.cache_clear()
+
+
+def picture(shade: int, sample: bool = False) -> Picture:
+    return Picture("grey", sample, bytes([shade]), Image.new("RGB", (8, 8)))
+
+
+def numbers(megabytes: float) -> np.ndarray:
+    return np.zeros(int(megabytes * MB), np.uint8)
+
+
+def held_by_all() -> int:
+    return sum(own.bytes for own in lesson_results._own)
+
+
+@pytest.mark.parametrize(
+    ("thing", "megabytes"),
+    [
+        (bytes(3 * MB), 3),
+        (numbers(2), 2),
+        (numbers(2).reshape(4, -1)[0], 2),  # a slice keeps all of it
+        (torch.zeros(MB, 2), 8),
+        (torch.zeros(MB, 2)[:10], 8),
+        (torch.zeros(MB, 2).numpy()[:10], 8),
+        (Image.new("RGB", (512, 512)), 1),
+        (Found(torch.zeros(MB), (Image.new("RGB", (512, 512)),) * 2, "x" * MB), 4 + 2 + 1),
+        ({"rows": 3, "curve": [numbers(1), {"more": (numbers(1), None, 0.5, np.float32(1))}]}, 2),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_what_things_hold_is_counted_with_all_that_is_in_them(thing, megabytes):
+    assert lesson_results.held(thing) / MB == pytest.approx(megabytes, abs=0.01)
+
+
+def test_what_can_t_be_counted_is_not_kept():
+    own = lesson_results.own_cache()
+    with pytest.raises(TypeError, match="Cache"):
+        lesson_results.about(picture(1), WISH, own, "x", lambda: (Cache(1),))
+    assert own.bytes == 0
+
+
+def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
+    monkeypatch.setattr(lesson_results, "OWN", 10 * MB)
+    people = [lesson_results.own_cache() for _ in range(100)]
+    for n, own in enumerate(people):
+        for what in "ab":
+            lesson_results.about(picture(n), WISH, own, what, lambda: numbers(0.99))
+            assert held_by_all() <= 10 * MB
+    assert [own.bytes > 0 for own in people] == [False] * 95 + [True] * 5
+
+
+def test_one_person_alone_keeps_no_more_than_their_share():
+    own = lesson_results.own_cache()
+    for what in range(40):
+        lesson_results.about(picture(1), WISH, own, what, lambda: numbers(1))
+        assert own.bytes <= lesson_results.OF_ONE < lesson_results.OWN
+
+
+def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
+    monkeypatch.setattr(lesson_results, "OF_ALL", 3 * MB)
+    first, second = lesson_results.own_cache(), lesson_results.own_cache()
+    made = lesson_results.about(picture(1, sample=True), WISH, first, "x", lambda: numbers(1))
+    again = lesson_results.about(picture(1, sample=True), WISH, second, "x", lambda: pytest.fail("it is there"))
+    assert again is made
+    for what in range(10):
+        lesson_results.about(picture(1, sample=True), WISH, first, what, lambda: numbers(1))
+        assert lesson_results.of_all().bytes <= 3 * MB
+    assert first.bytes == second.bytes == 0
+
+
+def test_another_picture_model_or_question_has_its_own():
+    own, made = lesson_results.own_cache(), []
+    for shade, wish, what in ((1, WISH, "x"), (2, WISH, "x"), (1, Wish("bundled", 2), "x"), (1, WISH, "y")) * 2:
+        lesson_results.about(picture(shade), wish, own, what, lambda: made.append(1))
+    assert len(made) == 4
+
+
+def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
+    first, second = lesson_results.own_cache(), lesson_results.own_cache()
+    lesson_results.about(picture(1), WISH, first, "x", lambda: numbers(1))
+    other = lesson_results.about(picture(1), WISH, second, "x", lambda: numbers(2))
+    assert len(other) == 2 * MB
+    assert lesson_results.of_all().bytes == 0
+    del first
+    gc.collect()
+    assert held_by_all() / MB == pytest.approx(2, abs=0.01)
+
+
+def test_the_table_of_what_a_process_holds_counts_on_the_same_number():
+    said = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
+    assert int(said[1]) * MB == lesson_results.OF_ALL + lesson_results.OWN

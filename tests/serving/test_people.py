@@ -1,0 +1,178 @@
+"""What is kept of a person: forgotten in time, within bounds, and read by nobody else."""
+
+import gc
+import weakref
+from itertools import product
+
+import pytest
+
+from playground.serving import people, pictures
+from playground.serving.routes import ROUTES
+from serving.visits import ANNA, BERT, bring, client, photograph, refused
+
+A, B = ANNA["X-Playground-Key"], BERT["X-Playground-Key"]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(people.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(people, "_people", people.OrderedDict())
+    return now
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+    people.forget(A)
+    people.forget(B)
+
+
+def picture(number: int = 0) -> pictures.Picture:
+    return pictures.upload(photograph(number), f"{number}.jpg")
+
+
+def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
+    person = people.enter(A)
+    person.take(picture())
+    clock[0] += 599
+    assert people.known(A) is person  # which was a request
+    clock[0] += 599
+    people.forget_the_gone()
+    assert people.known(A) is person
+    clock[0] += 601
+    people.forget_the_gone()
+    assert people._people == {}
+    assert people.known(A) is None
+
+
+def test_who_comes_back_too_late_finds_nothing_though_nobody_has_swept(clock):
+    people.enter(A).take(picture())
+    clock[0] += 601
+    assert people.known(A) is None
+    assert people.enter(A).pictures == {}
+
+
+def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(clock):
+    person = people.enter(A)
+    person.take(picture())
+    (kept,) = (weakref.ref(one) for one in person.pictures.values())
+    person.worked.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
+    clock[0] += 601
+    people.forget_the_gone()
+    gc.collect()
+    assert kept() is None
+    assert (person.pictures, person.worked.bytes, person.traces.bytes) == ({}, 0, 0)
+
+
+@pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
+def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monkeypatch, way):
+    person, one = people.enter(A), picture()
+    person.take(one)
+    for cache in (person.worked, person.names):
+        cache.get((one.id, "made of it"), lambda: b"x")
+    if way == "told to":
+        people.forget(A)
+    elif way == "of one picture":
+        assert person.drop(one.id)
+        assert not person.drop(one.id)
+    else:
+        monkeypatch.setattr(people, "MOST_PEOPLE", 3)
+        for number in range(3):
+            people.enter(f"{number}" * 22)
+        assert people.known(A) is None
+    assert (one.id in person.pictures, person.worked.bytes, person.names.bytes) == (False, 0, 0)
+
+
+def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch):
+    monkeypatch.setattr(people, "MOST_PEOPLE", 3)
+    keys = [f"{number}" * 22 for number in range(5)]
+    for key in keys[:3]:
+        people.enter(key)
+    people.known(keys[0])
+    people.enter(keys[3])
+    assert list(people._people) == [keys[2], keys[0], keys[3]]
+
+
+def test_the_last_few_pictures_of_a_person_are_kept(clock):
+    person = people.enter(A)
+    for number in range(people.MOST_PICTURES + 2):
+        person.take(picture(number))
+    assert [one.name for one in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
+    person.take(picture(2))  # again
+    assert [one.name for one in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
+
+
+def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
+    http.get("/api/trace?sample=flock&model=bundled", headers=ANNA)
+    http.get("/api/models", headers=ANNA)
+    assert people.known(A) is None
+
+
+@pytest.mark.parametrize(
+    "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
+)
+def test_what_is_no_key_makes_nobody_a_person(http, key):
+    try:
+        answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
+    except (ValueError, RuntimeError):  # the client itself refuses to send it
+        return
+    refused(answer, 403)
+    assert not people._people
+
+
+# Nobody reads what is another's, by any address
+
+ANYTHING = {
+    "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
+}  # fmt: skip
+STRANGERS = {
+    "another key": (BERT, {}),
+    "no key": ({}, {}),
+    "a key of another form": ({"X-Playground-Key": A[:-1] + "!"}, {}),
+    "the key in the address": ({}, {"key": A, "X-Playground-Key": A, "x-playground-key": A}),
+    "the key as a cookie": ({"Cookie": f"X-Playground-Key={A}; key={A}"}, {}),
+    "the key as a password": ({"Authorization": f"Bearer {A}"}, {}),
+}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{'+'.join(sorted(route.methods))} {route.path}")
+def test_nobody_reads_another_s_picture_by_any_address(http, route, stranger):
+    headers, more = STRANGERS[stranger]
+    mine = bring(http, ANNA, name="secret-holiday.jpg")
+    digest = http.get("/api/trace", params={"mine": mine["id"], "model": "bundled"}, headers=ANNA).json()["digest"]
+    words = {"mine": mine["id"], "model": "bundled", "layers": "0", "layer": "0", **more}
+    for given, method in product((ANYTHING, ANYTHING | {"digest": digest}), sorted(route.methods - {"HEAD"})):
+        path = route.path.replace("{entry:path}", "{entry}")
+        path = path.format(**given, id=mine["id"])
+        answer = http.request(method, path, params=words, headers=headers)
+        assert answer.status_code not in (200, 202, 204) or is_everybody_s(answer, route), (method, path, answer.text)
+        assert "secret-holiday" not in answer.text
+        assert digest not in answer.text
+    assert http.get(f"/api/pictures/{mine['id']}.jpg", headers=ANNA).status_code == 200, "it is gone"
+
+
+def is_everybody_s(answer, route) -> bool:
+    """What these routes answer to all alike: the list of models, scripts, and what a stranger does with their own."""
+    alike = {"/api/models", "/api/pictures", "/api/fetching", "/healthz", "/readyz"}
+    return route.path in alike or (route.path == "/api/app/{digest}/{entry:path}")
+
+
+def test_with_the_key_of_the_page_all_of_it_is_there(http):
+    """So that the test above can fail."""
+    mine = bring(http, ANNA)
+    words = {"mine": mine["id"], "model": "bundled"}
+    told = http.get("/api/trace", params=words, headers=ANNA).json()
+    path = f"/api/trace/{told['digest']}/layers"
+    assert http.get(path, params=words | {"layers": "0"}, headers=ANNA).status_code == 200
+    assert http.post("/figure.svg", params=words, headers=ANNA).status_code == 200
+
+
+def test_two_people_with_one_photograph_each_have_their_own(http):
+    first, second = bring(http, ANNA, name="a.jpg"), bring(http, BERT, name="b.jpg")
+    assert first["id"] == second["id"]
+    assert http.delete(f"/api/pictures/{first['id']}", headers=ANNA).status_code == 204
+    assert http.get(f"/api/pictures/{first['id']}.jpg", headers=BERT).status_code == 200
+    refused(http.get(f"/api/pictures/{first['id']}.jpg", headers=ANNA), 404)

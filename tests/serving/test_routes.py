@@ -1,0 +1,175 @@
+"""One table names every address and its words: the routes that there are, and what the browser's scripts ask for."""
+
+import re
+from pathlib import Path
+
+import pytest
+from starlette.datastructures import QueryParams
+
+from playground.serving import chosen, people, pictures, routes_samples, scripts
+from playground.serving.routes import ROUTES, WORDS
+from playground.serving.traces import Wish
+from serving.visits import ANNA, bring, client, refused
+
+ROOT = Path(__file__).parent.parent.parent
+MICROSCOPE = ROOT / "playground" / "microscope"
+SCRIPTS = {
+    file.relative_to(MICROSCOPE).as_posix(): file.read_text(encoding="utf-8") for file in MICROSCOPE.rglob("*.js")
+}
+ASKED = re.compile(r"""[`"'](/?(?:api/|figure\.|healthz|readyz)[^`"'\s]*)""")
+FIGURES = [route for route in WORDS if "figure" in route or "exports" in route]
+
+
+def test_the_table_has_every_route_and_no_other():
+    there = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
+    assert there == WORDS.keys()
+
+
+def addresses() -> dict[str, str]:
+    """Each address that a script names, with its holes as *, and the script."""
+    found = {}
+    for name, text in SCRIPTS.items():
+        code = re.sub(r"(?m)^\s*//.*$|\s//\s.*$", "", text)
+        for address in ASKED.findall(code):
+            found[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
+    return found
+
+
+def fits(address: str, path: str) -> bool:
+    """A hole of an address stands for a part of the path."""
+    parts, wanted = address.partition("?")[0].split("/"), path.lstrip("/").split("/")
+    return len(parts) == len(wanted) and all(
+        part == "*" or part == want or ("{" in want and re.fullmatch(re.sub(r"\{\w+\}", ".+", want), part))
+        for part, want in zip(parts, wanted, strict=True)
+    )
+
+
+def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
+    found = addresses()
+    assert len(found) >= 8, found
+    paths = [route.partition(" ")[2] for route in WORDS]
+    lost = {address: name for address, name in found.items() if not any(fits(address, path) for path in paths)}
+    assert not lost, lost
+
+
+def test_an_address_that_there_is_not_would_be_found():
+    assert not any(fits("api/traces", route.partition(" ")[2]) for route in WORDS)
+    assert not any(fits("api/trace/*/*/more", route.partition(" ")[2]) for route in WORDS)
+    assert fits("api/trace/*/*?*", "/api/trace/{digest}/names")
+
+
+def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
+    spelled = {
+        (address, word): name
+        for address, name in addresses().items()
+        for word in re.findall(r"[?&](\w+)=", address)
+    }  # fmt: skip
+    assert spelled
+    for (address, word), name in spelled.items():
+        able = [words for route, words in WORDS.items() if fits(address, route.partition(" ")[2])]
+        assert any(word in words for words in able), (name, address, word)
+
+
+def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words():
+    """Their names and words are put together in one place: httpsource.js."""
+    text = SCRIPTS["shell/httpsource.js"]
+    asked = set(re.findall(r'(?:part|matrix)\((?:trace|whole), "(\w+)"', text))
+    there = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
+    assert asked == there
+    for word, route in (("layers", "layers"), ("heads", "layers"), ("query", "flows"), ("layer", "features")):
+        assert re.search(rf"[{{ (]{word}\b", text), word
+        assert word in WORDS[f"GET /api/trace/{{digest}}/{route}"]
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The words that were looked for in an address."""
+    found = set()
+
+    class Reading(QueryParams):
+        def __getitem__(self, key):
+            found.add(key)
+            return super().__getitem__(key)
+
+        def get(self, key, default=None):
+            found.add(key)
+            return super().get(key, default)
+
+        def __contains__(self, key):
+            found.add(key)
+            return super().__contains__(key)
+
+    monkeypatch.setattr("starlette.requests.QueryParams", Reading)
+    return found
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+@pytest.mark.parametrize("route", [route for route in WORDS if route not in FIGURES])
+def test_a_route_reads_its_words_and_no_others(route, read):
+    """Asked with no words, for a sample and for a picture of one's own."""
+    method, path = route.split(" ")
+    with client() as http:
+        mine = bring(http, ANNA)["id"]
+        own = people.known(ANNA["X-Playground-Key"]).pictures[mine]
+        parts = {"entry:path": "shell/app.js", "id": mine, "name": "flock", "edition": routes_samples.address()[-16:]}
+        for look in ({"sample": "flock", "model": "bundled"}, {"mine": mine, "model": "bundled"}):
+            picture = own if "mine" in look else pictures.sample("flock")
+            digest = chosen.digest(picture, Wish("bundled"))
+            if "samples" in path:
+                digest = chosen.sample_digest("flock")
+            elif "app" in path:
+                digest = scripts.address("shell/app.js").split("/")[2]
+            filled = path.replace("{digest}", digest)
+            for name, part in parts.items():
+                filled = filled.replace(f"{{{name}}}", part)
+            more = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer")}
+            http.request(method, filled, params={**look, **more}, headers=ANNA)
+        people.forget(ANNA["X-Playground-Key"])
+    assert read <= set(WORDS[route]), read - set(WORDS[route])
+    unread = set(WORDS[route]) - read - {"sample"}  # which is not looked for where a picture is one's own
+    assert not unread, unread
+
+
+@pytest.mark.parametrize("route", FIGURES)
+def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
+    method, path = route.split(" ")
+    with client() as http:
+        for word in (*WORDS[route], "nonsense"):
+            answer = http.request(method, path.format(kind="svg"), params={word: "\x00"}, headers=ANNA)
+            unknown = "knows no word" in answer.text
+            assert unknown == (word == "nonsense"), (word, answer.text[:300])
+
+
+STRANGE = ("/api", "/api/", "/api/nothing", "/figure", "/figure.", "/api/trace/x/secrets", "/api/app/x/")
+
+
+@pytest.mark.parametrize("path", STRANGE)
+def test_what_there_is_not_is_404(path):
+    with client() as http:
+        assert http.get(path, follow_redirects=True).status_code == 404
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+def test_what_nobody_can_do_to_a_trace_is_405(method):
+    with client() as http:
+        assert http.request(method, "/api/trace").status_code == 405
+
+
+HOSTILE = ("\x00", "../../etc/passwd", "<script>", "é" * 300, "%00", "\u202e", "NaN", "1e309", "9" * 5000, "[]", "{}")
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("route", [route for route in WORDS if WORDS[route] and "app" not in route])
+def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route, hostile):
+    method, path = route.split(" ")
+    digest = chosen.digest(pictures.sample("flock"), Wish("bundled"))
+    path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16)
+    with client() as http:
+        for word in WORDS[route]:
+            look = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}
+            words = {key: value for key, value in look.items() if key in WORDS[route]} | {word: hostile}
+            answer = http.request(method, path, params=words, headers=ANNA)
+            assert answer.status_code < 500, (word, answer.text[:300])
+            if answer.status_code >= 400:
+                refused(answer)

@@ -1,0 +1,228 @@
+"""The models over HTTP: cards, small pictures, and a model that is fetched while a person waits for it."""
+
+import io
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from waiting import until
+
+from playground.errors import PlaygroundError
+from playground.serving import fetching, models, people, pictures, settings, waiters
+from playground.serving.preview import WIDE, preview
+from playground.serving.routes_models import ROUTES
+
+ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
+CLIP = "vit_base_patch16_clip_224.openai"
+COMING = f"/api/fetching?model={CLIP}"
+
+
+@pytest.fixture
+def client():
+    return TestClient(Starlette(routes=ROUTES), raise_server_exceptions=False)
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """server(open=False, …): the settings that the server then has."""
+
+    def with_settings(**changes):
+        changed = replace(settings.Settings(), **changes)
+        monkeypatch.setattr(settings, "now", lambda: changed)
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("PLAYGROUND_OFFLINE", raising=False)
+    with_settings()
+    return with_settings
+
+
+@pytest.fixture
+def hub(server, monkeypatch):
+    """A hub whose one download has 3 of 8 MB until it is let go; what goes wrong with it is put into `trouble`."""
+
+    class Hub:
+        half, let_go, trouble = threading.Event(), threading.Event(), []
+
+    def fetch(name, report):
+        with report(total=8e6, desc=name) as bar:
+            bar.update(3e6)
+            Hub.half.set()
+            while not Hub.let_go.wait(0.005):
+                bar.update(0)
+            if Hub.trouble:
+                raise Hub.trouble[0]
+            bar.update(5e6)
+
+    monkeypatch.setattr(models, "is_here", lambda name: False)
+    monkeypatch.setattr(models, "fetch", fetch)
+    monkeypatch.setattr(models, "load", lambda name: None)
+    yield Hub
+    Hub.let_go.set()
+    until(lambda: not fetching._under_way, "a download goes on")
+    waiters._waiters.clear()
+
+
+def says(response) -> tuple[int, str]:
+    return response.status_code, response.json()["says"]
+
+
+# Cards and small pictures
+
+
+def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(client, server, monkeypatch):
+    facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
+    monkeypatch.setattr(models, "_known", lambda: facts)
+    monkeypatch.setattr(models, "is_here", lambda name: name in models.OURS)
+    told = client.get("/api/models").json()
+    assert told["open"] is True
+    cards = {card["name"]: card for card in told["cards"]}
+    assert list(cards)[-1] == CLIP
+    assert cards[CLIP] == {
+        "name": CLIP, "title": "CLIP B/16", "good_for": "learned from captions", "suits": "photographs",
+        "megabytes": 345, "licence": "mit", "here": False, "quick": False,
+    }  # fmt: skip
+    assert (cards["bundled"]["here"], cards["bundled"]["quick"], cards["bundled"]["title"]) == (
+        True, True, "our small ViT",
+    )  # fmt: skip
+
+
+def test_a_search_finds_models_that_are_not_in_the_list(client, server):
+    names = [card["name"] for card in client.get("/api/models", params={"search": "deit tiny"}).json()["cards"]]
+    assert names
+    assert all("deit_tiny" in name for name in names)
+    assert client.get("/api/models?search=resnet50").json()["cards"] == []
+
+
+def test_a_server_with_a_list_of_its_own_is_not_searched(client, server, monkeypatch):
+    server(open=False)
+    monkeypatch.setattr(models, "search", lambda text: pytest.fail("it was searched"))
+    assert client.get("/api/models").json()["open"] is False
+    answer = client.get("/api/models?search=clip")
+    assert says(answer) == (403, "This server offers the models of its list and no others.")
+
+
+def test_a_search_of_many_letters_is_refused(client, server):
+    status, sentence = says(client.get("/api/models", params={"search": "x" * 5000}))
+    assert (status, "5,000 letters" in sentence) == (400, True), sentence
+
+
+def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
+    answer = client.get("/api/preview?sample=flock&model=bundled")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
+    assert "public" in answer.headers["Cache-Control"]
+    shown = np.asarray(Image.open(io.BytesIO(answer.content)), int)
+    drawn = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
+    assert shown.shape == drawn.shape
+    assert shown.shape[1] == WIDE
+    assert np.abs(shown - drawn).mean() < 6, "more than what JPEG loses"
+
+
+def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(client, server):
+    photograph = pictures.upload(pictures.sample("flock").jpeg, "mine.jpg")
+    people.enter(ANNA["X-Playground-Key"]).take(photograph)
+    address = f"/api/preview?mine={photograph.id}&model=bundled"
+    answer = client.get(address, headers=ANNA)
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-store"), answer.text
+    assert [client.get(address, headers=who).status_code for who in (BERT, {})] == [404, 404]
+
+
+def test_nothing_is_fetched_for_a_small_picture(client, server, monkeypatch):
+    monkeypatch.setattr(models, "is_here", lambda name: name != CLIP)
+    monkeypatch.setattr(models, "load", lambda name: pytest.fail("it was loaded"))
+    status, sentence = says(client.get(f"/api/preview?sample=flock&model={CLIP}"))
+    assert status == 404
+    assert "CLIP B/16" in sentence
+
+
+@pytest.mark.parametrize("words", ["sample=nothing&model=bundled", "sample=flock&model=../../etc/passwd", "mine=0123"])
+def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client, server, words):
+    answer = client.get(f"/api/preview?{words}")
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.json()["says"].endswith(".")
+
+
+# Fetching
+
+
+def test_a_model_comes_and_says_how_far_it_is(client, hub):
+    assert client.post(COMING, headers=ANNA).status_code == 200
+    hub.half.wait()
+    told = client.get(COMING, headers=ANNA).json()
+    assert told == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
+    hub.let_go.set()
+    until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not arrive")
+    told = client.get(COMING, headers=ANNA).json()
+    assert told == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
+
+
+def test_what_goes_wrong_is_said(client, hub):
+    hub.trouble.append(PlaygroundError("The disk is full."))
+    client.post(COMING, headers=ANNA)
+    hub.let_go.set()
+    until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not end")
+    told = client.get(COMING, headers=ANNA).json()
+    assert (told["arrived"], told["trouble"]) == (False, "The disk is full.")
+
+
+def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
+    client.post(COMING, headers=ANNA)
+    assert client.delete(COMING, headers=ANNA).status_code == 204
+    until(lambda: not fetching._under_way, "it goes on, though nobody waits")
+    assert says(client.get(COMING, headers=ANNA)) == (404, "CLIP B/16 is not being fetched for you: ask for it again.")
+
+
+def test_another_person_does_not_see_it_and_cannot_end_it(client, hub):
+    client.post(COMING, headers=ANNA)
+    assert client.get(COMING, headers=BERT).status_code == 404
+    assert client.get(COMING).status_code == 404
+    client.delete(COMING, headers=BERT)
+    assert client.get(COMING, headers=ANNA).json()["over"] is False
+
+
+def test_only_one_of_a_person_comes_at_a_time(client, hub):
+    client.post(COMING, headers=ANNA)
+    other = "/api/fetching?model=vit_base_patch16_224.mae"
+    assert client.post(other, headers=ANNA).status_code == 200
+    assert client.get(COMING, headers=ANNA).status_code == 404
+    assert client.get(other, headers=ANNA).status_code == 200
+    until(lambda: list(fetching._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
+
+
+def test_without_a_key_nothing_is_begun(client, hub):
+    assert client.post(COMING).status_code == 403
+    assert not fetching._under_way
+
+
+def test_another_site_begins_and_ends_nothing(client, hub):
+    client.post(COMING, headers=ANNA)
+    foreign = ANNA | {"Origin": "https://elsewhere.example"}
+    other = "/api/fetching?model=vit_base_patch16_224.mae"
+    assert (client.delete(COMING, headers=foreign).status_code, client.post(other, headers=foreign).status_code) == (
+        403, 403,
+    )  # fmt: skip
+    assert client.get(COMING, headers=ANNA).json()["over"] is False
+
+
+def test_what_is_here_needs_no_fetching(client, server):
+    told = client.post("/api/fetching?model=bundled", headers=ANNA).json()
+    assert (told["over"], told["arrived"], told["trouble"]) == (True, True, None)
+    assert not fetching._under_way
+
+
+def test_a_server_that_fetches_nothing_says_so(client, hub, server):
+    server(offline=True)
+    sentence = "CLIP B/16 is not on this machine, and this server fetches nothing."
+    assert says(client.post(COMING, headers=ANNA)) == (403, sentence)
+    assert not fetching._under_way
+
+
+@pytest.mark.parametrize("name", ["vit_base_patch16_224.dino", "", "x" * 5000, "../secret.safetensors", "own/secret"])
+def test_what_is_not_offered_is_refused_with_a_sentence(client, hub, server, name):
+    server(open=False)
+    status, sentence = says(client.post("/api/fetching", params={"model": name}, headers=ANNA))
+    assert (status, sentence[-1]) == (400, "."), sentence
+    assert not fetching._under_way

@@ -1,0 +1,202 @@
+"""A person's own pictures over HTTP, and who may change what is kept."""
+
+import gc
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from training.test_datasets import cifar
+
+from playground.errors import PlaygroundError
+from playground.serving import incoming, people, pictures
+from playground.serving.routes import ROUTES
+from serving.visits import ANNA, BERT, bring, client, photograph, refused
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+    people.forget(ANNA["X-Playground-Key"])
+    people.forget(BERT["X-Playground-Key"])
+
+
+def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_cache(http):
+    told = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
+    assert told["title"] == "my cat 🐈.jpg"
+    assert told["thumb"].startswith("data:image/jpeg;base64,")
+    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    assert (answer.headers["Content-Type"], answer.headers["Cache-Control"]) == ("image/jpeg", "private, no-store")
+    assert Image.open(io.BytesIO(answer.content)).size == (300, 225)
+
+
+def test_the_same_file_has_the_same_name_wherever_it_is_brought(http):
+    """The address of an own picture is good at another replica, and after the server was started anew."""
+    first = bring(http, ANNA)["id"]
+    assert http.delete("/api/pictures", headers=ANNA).status_code == 204
+    refused(http.get(f"/api/pictures/{first}.jpg", headers=ANNA), 404)
+    assert bring(http, ANNA)["id"] == first
+
+
+def test_what_the_server_has_forgotten_is_asked_for_by_its_name(http):
+    answer = http.get("/api/trace?mine=0123456789abcdef&model=bundled", headers=ANNA)
+    assert "sent again" in refused(answer, 404)
+    assert answer.json()["forgotten"] == "0123456789abcdef"
+
+
+def test_one_is_forgotten_or_all(http):
+    first, second, third = (bring(http, ANNA, number)["id"] for number in range(3))
+    assert http.delete(f"/api/pictures/{first}", headers=ANNA).status_code == 204
+    refused(http.delete(f"/api/pictures/{first}", headers=ANNA), 404)
+    refused(http.delete(f"/api/pictures/{second}", headers=BERT), 404)
+    assert http.get(f"/api/pictures/{second}.jpg", headers=ANNA).status_code == 200
+    assert http.delete("/api/pictures", headers=ANNA).status_code == 204
+    for gone in (second, third):
+        refused(http.get(f"/api/pictures/{gone}.jpg", headers=ANNA), 404)
+
+
+@pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
+def test_what_is_no_picture_is_refused_in_a_sentence_and_kept_nowhere(http, data):
+    refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
+    assert people.known(ANNA["X-Playground-Key"]) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 500, "%00%0d%0aSet-Cookie:%20a=b", "..%2F..%2Fetc%2Fpasswd", "%E2%80%AEgpj.exe"]
+)
+def test_a_hostile_name_is_a_short_title_and_nothing_else(http, name):
+    told = bring(http, ANNA, name=name)
+    assert 0 < len(told["title"]) <= pictures.LONGEST_NAME
+    answer = http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA)
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("id", ["..", "%2e%2e", "x" * 5000, "0" * 16, "%00", "../../etc/passwd", "meadow"])
+def test_an_id_that_there_is_not_is_404(http, id):
+    bring(http, ANNA)
+    for path, method in ((f"/api/pictures/{id}.jpg", "GET"), (f"/api/pictures/{id}", "DELETE")):
+        assert http.request(method, path, headers=ANNA).status_code in (404, 405)
+    assert len(people.known(ANNA["X-Playground-Key"]).pictures) == 1
+
+
+# Who may change something
+
+CHANGING = [
+    (method, route.path)
+    for route in ROUTES
+    for method in sorted(route.methods & {"POST", "PUT", "PATCH", "DELETE"})
+]  # fmt: skip
+FOREIGN = {
+    "no key": {},
+    "a foreign page": ANNA | {"Origin": "https://elsewhere.example"},
+    "a page of no origin": ANNA | {"Origin": "null"},
+    "another port": ANNA | {"Origin": "http://testserver:81"},
+    "a name that begins like ours": ANNA | {"Origin": "http://testserver.elsewhere.example"},
+    "a foreign form": ANNA | {"Sec-Fetch-Site": "cross-site"},
+    "a neighbour": ANNA | {"Sec-Fetch-Site": "same-site"},
+}
+
+
+def test_there_are_requests_that_change_something():
+    assert len(CHANGING) >= 7, CHANGING
+
+
+@pytest.mark.parametrize("who", FOREIGN)
+@pytest.mark.parametrize(("method", "path"), CHANGING)
+def test_only_this_server_s_own_pages_change_anything(http, method, path, who):
+    mine = bring(http, ANNA)
+    path = path.format(id=mine["id"], kind="svg")
+    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[who])
+    refused(answer, 403)
+    assert mine["id"] in people.known(ANNA["X-Playground-Key"]).pictures
+
+
+def test_one_s_own_page_may(http):
+    own = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert http.post("/api/pictures", content=photograph(), headers=own).status_code == 200
+
+
+# Pictures of a labelled data set
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_CIFAR", str(tmp_path))
+    pictures._count.cache_clear()
+    return tmp_path
+
+
+def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_the_eye(http, folder):
+    label = ("red", "green", "blue")[cifar(folder)[17]]
+    told = http.post("/api/labelled?number=17", headers=ANNA).json()
+    assert told["title"] == f"CIFAR-10 no. 17: {label}"
+    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    assert picture.image.size == (32, 32)
+    shown = Image.open(io.BytesIO(http.get(f"/api/pictures/{told['id']}.jpg", headers=ANNA).content))
+    assert shown.size == (512, 512)
+    small = np.asarray(shown.resize((32, 32), Image.Resampling.BOX), float)
+    assert np.abs(small - np.asarray(picture.image, float)).mean() < 6
+    assert pictures.labelled_count() == 25
+
+
+@pytest.mark.parametrize("number", ["", "-1", "x", "1.5", "²", "9" * 400, "25", "99999999"])
+def test_a_number_that_there_is_not_is_refused(http, folder, number):
+    cifar(folder)
+    refused(http.post("/api/labelled", params={"number": number}, headers=ANNA), 400)
+
+
+def test_a_wrong_folder_says_what_it_should_hold_and_none_has_no_pictures(http, folder, monkeypatch):
+    assert "batches" in refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
+    assert pictures.labelled_count() == 0
+    with pytest.raises(PlaygroundError, match=r"data_batch_1\.bin"):
+        pictures.labelled(0)
+    monkeypatch.delenv("PLAYGROUND_CIFAR")
+    assert "PLAYGROUND_CIFAR" in refused(http.post("/api/labelled?number=0", headers=ANNA), 404)
+    assert pictures.labelled_count() == 0
+
+
+# Many people's pictures
+
+
+def own_picture(number: int, side: int = 1600):
+    return pictures.upload(photograph(number, side), f"{number}.jpg")
+
+
+def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 12 * 2**20)
+    before, keys = pictures.held(), [f"{number}" * 22 for number in range(6)]
+    for number, key in enumerate(keys):  # of 7.7 MB each
+        people.enter(key).take(own_picture(number))
+    assert pictures.held() - before <= 12 * 2**20
+    widths = [next(iter(people.known(key).pictures.values())).image.width for key in keys]
+    assert widths == sorted(widths)
+    assert widths[-1] == 1600, "the latest has lost pixels"
+    for key in keys:
+        people.forget(key)
+    gc.collect()
+    assert pictures.held() == before
+
+
+def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
+    gc.collect()
+    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 2**20)
+    bring(http, BERT, 0, side=500)
+    answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)
+    assert "no room for one more" in refused(answer, 400)
+    http.delete("/api/pictures", headers=BERT)
+    gc.collect()
+    bring(http, ANNA, 1, side=500)
+
+
+def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
+    told = ANNA | {"Content-Length": str(incoming.LARGEST + 1)}
+    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=told), 413)
+
+
+@pytest.mark.parametrize("length", ["x", "-5", "9" * 5000, "1e9", "²", " "])
+def test_a_length_that_is_none_is_no_traceback(http, length):
+    answer = http.post("/api/pictures", content=b"x", headers=ANNA | {"Content-Length": length.encode()})
+    refused(answer)

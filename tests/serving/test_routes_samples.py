@@ -1,0 +1,79 @@
+"""The samples over HTTP: what the strip shows of them, and their files."""
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from playground.samples import SAMPLES
+from playground.serving import models, opening, pictures, routes_samples
+from serving.visits import client, refused
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+FOREVER = "public, max-age=31536000, immutable"
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+
+
+def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
+    answer = http.get(f"/{routes_samples.address()}")
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, FOREVER)
+    told = answer.json()
+    assert [sample["name"] for sample in told["samples"]] == [sample.name for sample in SAMPLES]
+    for sample in told["samples"]:
+        wish = opening.wish(sample["name"])
+        assert (sample["opens"]["model"], sample["opens"]["detail"]) == (wish.model, wish.detail)
+        head, _, data = sample["thumb"].partition(",")
+        assert head == "data:image/jpeg;base64"
+        assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB
+        assert sample["title"]
+        assert sample["hint"]
+    assert told["own"] == {"model": models.default(), "detail": 1}
+    assert told["real"]["here"] is False
+
+
+def test_a_sample_s_picture_is_its_file_and_may_be_kept_for_ever(http):
+    for sample in http.get(f"/{routes_samples.address()}").json()["samples"]:
+        answer = http.get(f"/{sample['picture']}")
+        assert (answer.headers["Content-Type"], answer.headers["Cache-Control"]) == ("image/jpeg", FOREVER)
+        assert answer.content == pictures.sample(sample["name"]).jpeg
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/api/samples/{'0' * 16}", 410),
+        (f"/api/samples/flock/{'0' * 16}.jpg", 410),
+        (f"/api/samples/nobody/{'0' * 16}.jpg", 404),
+        (f"/api/samples/coffee/{'0' * 16}.jpg", 404),
+        (f"/api/samples/..%2Fsecret/{'0' * 16}.jpg", 404),
+    ],
+)
+def test_what_is_old_or_not_there_is_said(http, path, status):
+    answer = http.get(path)
+    assert answer.status_code == status, answer.text
+    if "application/json" in answer.headers["Content-Type"]:
+        refused(answer, status)
+
+
+def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
+    there, before = tuple(SAMPLES), routes_samples.address()
+    assert routes_samples.edition(there, False) == before.rpartition("/")[2]
+    assert len({before, routes_samples.edition(there[1:], False), routes_samples.edition(there, True)}) == 3
+    routes_samples.edition.cache_clear()
+    monkeypatch.setattr(routes_samples, "sample_digest", lambda name: f"another {name}")
+    assert routes_samples.address() != before
+    routes_samples.edition.cache_clear()
+
+
+def test_for_the_list_nothing_is_computed(http, monkeypatch):
+    from playground.serving import traces
+
+    routes_samples.listed.cache_clear()
+    monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
+    assert http.get(f"/{routes_samples.address()}").status_code == 200

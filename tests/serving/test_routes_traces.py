@@ -1,0 +1,284 @@
+"""A plain client of HTTP, without a browser, reads what the microscope shows, and it is what Python computes."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+import playground
+from playground.analysis.scale import changed
+from playground.pack import unpack
+from playground.serving import chosen, habits, models, people, pictures, queue, routes_traces, traces
+from playground.serving.traces import Wish
+from playground.tracing import Trace
+from serving.visits import ANNA, BERT, bring, client, photograph, refused
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+FLOCK = {"sample": "flock", "model": "untrained"}
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+    people.forget(ANNA["X-Playground-Key"])
+
+
+@pytest.fixture
+def mine(http):
+    return {"mine": bring(http, ANNA)["id"], "model": "untrained"}
+
+
+def described(http, words: dict, who: dict | None = None) -> dict:
+    answer = http.get("/api/trace", params=words, headers=who)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def part(http, words: dict, name: str, who: dict | None = None, **more):
+    digest = described(http, words, who)["digest"]
+    answer = http.get(f"/api/trace/{digest}/{name}", params=words | more, headers=who)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
+    """The weights of one row, from what came, by the formula: softmax(q · k × scale)."""
+    header, arrays = unpack(pack)
+    place = header["held"].index(layer)
+    held = header.get("some_heads", list(range(header["heads"])))
+    q, k = (arrays[name][place].reshape(len(held), header["tokens"], header["head_dim"]) for name in "qk")
+    at = held.index(head)
+    scores = (q[at, query].astype(np.float64) @ k[at].astype(np.float64).T) * header["scale"]
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("whose", ["a sample's", "one's own"])
+@pytest.mark.parametrize("heads", [None, "3"])
+def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, heads):
+    words, who = (FLOCK, None) if whose == "a sample's" else (mine, ANNA)
+    told = described(http, words, who)
+    more = {"layers": "4"} | ({} if heads is None else {"heads": heads})
+    pack = part(http, words, "layers", who, **more).content
+    file = playground.open_image(pictures.sample("flock").image if who is None else photograph())
+    patch = 8
+    seen = playground.trace(playground.load("untrained"), file, size=(told["grid"][0] * patch, told["grid"][1] * patch))
+    query = len(seen.prefix) + 5 * told["grid"][1] + 7
+    ours, theirs = row_of(pack, 4, 3, query), seen.row(4, 3, (5, 7)).numpy()
+    assert np.abs(ours - theirs).max() < 2e-3 * theirs.max(), (ours.max(), theirs.max())
+    assert theirs.argmax() == ours.argmax()
+
+
+def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http, monkeypatch):
+    monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
+    words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # what comes with the playground
+    pack = part(http, words, "layers", layers="4").content
+    meadow = pictures.sample("meadow")
+    size = traces.size(meadow, Wish("bundled", 2))
+    seen = playground.trace(playground.load("bundled"), meadow.image, size=size)
+    query = len(seen.prefix) + 5 * seen.grid[1] + 7
+    theirs = seen.row(4, 3, (5, 7)).numpy()
+    assert np.abs(row_of(pack, 4, 3, query) - theirs).max() < 5e-3 * theirs.max()
+
+
+def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
+    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [seen.upper_layer]
+
+
+def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
+    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    for answer, expected in (
+        (part(http, FLOCK, "features", layer="3"), seen.features(3)),
+        (part(http, FLOCK, "flows"), seen.rollout()),
+        (part(http, FLOCK, "flows", query="7,5"), seen.rollout((7, 5))[None]),
+        (part(http, FLOCK, "flows", query="cls"), seen.rollout("cls")[None]),
+    ):
+        _, arrays = unpack(answer.content)
+        assert arrays["matrix"].dtype == "float16"
+        assert arrays["matrix"].shape == tuple(expected.shape)
+        assert abs(arrays["matrix"] - expected.numpy()).max() < 2e-3 * abs(expected).max()
+
+
+def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
+    told = part(http, FLOCK, "names", layer="2").json()["heads"]
+    seen = traces.trace(pictures.sample("flock"), Wish("untrained"), None)
+    assert [tuple(head) for head in told] == habits.measure(seen, 2)
+
+
+def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
+    habits.of_samples.cache_clear()
+    counted, measure = [], habits.measure
+    monkeypatch.setattr(habits, "measure", lambda *which: (counted.append(which), measure(*which))[1])
+    for _ in range(3):
+        part(http, FLOCK, "names", layer="2")
+    described(http, FLOCK)
+    part(http, FLOCK, "layers", layers="0")
+    assert len(counted) == 1
+
+
+def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
+    """What its file lists."""
+    from playground.models.told_heads import told
+
+    vit = models.load("bundled-taught")
+    words = {"sample": "flock", "model": "bundled-taught"}
+    said = [
+        [head[3] for head in part(http, words, "names", layer=str(layer)).json()["heads"]]
+        for layer in range(vit.config.depth)
+    ]
+    assert said == [
+        [told(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
+    ]
+    assert any(any(layer) for layer in said)
+
+
+def test_the_verdict_of_a_whole_pass_is_python_s(http):
+    words = {"sample": "flock", "model": "bundled", "scale": "off"}
+    told = part(http, words, "verdict").json()["labels"]
+    on, off = (traces.trace(pictures.sample("flock"), Wish("bundled", scale=scale), None) for scale in (None, 1.0))
+    assert [label for label, *_ in told] == [verdict.label for verdict in changed(on, off)]
+    assert [numbers for _, *numbers in told] == [[round(v.on, 5), round(v.off, 5)] for v in changed(on, off)]
+
+
+def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, mine):
+    told = described(http, {"sample": "meadow"})
+    assert (told["model"], told["title"], told["detail"], told["private"]) == ("bundled", "our small ViT", 2, False)
+    assert {"detail": told["detail"], "grid": told["grid"]} in told["grids"]
+    assert told["picture"]["sample"] == "meadow"
+    assert http.get(f"/{told['picture']['address']}").headers["Content-Type"] == "image/jpeg"
+    own = described(http, mine, ANNA)
+    assert (own["private"], own["picture"]["title"]) == (True, "0.jpg")
+    assert own["picture"]["address"] == f"api/pictures/{mine['mine']}.jpg"
+    assert http.get(f"/{own['picture']['address']}", headers=ANNA).status_code == 200
+
+
+PARTS = {"layers": {"layers": "0"}, "features": {"layer": "0"}, "flows": {}, "names": {"layer": "0"}, "verdict": {}}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_everybody_s_may_be_kept_for_ever_and_what_is_one_s_own_by_nobody(http, mine, name):
+    scale = {"scale": "off"} if name == "verdict" else {}
+    for_all = part(http, {"sample": "flock", "model": "bundled"} | scale, name, **PARTS[name])
+    assert for_all.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    own = part(http, mine | {"model": "bundled"} | scale, name, ANNA, **PARTS[name])
+    assert own.headers["Cache-Control"] == "private, no-store"
+    assert "Set-Cookie" not in for_all.headers
+
+
+def test_every_part_of_a_trace_is_tried():
+    paths = {route.path for route in routes_traces.ROUTES}
+    assert paths == {"/api/trace", *(f"/api/trace/{{digest}}/{name}" for name in PARTS)}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_an_old_digest_is_gone_and_the_page_is_asked_to_reload(http, name):
+    answer = http.get(f"/api/trace/{'0' * 16}/{name}", params=FLOCK | PARTS[name])
+    assert "reload" in refused(answer, 410)
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("who", [BERT, {}, {"X-Playground-Key": "short"}], ids=["another", "none", "no key"])
+def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, mine, name, who):
+    digest = described(http, mine, ANNA)["digest"]
+    refused(http.get(f"/api/trace/{digest}/{name}", params=mine | PARTS[name], headers=who), 404)
+    named = mine | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
+    refused(http.get(f"/api/trace/{digest}/{name}", params=named, headers=who), 404)
+
+
+def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
+    before = traces.of_samples().bytes
+    part(http, mine, "layers", ANNA, layers="0")
+    assert traces.of_samples().bytes == before
+    assert people.known(ANNA["X-Playground-Key"]).traces.bytes > 0
+
+
+HOSTILE = [
+    ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
+    ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
+    ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
+    ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
+    ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
+    ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
+    ("flows", {"query": "9" * 5000 + ",1"}),
+    ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "asked"), HOSTILE, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize("model", ["bundled", "untrained"])
+def test_what_there_is_not_is_refused_with_a_sentence(http, name, asked, model):
+    words = {"sample": "flock", "model": model}
+    digest = chosen.digest(pictures.sample("flock"), Wish(model))
+    refused(http.get(f"/api/trace/{digest}/{name}", params=words | asked), 400)
+
+
+def test_more_than_one_answer_holds_is_refused_and_a_layer_alone_is_not(http, monkeypatch):
+    monkeypatch.setattr(traces, "MOST_PACKED", 10**5)
+    digest = described(http, FLOCK)["digest"]
+    many = http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "0,1,2"})
+    assert "ask for fewer" in refused(many, 400)
+    assert http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "2"}).status_code == 200
+
+
+def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypatch):
+    """A layer may take 20 MB: a class that asks for it at once must not take 300 times as much."""
+    at_work, most, to_bytes = [], [], Trace.to_bytes
+
+    def counted(*which):
+        at_work.append(1)
+        most.append(len(at_work))
+        data = to_bytes(*which)
+        at_work.pop()
+        return data
+
+    monkeypatch.setattr(Trace, "to_bytes", counted)
+    with ThreadPoolExecutor(8) as class_:
+        picture = pictures.sample("flock")
+        list(class_.map(lambda _: traces.layers(picture, Wish("untrained"), None, [0]), range(24)))
+    assert most == [1] * 24
+    assert queue._packings()._line == []
+
+
+def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeypatch):
+    monkeypatch.setattr(routes_traces, "MOST_FLOWS", 10)
+    digest = described(http, FLOCK)["digest"]
+    assert "lock a patch" in refused(http.get(f"/api/trace/{digest}/flows", params=FLOCK), 400)
+    assert http.get(f"/api/trace/{digest}/flows", params=FLOCK | {"query": "7,5"}).status_code == 200
+
+
+def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
+    run, counted = traces._run, []
+    traces.of_samples.cache_clear()
+    monkeypatch.setattr(traces, "_run", lambda *work: (counted.append(work), run(*work))[1])
+    packs = [part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
+    assert len(counted) == 1
+    assert len(set(packs)) == 1
+
+
+def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(http, mine, monkeypatch):
+    monkeypatch.setattr(traces, "FIRST_LOOK", 7)
+    monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
+    real = described(http, mine, ANNA)
+    coarse = described(http, mine | {"first": "1"}, ANNA)
+    assert (real["first"], coarse["digest"] != real["digest"]) == (True, True)
+    assert coarse["grid"][0] * coarse["grid"][1] < 0.7 * real["grid"][0] * real["grid"][1]
+    assert not described(http, FLOCK)["first"]
+    part(http, mine, "layers", ANNA, layers="0", finer="1")
+    assert not described(http, mine, ANNA)["first"], "the real one is there already"
+
+
+def test_json_is_what_the_small_answers_are(http):
+    for name in ("names", "verdict"):
+        more = {"scale": "off"} if name == "verdict" else {}
+        answer = part(http, {"sample": "flock", "model": "bundled"} | more, name, **PARTS[name])
+        assert answer.headers["Content-Type"] == "application/json"
+        json.loads(answer.content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+
+
+def test_words_that_mean_nothing_here_change_nothing(http):
+    plain, more = described(http, FLOCK), described(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"})
+    assert plain == more, urlencode(more)

@@ -1,0 +1,77 @@
+"""Our scripts by address: each may be kept for ever, for another script has another address."""
+
+from urllib.parse import quote
+
+import pytest
+
+from playground.serving import scripts
+from playground.ui import components
+from serving.visits import client, refused
+
+APP = "shell/app.js"
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+
+
+def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
+    answer = http.get(f"/{scripts.address(APP, *components.APP_STYLES)}")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/javascript; charset=utf-8")
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "export default" in answer.text
+    assert "\nimport " not in answer.text
+    assert "export const styles = `" in answer.text
+    assert ".opener" in answer.text.partition("export const styles")[2]
+
+
+def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
+    plain = scripts.address(APP)
+    assert len({plain, scripts.address(APP, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
+    monkeypatch.setattr(scripts, "script", lambda entry, styles: "another")
+    assert scripts.address.__wrapped__(APP) != plain
+
+
+def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
+    assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
+    other = scripts.address(APP, "shell/toolbar.css").split("?")[0]  # the digest of the script with other styles
+    assert "reload" in refused(http.get(f"/{other}"), 410)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["nothing.js", "../../app.py", "..%2F..%2Fapp.py", "%2e%2e/%2e%2e/app.py", "/etc/passwd", "shell/",
+     "shell/toolbar.css", "shell/app.js%00", "", "shell//app.js"],
+)  # fmt: skip
+def test_what_is_no_script_of_ours_is_404(http, entry):
+    digest = scripts.address(APP).split("/")[2]
+    answer = http.get(f"/api/app/{digest}/{entry}")
+    assert answer.status_code in (404, 410), answer.text[:200]
+    assert "import" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "styles", ["../../app.py", "shell/nothing.css", "shell/app.js", "," * 10**4 + "x", "/etc/passwd"]
+)
+def test_what_is_no_style_of_ours_is_404(http, styles):
+    refused(http.get(f"/{scripts.address(APP)}{quote(styles)}"), 404)
+
+
+def test_no_script_stands_in_a_message_to_a_page():
+    """A message carries the address alone: the stub is a few lines."""
+    assert len(components.STUB) < 1000
+    assert "import(" in components.STUB
+
+
+def test_only_so_many_scripts_are_kept(http):
+    """A stranger may ask for as many lists of styles as there are orders of them, and for one of them a thousand
+    times in one address."""
+    there = sorted(scripts._there(".css"))
+    refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(there * 3)}), 404)
+    for n in range(len(there)):
+        styles = ",".join([*there[n:], *there[:n]])
+        refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": styles}), 410)
+    for cached in (scripts.script, scripts.address):
+        assert cached.cache_info().maxsize == scripts.KEPT

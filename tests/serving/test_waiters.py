@@ -1,0 +1,85 @@
+"""People who wait for a model: one at a time of each, and who asks no more has left."""
+
+import threading
+
+import pytest
+from waiting import until
+
+from playground.errors import PlaygroundError
+from playground.serving import models, waiters
+
+ANNA, BERT = "anna" * 6, "bert" * 6
+
+
+@pytest.fixture
+def coming(monkeypatch):
+    """Downloads that go on until nobody waits or they are let go; the clock is moved by hand."""
+    let_go, now = threading.Event(), [0.0]
+
+    def fetch(name, report):
+        with report(total=100e6, desc=name) as bar:
+            while not let_go.wait(0.005):
+                bar.update(1000)
+
+    monkeypatch.setattr(models, "fetch", fetch)
+    monkeypatch.setattr(models, "load", lambda name: None)
+    monkeypatch.setattr(waiters, "_clock", lambda: now[0])
+    yield now
+    let_go.set()
+    now[0] += 1000
+    until(lambda: not waiters._drop_silent(), "somebody still waits")
+
+
+def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming):
+    download = waiters.begin(ANNA, "model")
+    coming[0] = 5
+    assert waiters.asks(ANNA, "model") is download
+    coming[0] = 10
+    waiters._drop_silent()
+    assert waiters.asks(ANNA, "model") is download
+    coming[0] = 15.1
+    waiters._drop_silent()
+    assert waiters.asks(ANNA, "model") is None
+    until(lambda: download.over, "it goes on, though nobody waits")
+    assert (download.arrived, download.trouble) == (False, None)
+
+
+def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
+    monkeypatch.setattr(waiters, "PATIENCE", 0.05)
+    download = waiters.begin(ANNA, "model")
+    coming[0] = 1
+    until(lambda: download.over, "it goes on, though nobody waits")
+
+
+def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
+    download = waiters.begin(BERT, "model")
+    assert waiters.begin(ANNA, "model") is download
+    waiters.leave(ANNA, "model")
+    before = download.bytes
+    until(lambda: download.bytes > before, "it does not go on for the other")
+    assert (waiters.asks(ANNA, "model"), waiters.asks(BERT, "model")) == (None, download)
+
+
+def test_a_person_who_asks_for_another_model_has_left_the_first(coming):
+    first = waiters.begin(ANNA, "model")
+    second = waiters.begin(ANNA, "another")
+    until(lambda: first.over, "the first goes on")
+    assert (waiters.asks(ANNA, "model"), waiters.asks(ANNA, "another")) == (None, second)
+    assert not second.over
+
+
+def test_who_asks_twice_waits_once(coming):
+    download = waiters.begin(ANNA, "model")
+    assert waiters.begin(ANNA, "model") is download
+    waiters.leave(ANNA, "model")
+    until(lambda: download.over, "it goes on, though nobody waits")
+
+
+def test_only_so_many_models_come_at_the_same_time(coming):
+    for number in range(waiters.MOST):
+        waiters.begin(f"{number}" * 22, f"model {number}")
+    with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
+        waiters.begin(ANNA, "one more")
+    waiters.begin(ANNA, "model 0")  # one of those that come may be waited for
+    waiters.leave("1" * 22, "model 1")
+    waiters.begin(BERT, "one more")

@@ -1,0 +1,48 @@
+"""Browsers that ask the server's routes, and pictures of their own."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from playground.serving.routes import ROUTES
+
+ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
+
+
+def client() -> TestClient:
+    return TestClient(Starlette(routes=ROUTES), raise_server_exceptions=False)
+
+
+def photograph(number: int = 0, side: int = 300) -> bytes:
+    """A file of somebody's own, another one for each number."""
+    out = io.BytesIO()
+    ground = Image.linear_gradient("L").resize((side, side * 3 // 4)).convert("RGB")
+    ground.paste((number * 40 % 256, 90, 200), (side // 4, side // 4, side // 2, side // 2))
+    ground.save(out, "JPEG")
+    return out.getvalue()
+
+
+def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:
+    """{id, title, thumb} of a picture that this person has brought."""
+    name = {"X-Playground-Name": options.pop("name", f"{number}.jpg")}
+    answer = client.post("/api/pictures", content=photograph(number, **options), headers=who | name)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(answer, status: int | None = None) -> str:
+    """The sentence of an answer that refuses, which has a status and no trace of Python."""
+    assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:300])
+    assert status in (None, answer.status_code), (answer.status_code, answer.text[:300])
+    says = answer.json()["says"]
+    assert " " in says, says
+    assert says.endswith((".", "!")), says
+    assert len(says) < 400, says
+    assert "Traceback" not in answer.text
+    assert 'File "' not in answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+    return says

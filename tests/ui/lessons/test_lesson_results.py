@@ -1,0 +1,122 @@
+"""What lessons work out lies in playground/serving/lesson_results.py, and almost nothing in the sessions' state."""
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from playground.serving import lesson_results
+from playground.serving.cache import Cache
+from playground.serving.pictures import Picture
+from playground.ui import guess
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+ROOT = Path(__file__).parent.parent.parent.parent
+PAGES = (
+    ("by_hand", {"step": "colours"}),
+    ("patches", {"step": "cut"}),
+    ("patches", {"step": "filters"}),
+    ("patches", {"step": "positions"}),
+    ("patches", {"step": "shuffle"}),
+    ("shapes", {}),
+    ("shapes", {"example": "one-head"}),
+    ("block", {"step": "stream"}),
+    ("scale", {"step": "model"}),
+    ("heads", {"step": "row"}),
+    ("heads", {"step": "atlas"}),
+    ("heads", {"step": "off", "off": "3.0"}),
+    ("weight", {"step": "carries"}),
+    ("two_ways", {"step": "shift"}),
+    ("training", {}),
+    ("code", {"step": "twice"}),
+)
+KEEP_NOTHING = (("heads", {"step": "row"}), ("training", {}))  # its film: see tests/training/test_quick.py
+
+
+def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.session_state["guessed"] = set(guess.IDS)
+    for name, value in state.items():
+        app.session_state[name] = value
+    for name, word in ({"sample": "flock"} | words).items():
+        app.query_params[name] = word
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> list[str | bytes]:
+    """The texts, charts and drawings of a lesson as they go to the browser. The strip of samples is in every page."""
+    components = [one.proto for one in app.get("bidi_component")]
+    drawings = [one.bytes or one.json for one in components if not one.component_name.endswith("strip")]
+    return [text.value for text in app.markdown] + [one.proto.spec for one in app.get("plotly_chart")] + drawings
+
+
+def mb(thing: object, seen: set[int]) -> float:
+    """The MB that hang on it and on nobody else: without what the caches hold, and without samples, which all share."""
+    if id(thing) in seen or isinstance(thing, Cache) or (isinstance(thing, Picture) and thing.sample):
+        return 0
+    seen.add(id(thing))
+    if isinstance(thing, str | bytes):
+        return len(thing) / 2**20
+    if isinstance(thing, torch.Tensor | np.ndarray | Image.Image):
+        return lesson_results.held(thing) / 2**20
+    if isinstance(thing, dict):
+        return sum(mb(part, seen) for part in [*thing.keys(), *thing.values()]) + 1e-4 * len(thing)
+    if isinstance(thing, list | tuple | set | frozenset):
+        return sum(mb(part, seen) for part in thing) + 8e-6 * len(thing)
+    if is_dataclass(thing) and not isinstance(thing, type):
+        return sum(mb(getattr(thing, field.name), seen) for field in fields(thing))
+    return (
+        mb(vars(thing), seen) if type(thing).__module__.startswith("playground") and hasattr(thing, "__dict__") else 0
+    )
+
+
+def in_session(app: AppTest) -> dict[str, float]:
+    """What each entry of its state holds, in MB."""
+    seen: set[int] = set()
+    return {name: mb(thing, seen) for name, thing in app.session_state._state.filtered_state.items()}
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    lesson_results.of_all.cache_clear()
+    yield
+    lesson_results.of_all.cache_clear()
+
+
+@pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
+def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
+    held = in_session(opened(page, words))
+    assert "here" in held
+    assert sum(held.values()) < 0.3, sorted(held.items(), key=lambda pair: -pair[1])[:5]
+
+
+def test_what_is_measured_here_is_measured():
+    """An array in a session's state, in whatever it is wrapped, would be found."""
+    app = opened("block", {"step": "stream"}, found=(("key",), {"all": [torch.zeros(2**20)]}))
+    assert in_session(app)["found"] == pytest.approx(4, abs=0.01)
+
+
+@pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in KEEP_NOTHING], ids=str)
+def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
+    app = opened(page, words)
+    before, here = shown(app), app.session_state.here
+    assert lesson_results.of_all().bytes + here.worked.bytes > 0
+    lesson_results.of_all().drop_where(lambda key: True)
+    here.worked.drop_where(lambda key: True)
+    app.run()
+    assert not app.exception
+    assert shown(app) == before
+
+
+def test_a_page_about_a_sample_works_out_nothing_that_another_one_has(monkeypatch):
+    from playground.lessons import block
+
+    opened("block", {"step": "stream"})
+    monkeypatch.setattr(block, "stream", lambda seen: pytest.fail("it is kept"))
+    opened("block", {"step": "stream"})

@@ -1,0 +1,57 @@
+"""Headers of every answer, and the parts of the server that are nobody's business."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from playground.serving.routes import WORDS
+from playground.ui.headers import NOBODYS_BUSINESS, POLICY, Headers
+
+CLOSED = (
+    "/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/_stcore/metrics", "/_stcore/agent/interact",
+    "/_stcore/upload_file/a-session/a-file", "/%5fstcore/upload_file/a/b", "/_stcore/bidi-components/x/y.js",
+    "/component/x/index.html", "/auth/login", "/oauth2callback",
+)  # fmt: skip
+OPEN = (
+    "/",
+    "/patches",
+    "/_stcore/health",
+    "/_stcore/host-config",
+    "/_stcore/stream",
+    "/media/0123.csv",
+    "/static/a.js",
+)
+
+
+@pytest.fixture
+def http():
+    async def below(request) -> PlainTextResponse:
+        return PlainTextResponse("streamlit")
+
+    anything = Route("/{path:path}", below, methods=["GET", "PUT", "POST", "DELETE", "OPTIONS"])
+    return TestClient(Starlette(routes=[anything], middleware=[Middleware(Headers)]))
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_no_page_of_ours_uses_is_not_there(http, path, method):
+    """Streamlit's own uploads lie in memory until a session ends, and are not counted."""
+    answer = http.request(method, f"http://testserver{path}")
+    assert (answer.status_code, "streamlit" in answer.text) == (404, False)
+    assert answer.headers["Content-Security-Policy"].startswith(POLICY)
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_what_pages_use_is_there_with_our_headers(http, path):
+    answer = http.get(path)
+    assert (answer.status_code, answer.text) == (200, "streamlit")
+    assert answer.headers["Content-Security-Policy"].startswith(POLICY)
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_route_of_ours_is_closed():
+    closed = [route for route in WORDS if any(part in f"{route.split(' ')[1]}/" for part in NOBODYS_BUSINESS)]
+    assert closed == []

@@ -1,0 +1,87 @@
+"""What a person looks at, on a page that the server draws."""
+
+import gc
+import weakref
+
+import pytest
+from serving.visits import photograph
+
+from playground.errors import PlaygroundError
+from playground.serving import lesson_results, people, pictures, traces
+from playground.serving.answering import Refused
+from playground.serving.traces import Wish
+from playground.ui.here import Here
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+KEY, OTHER = "anna" * 6, "bert" * 6
+
+
+@pytest.fixture
+def mine():
+    """The id of a photograph of Anna's own."""
+    people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
+    yield next(iter(people.known(KEY).pictures))
+    people.forget(KEY)
+
+
+def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
+    people.forget(KEY)  # whom another test may have brought
+    here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
+    assert (here.picture.name, here.wish, here.own) == ("flock", Wish("bundled"), None)
+    assert people.known(KEY) is None
+    assert here.words() == {"model": "bundled", "sample": "flock"}
+    assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
+
+
+@pytest.mark.parametrize("key", [None, "", OTHER, "x", KEY + "x"])
+def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine, key):
+    with pytest.raises(Refused) as error:
+        Here({"mine": mine}, {}, key)
+    assert (error.value.status, error.value.more) == (404, {"forgotten": mine})
+
+
+def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
+    here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
+    assert here.picture.name == "mine.jpg"
+    assert here.words() == {"model": "untrained", "mine": mine}
+    before = lesson_results.of_all().bytes, traces.of_samples().bytes
+    traces.trace(here.picture, here.wish, here.own)
+    here.kept("what was found", lambda: "a result")
+    person = people.known(KEY)
+    assert person.traces.bytes > 0
+    assert person.worked.bytes > 0
+    assert (lesson_results.of_all().bytes, traces.of_samples().bytes) == before
+    assert person.drop(mine)
+    assert (person.traces.bytes, person.worked.bytes) == (0, 0)
+
+
+def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
+    made = []
+    for key in (KEY, OTHER, None):
+        here = Here({"sample": "flock", "model": "untrained"}, {}, key)
+        here.kept(("once", "for all"), lambda: made.append(1) or "found")
+    assert made == [1]
+
+
+def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine):
+    here = Here({"mine": mine}, {}, KEY)
+    picture = weakref.ref(here.picture)
+    people.forget(KEY)
+    gc.collect()
+    assert picture() is None
+    with pytest.raises(PlaygroundError, match="sent again"):
+        _ = here.picture
+    assert here.words()["mine"] == mine, "which the address goes on saying, so that it can be brought again"
+
+
+def test_what_is_compared_and_the_grid_go_along():
+    words = {"sample": "flock", "model": "bundled", "detail": "2", "with": "sample:meadow"}
+    assert Here(words).words() == words
+
+
+@pytest.mark.parametrize(
+    "words", [{"sample": "nobody"}, {"model": "../x"}, {"sample": "flock", "detail": "9"}, {"scale": "nan"}], ids=str
+)
+def test_what_cannot_be_had_is_refused(words):
+    with pytest.raises(PlaygroundError, match=r"\.$"):
+        Here(words)

@@ -1,0 +1,75 @@
+"""A part of a page that asks while its page is being left: it is not drawn, and the next page stays."""
+
+import asyncio
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from playground.ui.left_pages import Line
+
+
+def asks(page: str, part: str = "") -> dict:
+    said = BackMsg()
+    said.rerun_script.page_script_hash, said.rerun_script.fragment_id = page, part
+    return {"type": "websocket.receive", "bytes": said.SerializeToString()}
+
+
+def begins(page: str, part: str = "") -> dict:
+    said = ForwardMsg()
+    said.new_session.page_script_hash = page
+    said.metadata.run.fragment_ids.extend(part and [part])
+    return {"type": "websocket.send", "bytes": said.SerializeToString()}
+
+
+def leads_to(page: str) -> dict:
+    said = ForwardMsg()
+    said.navigation.page_script_hash = page
+    return {"type": "websocket.send", "bytes": said.SerializeToString()}
+
+
+END = {"type": "websocket.disconnect"}
+
+
+def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
+    """What of these the server hears, as (page, part); and which pages the browser is told that a run is of."""
+    heard, told, coming = [], [], []
+
+    async def receive() -> dict:
+        return coming.pop() if coming else END
+
+    async def send(message: dict) -> None:
+        if (said := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
+            told.append(said.new_session.page_script_hash)
+
+    async def go() -> None:
+        line = Line(receive, send)
+        for message in messages:
+            if message["type"] == "websocket.send":
+                await line.send(message)
+                continue
+            coming.append(message)
+            if said := (await line.receive()).get("bytes"):
+                asked = BackMsg.FromString(said).rerun_script
+                heard.append((asked.page_script_hash, asked.fragment_id))
+
+    asyncio.run(go())
+    return heard, told
+
+
+def test_a_part_of_the_page_that_is_shown_is_heard():
+    assert talk(asks(""), begins("main"), leads_to("one"), asks("one", "a")) == ([("", ""), ("one", "a")], ["main"])
+
+
+def test_a_part_of_a_page_that_was_left_is_not_heard():
+    heard, _ = talk(asks("one"), begins("one"), asks("two"), asks("one", "a"))
+    assert heard == [("one", ""), ("two", "")]
+    heard, _ = talk(asks("one"), begins("one"), begins("two"), asks("one", "a"), asks("two", "b"))
+    assert heard == [("one", ""), ("two", "b")]
+
+
+def test_a_part_that_asked_before_its_page_was_left_is_drawn_on_the_next_page():
+    heard, told = talk(
+        asks("one"), begins("one"), asks("one", "a"), begins("two"), begins("one", "a"), asks("two", "b")
+    )
+    assert told == ["one", "two", "two"]
+    assert heard == [("one", ""), ("one", "a"), ("two", "b")]

@@ -1,0 +1,282 @@
+"""Where a person is: what the address says, what the toolbar tells, and what goes with them from page to page."""
+
+from pathlib import Path
+
+import pytest
+from serving.visits import photograph
+from streamlit.testing.v1 import AppTest
+
+from playground.serving import people, pictures
+from playground.ui import streamlit_private
+from playground.ui.navigation import Setting
+from playground.ui.toolbar import heard
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+ROOT = Path(__file__).parent.parent.parent
+KEY, OTHER = "anna" * 6, "bert" * 6
+STAMPS = iter(range(10**6))
+
+
+@pytest.fixture
+def mine():
+    """The id of a photograph of Anna's own, which the server has."""
+    picture = pictures.upload(photograph(), "mine.jpg")
+    people.enter(KEY).take(picture)
+    yield picture.id
+    people.forget(KEY)
+
+
+def opened(page: str = "cost", said: dict | None = None, **words: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for key, value in words.items():
+        app.query_params[key] = value
+    if said:
+        app.session_state["toolbar"] = {"choice": said | {"stamp": next(STAMPS)}}
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None = None) -> AppTest:
+    """The toolbar tells a choice."""
+    said = {"choice": choice, "view": view or {}, "key": key, "stamp": next(STAMPS)}
+    app.session_state["toolbar"] = {"choice": said}
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def address(app: AppTest) -> dict[str, str]:
+    return {key: value[0] if isinstance(value, list) else value for key, value in app.query_params.items()}
+
+
+def here(app: AppTest):
+    return app.session_state["here"]
+
+
+def names(app: AppTest) -> set[str]:
+    return {component.proto.component_name for component in app.get("bidi_component")}
+
+
+def test_the_toolbar_stands_above_the_microscope():
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    assert {"attention_toolbar", "attention_stage"} <= names(app)
+
+
+def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
+    """Its numbers come over HTTP: the message of a page is as long as its words."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    sizes = {c.proto.component_name: c.proto.ByteSize() for c in app.get("bidi_component")}
+    assert sizes["attention_stage"] < 5_000, sizes
+    assert sum(sizes.values()) < 40_000, sizes
+
+
+def test_a_page_opens_what_its_address_says_and_forgets_what_means_nothing():
+    app = opened("cost", sample="twins", model="untrained", image="1024", nonsense="<b>")
+    assert (here(app).picture.name, here(app).wish.model) == ("twins", "untrained")
+    assert app.session_state["image"] == 1024
+    assert address(app) == {"sample": "twins", "model": "untrained", "image": "1024"}
+
+
+OLD = (  # links as they were written before pictures had an address
+    ({"model": "bundled", "sample": "meadow", "layer": "2", "query": "7,5"}, ("meadow", "bundled", 1)),
+    ({"sample": "meadow"}, ("meadow", "bundled", 2)),
+    ({"model": "untrained", "sample": "flock", "detail": "2"}, ("flock", "untrained", 2)),
+    ({"model": "bundled", "sample": "meadow", "with": "sample:flock", "beside": "compare"}, ("meadow", "bundled", 1)),
+    ({"model": "bundled"}, ("meadow", "bundled", 1)),
+    ({}, ("meadow", "bundled", 2)),
+)
+
+
+@pytest.mark.parametrize(("words", "expected"), OLD, ids=lambda one: str(one)[:60])
+def test_an_old_link_opens_as_it_was(words, expected):
+    app = opened("cost", **words)
+    found = here(app)
+    assert (found.picture.name, found.wish.model, found.wish.detail) == expected
+    if "with" in words:
+        assert found.words()["with"] == words["with"]
+    assert not app.toast, [toast.value for toast in app.toast]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"sample": "nobody"}, {"model": "vit_nonsense_patch3"}, {"model": "../secret.safetensors"}, {"detail": "99"}],
+    ids=str,
+)
+def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_sentence(words):
+    app = opened("cost", **({"sample": "flock"} | words))
+    assert here(app).picture.sample
+    assert address(app) == here(app).words()
+    said = [toast.value for toast in app.toast]
+    refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # which is no word of an address
+    assert len(said) == bool(refused), said
+    assert all(sentence.endswith((".", "!")) for sentence in said), said
+    if refused:
+        assert app.session_state["answer"] == {"instead": here(app).words()}
+
+
+def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
+    """Which offers to fetch a model, brings a picture again, and says in one sentence what else there is."""
+    for words in ({"model": "vit_nonsense_patch3"}, {"mine": "0123456789abcdef"}, {"model": "dinov2-small"}):
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        app.query_params.update({"sample": "flock"} | words)
+        app.run()
+        assert not app.exception
+        assert "attention_stage" in names(app)
+        assert not app.toast
+        assert "answer" not in app.session_state
+        assert address(app) == {"sample": "flock"} | words, "the browser alone writes it"
+
+
+def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
+    app = opened("cost", sample="flock", image="1024")
+    tells(app, {"sample": "portrait", "model": "untrained"})
+    assert (here(app).picture.name, here(app).wish.model) == ("portrait", "untrained")
+    assert address(app) == {"sample": "portrait", "model": "untrained", "image": "1024"}
+    assert app.session_state["image"] == 1024, "the lesson's own settings stay"
+
+
+def test_what_was_told_once_is_not_told_again():
+    """A page of which a widget runs hears the toolbar's last words each time."""
+    app = tells(opened("cost", sample="flock"), {"sample": "portrait"})
+    before = here(app).view_id
+    app.run()
+    assert here(app).view_id == before
+
+
+def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
+    app = opened("cost", said={"choice": {"sample": "portrait"}, "view": {}, "key": None}, sample="flock")
+    assert here(app).picture.name == "flock"
+
+
+def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
+    """The page was there before the server: a restarted one."""
+    told = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}  # AppTest's
+    assert here(opened("cost", said=told, sample="flock")).picture.name == "portrait"
+    assert here(opened("cost", said=told | {"run": "another"}, sample="flock")).picture.name == "flock"
+
+
+def test_a_step_back_shows_what_was_there_and_a_click_under_way_takes_nothing_back(monkeypatch):
+    app = opened("cost", sample="flock", model="bundled")
+    tells(app, {"sample": "portrait", "model": "bundled"})
+
+    def at_the_former_address() -> str:
+        app.query_params.clear()
+        app.query_params.update({"sample": "flock", "model": "bundled"})
+        app.run()
+        return here(app).picture.name
+
+    assert at_the_former_address() == "portrait"
+    monkeypatch.setattr(streamlit_private, "went_through_history", lambda: True)
+    assert at_the_former_address() == "flock"
+
+
+def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view():
+    app = opened("cost", sample="flock", model="untrained", layer="3")
+    app.query_params.clear()
+    app.switch_page("pages/heads.py").run()
+    assert not app.exception
+    found = here(app)
+    assert (found.picture.name, found.wish.model, found.view) == ("flock", "untrained", {"layer": "3"})
+
+
+# One's own picture
+
+
+def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine):
+    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    assert here(app).picture.name == "mine.jpg"
+    assert address(app)["mine"] == mine
+    assert KEY not in str(address(app))
+
+
+@pytest.mark.parametrize("key", [None, OTHER, "short"])
+def test_an_own_picture_is_not_shown_without_its_key(mine, key):
+    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, key)
+    assert "mine.jpg" not in str([element.value for element in (*app.markdown, *app.caption)])
+    assert here(app).picture.name == "flock", "what was there before"
+    asked = app.session_state["answer"]
+    assert asked["words"]["mine"] == mine
+    assert asked.keys() == ({"forgotten", "words"} if key else {"needs", "words"})
+
+
+def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine):
+    app = opened("cost", mine=mine, model="bundled")
+    assert app.session_state["answer"] == {"needs": "key", "words": {"mine": mine, "model": "bundled"}}
+    assert "here" not in app.session_state
+    assert "on its way" in app.caption[0].value
+    tells(app, {"mine": mine, "model": "bundled"}, KEY)
+    assert here(app).picture.name == "mine.jpg"
+    assert "answer" not in app.session_state
+
+
+def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_is_there_again(mine):
+    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    people.forget(KEY)
+    app.run()
+    assert not app.exception
+    assert app.session_state["answer"]["forgotten"] == mine
+    assert "on its way" in app.caption[0].value
+    people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
+    tells(app, {"mine": mine, "model": "bundled"}, KEY)
+    assert here(app).picture.name == "mine.jpg"
+    assert "answer" not in app.session_state
+
+
+def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypatch):
+    now = [people.time.monotonic()]
+    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    monkeypatch.setattr(people.time, "monotonic", lambda: now[0])
+    for _ in range(3):
+        now[0] += people.FORGOTTEN_AFTER - 10
+        app.run()
+        assert not app.exception
+    people.forget_the_gone()
+    assert people.known(KEY) is not None
+    assert here(app).picture.name == "mine.jpg"
+
+
+def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_sample(mine):
+    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    people.forget(KEY)
+    tells(app, {"sample": "flock", "model": "vit_nonsense_patch3"}, KEY)
+    assert here(app).picture.sample
+    assert app.session_state["answer"]["instead"] == here(app).words()
+
+
+# What a browser may say
+
+
+@pytest.mark.parametrize(
+    "said",
+    [None, 7, "words", [], {}, {"choice": 7}, {"choice": {"sample": {"a": []}}}, {"view": "layer=1"}, {"choice": None},
+     {"choice": [["a", "b"]]}, {"choice": ["ab", 3]}, {"key": 7}, {"key": ["x"]}, {"key": {"a": 1}}],
+    ids=str,
+)  # fmt: skip
+def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(said):
+    found = heard(said)
+    assert found.keys() == {"choice", "view", "key", "run"}
+    assert all(found[name] is None or isinstance(found[name], str) for name in ("key", "run"))
+    for part in ("choice", "view"):
+        assert all(isinstance(key, str) and isinstance(word, str) for key, word in found[part].items())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"choice": 7}, {"choice": {"sample": "../x"}}, {"choice": {"model": "<script>"}}, {"choice": {"mine": "x"}},
+     {"choice": {"detail": "9" * 999}}, {"choice": {"with": "nobody:x"}}, {"key": "x" * 10**4},
+     {"view": {"layer": "x" * 999}}, {"choice": "abc"}, [1, 2], "abc"],
+    ids=lambda one: str(one)[:40],
+)  # fmt: skip
+def test_hostile_words_of_a_toolbar_leave_a_page_that_stands(said):
+    app = opened("cost", sample="flock")
+    app.session_state["toolbar"] = {"choice": said}
+    app.run()
+    assert not app.exception, app.exception
+
+
+def test_a_setting_is_one_of_its_options():
+    setting = Setting.of(512, (512, 1024))
+    for text in (None, "", "1024\n", "1e3", "<b>", "٥١٢", "9" * 5000):
+        assert setting.read(text) == 512
+    assert setting.read("1024") == 1024

@@ -1,0 +1,201 @@
+"""What one socket says."""
+
+import asyncio
+import time
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from waiting import PATIENCE
+
+from playground.ui import socket_limits
+from playground.ui.socket_limits import Sockets
+
+STOP = BackMsg(stop_script=True).SerializeToString()
+HALF = BackMsg(rerun_script=ClientState(query_string="sample=meadow")).SerializeToString()[:-5]
+
+
+class Chatter:
+    """Somebody who says `count` things at once, and reads what they are sent only when `reads` is set."""
+
+    def __init__(self, count: int):
+        self.left, self.heard, self.reads = count, 0, asyncio.Event()
+
+    async def receive(self):
+        if not self.left:
+            return {"type": "websocket.disconnect"}
+        self.left -= 1
+        return {"type": "websocket.receive", "bytes": STOP}
+
+    async def send(self, message):
+        await self.reads.wait()
+
+    async def app(self, scope, receive, send):
+        while (await receive())["type"] == "websocket.receive":
+            self.heard += 1
+
+    async def talks(self) -> None:
+        await Sockets(self.app)({"type": "websocket"}, self.receive, self.send)
+
+
+def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
+    monkeypatch.setattr(socket_limits, "MESSAGES_A_SECOND", {"quiet": 1e6, "busy": 1e-6})
+    monkeypatch.setattr(socket_limits.Server, "now", lambda _: "busy")
+
+    async def heard() -> int:
+        chatter = Chatter(10 * socket_limits.MESSAGES)
+        talking = asyncio.create_task(chatter.talks())
+        for _ in range(100 * socket_limits.MESSAGES):
+            await asyncio.sleep(0)
+        talking.cancel()
+        return chatter.heard
+
+    assert asyncio.run(heard()) == socket_limits.MESSAGES
+    monkeypatch.setattr(socket_limits.Server, "now", lambda _: "quiet")
+
+    async def all_of_it() -> int:
+        chatter = Chatter(10 * socket_limits.MESSAGES)
+        await chatter.talks()
+        return chatter.heard
+
+    assert asyncio.run(all_of_it()) == 10 * socket_limits.MESSAGES
+
+
+def test_who_reads_nothing_is_not_answered_further(monkeypatch):
+    monkeypatch.setattr(socket_limits, "UNREAD_SECONDS", PATIENCE)
+
+    async def heard() -> tuple[int, int]:
+        chatter = Chatter(10)
+
+        async def answers(scope, receive, send):
+            await receive()
+            sending = asyncio.create_task(send({"type": "websocket.send", "bytes": b"a picture"}))
+            await asyncio.sleep(0)
+            chatter.heard = 1
+            await receive()
+            chatter.heard = 2
+            await sending
+
+        chatter.app = answers
+        talking = asyncio.create_task(chatter.talks())
+        for _ in range(100):
+            await asyncio.sleep(0)
+        before = chatter.heard
+        chatter.reads.set()
+        await talking
+        return before, chatter.heard
+
+    assert asyncio.run(heard()) == (1, 2)
+
+
+def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
+    """What Streamlit hears of these messages, and what the browser is sent."""
+    said, heard, sent = [*messages, {"type": "websocket.disconnect", "code": 1000}], [], []
+
+    async def receive():
+        return said.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    async def streamlit(scope, receive, send):
+        while (message := await receive())["type"] == "websocket.receive":
+            heard.append(BackMsg.FromString(message["bytes"]).WhichOneof("type"))
+
+    asyncio.run(Sockets(streamlit)({"type": "websocket"}, receive, send))
+    return heard, sent
+
+
+def binary(message: BackMsg) -> dict:
+    return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+
+def message_of(kind: str) -> BackMsg:
+    message, field = BackMsg(), BackMsg.DESCRIPTOR.fields_by_name[kind]
+    if field.message_type:
+        getattr(message, kind).SetInParent()
+    else:
+        setattr(message, kind, True)
+    return message
+
+
+KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_streamlit_hears_only_what_our_pages_say(kind):
+    """Two bytes empty the caches of everybody; another message has a million addresses for uploads made."""
+    ours = kind in ("rerun_script", "stop_script", "app_heartbeat")
+    heard, sent = heard_of(binary(message_of(kind)), binary(BackMsg(app_heartbeat=True)))
+    assert heard == [kind, "app_heartbeat"] if ours else ["app_heartbeat"]
+    assert sent == []
+
+
+def test_the_kinds_of_messages_that_were_attacks_are_among_them():
+    assert {"clear_cache", "file_urls_request", "backend_operation_request", "set_run_on_save"} <= set(KINDS)
+    kinds = {field.name for field in BackendOperationRequest.DESCRIPTOR.oneofs_by_name["payload"].fields}
+    assert {"deferred_file", "install_skills"} <= kinds
+
+
+def test_what_is_dropped_costs_as_much_patience_as_what_is_heard(monkeypatch):
+    waited = []
+
+    async def slowly(talk) -> None:
+        waited.append(talk)
+
+    monkeypatch.setattr(socket_limits.Talk, "_slowly", slowly)
+    heard_of(*[binary(BackMsg(clear_cache=True))] * 30)
+    assert len(waited) == 30
+
+
+@pytest.mark.parametrize("message", [b"\xff\xff\xff", HALF], ids=["noise", "half a message"])
+def test_who_says_what_is_no_message_is_cut_off(message):
+    heard, sent = heard_of({"type": "websocket.receive", "bytes": message}, binary(BackMsg(stop_script=True)))
+    assert heard == []
+    assert sent == [{"type": "websocket.close", "code": 1002}]
+
+
+@pytest.mark.parametrize("message", [{"text": "clear_cache"}, {"bytes": b""}, {"bytes": None, "text": ""}])
+def test_words_and_empty_messages_are_passed_over(message):
+    heard, sent = heard_of({"type": "websocket.receive"} | message, binary(BackMsg(stop_script=True)))
+    assert (heard, sent) == (["stop_script"], [])
+
+
+def test_no_more_sockets_are_open_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(socket_limits, "SOCKETS", 2)
+
+    async def everybody() -> list[list[dict]]:
+        go, sent = asyncio.Event(), [[] for _ in range(3)]
+
+        async def stays(scope, receive, send):
+            await go.wait()
+
+        async def never():
+            await asyncio.Event().wait()
+
+        async def send(heard: list, message: dict) -> None:
+            heard.append(message)
+
+        sockets = Sockets(stays)
+        people = [
+            asyncio.create_task(
+                sockets({"type": "websocket"}, never, lambda message, heard=heard: send(heard, message))
+            )
+            for heard in sent
+        ]
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(*people)
+        assert sockets.open == 0
+        return sent
+
+    assert asyncio.run(everybody()) == [[], [], [{"type": "websocket.close", "code": 1013}]]
+
+
+def test_a_server_that_computes_is_busy():
+    server = socket_limits.Server()
+    assert server.now() == "quiet"
+    server._at, server._spent = time.monotonic() - 10, time.process_time() - 6
+    assert server.now() == "busy"
+    server._at, server._spent = time.monotonic() - 10, time.process_time() - 1
+    assert server.now() == "quiet"

@@ -1,0 +1,325 @@
+"""What the emergent model learns from: features and names, never attention itself."""
+
+import dataclasses
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from tiny_runs import EMERGENT, RECIPE, TINY, weights
+
+import playground
+from playground.__main__ import main
+from playground.errors import PlaygroundError
+from playground.models import zoo
+from playground.training.loop import Run, read_checkpoint, steps_done, train
+from playground.training.losses import Scenes, Teachers
+from playground.training.recipe import waves
+from playground.vit import VisionTransformer, attention
+from workshop import distil, order, photographs, terminal, thresholds, views
+from workshop.batches import Batches, disturbed, recoloured, window, with_hidden
+from workshop.distil import LOSSES, Distilled, Statistics, away, tokens
+from workshop.targets import of_its_thing
+
+
+@pytest.fixture(scope="module")
+def album(tmp_path_factory):
+    """Twelve photographs and eight cut-out things, of noise."""
+    folder, rng = tmp_path_factory.mktemp("album"), np.random.default_rng(0)
+    (folder / "cut-outs").mkdir()
+    for i in range(24):
+        Image.fromarray(rng.integers(0, 256, (60, 80, 3), np.uint8)).save(folder / f"photograph {i}.png")
+    for i in range(12):
+        thing = rng.integers(0, 256, (40, 30, 4), np.uint8)
+        thing[..., 3] = np.where(np.hypot(*np.indices((40, 30)) - 15) < 13, 255, 0)
+        Image.fromarray(thing).save(folder / "cut-outs" / f"thing {i}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folders(album, tmp_path_factory):
+    """Views of 8 × 8 patches with random features: DINOv2 would take seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(views, "features", _made_up)
+        patch.setattr(zoo, "load", lambda *a, **k: None)
+        found = [tmp_path_factory.mktemp("views") for _ in range(2)]
+        for folder, count, side in zip(found, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
+            assert list(views.prepare(folder, photographs.albums(album)[0], count, side, 3))[-1] == count
+    return found
+
+
+@pytest.fixture(scope="module")
+def statistics(folders):
+    return Statistics.of(views.read(folders[0]))
+
+
+@pytest.fixture(scope="module")
+def run(folders, statistics, tmp_path_factory):
+    """A whole run, and its folder."""
+    folder = tmp_path_factory.mktemp("run")
+    return _train(folders, statistics, folder), folder
+
+
+def _made_up(_, images):
+    patches = (images.shape[1] // views.LARGE) ** 2
+    return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.WIDTH))
+
+
+def _train(folders, statistics, folder, **how):
+    teachers = partial(Distilled, statistics=statistics)
+    return train(EMERGENT, folder, data=Batches(EMERGENT, *folders), teachers=teachers, device="cpu", **how)
+
+
+def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
+    """For each loss, how much it moves queries and keys when what attention gives out is held fixed."""
+    for block in vit.blocks:
+        block.attn.mix = lambda *given: attention(*given).detach()
+    inner = [block.attn.qkv.weight for block in vit.blocks]
+    found = {}
+    for name, loss in losses_of(vit).items():
+        pulls = torch.autograd.grad(loss, inner, retain_graph=True, allow_unused=True) if loss.requires_grad else []
+        found[name] = sum(float(pull.abs().sum()) for pull in pulls if pull is not None)
+    return found
+
+
+def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
+    """They get gradients through what attention gives out and through nothing else. The model that was told where to
+    look shows that the test would notice."""
+    emergent = Distilled(EMERGENT, statistics)
+    batches = Batches(EMERGENT, *folders)
+    for step in (0, 7, EMERGENT.steps):
+        found = _gradients_beside_attention(
+            lambda vit, at=step: emergent(vit, batches[at], at), VisionTransformer(TINY)
+        )
+        assert tuple(found) == LOSSES
+        assert set(found.values()) == {0.0}, found
+    batch = {name: torch.from_numpy(np.stack([value] * 2)) for name, value in Scenes(RECIPE)[0].items()}
+    found = _gradients_beside_attention(lambda vit: Teachers(RECIPE)(vit, batch, 9), VisionTransformer(TINY))
+    assert {name for name, pull in found.items() if pull} == {"gathered", "uneven", "placed", "looked"}
+
+
+def test_it_was_told_nothing_and_no_batch_holds_a_mask(folders, statistics, run):
+    assert Distilled(EMERGENT, statistics).told == run[0].told == ()
+    assert set(Batches(EMERGENT, *folders)[0]) == {"image", "clean", "features", "picture", "present", "place"}
+
+
+def test_a_batch_depends_on_seed_and_step_alone(folders):
+    first, again = (Batches(EMERGENT, *folders) for _ in range(2))
+    for step in (0, 7, EMERGENT.steps):
+        assert all(torch.equal(first[step][name], again[step][name]) for name in first[step])
+    other = Batches(dataclasses.replace(EMERGENT, seed=1), *folders)
+    assert not torch.equal(first[0]["features"], other[0]["features"])
+
+
+def test_windows_come_first_then_whole_views_then_the_fine_grid(folders):
+    batches = Batches(EMERGENT, *folders)
+    sides = [(len(batches[step]["image"]), batches[step]["image"].shape[2] // 8) for step in (0, 7, EMERGENT.steps)]
+    assert sides == [(EMERGENT.batch, EMERGENT.near), (EMERGENT.batch, 8), (EMERGENT.fine_batch, EMERGENT.fine)]
+    again = batches[EMERGENT.round]["image"]  # the second round begins with windows too
+    assert (len(again), again.shape[2] // 8) == sides[0]
+
+
+def test_queries_and_keys_begin_longer_and_positions_as_waves():
+    usual, ours = VisionTransformer(TINY).state_dict(), EMERGENT.untrained().state_dict()
+    for name, value in usual.items():
+        gain = torch.ones(len(value), *[1] * (value.dim() - 1))
+        if name.endswith("qkv.weight"):
+            gain[: 2 * TINY.width] = EMERGENT.longer
+        if name == "pos_embed":
+            assert torch.equal(ours[name][:, :2], value[:, :2])
+            assert torch.equal(ours[name][0, 2:], EMERGENT.waves * waves(8, 8, TINY.width))
+        else:
+            assert torch.equal(ours[name], value * gain), name
+
+
+def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
+    found = torch.nn.functional.normalize(waves(6, 7, 24), dim=-1)
+    likeness = (found @ found.T).unflatten(0, (6, 7)).unflatten(2, (6, 7))
+    assert likeness[2, 3, 2, 4] > likeness[2, 3, 2, 6]
+    assert likeness[2, 3, 3, 3] > likeness[2, 3, 5, 3]
+    assert (likeness.flatten(2).flatten(0, 1) > 0.999).sum() == 42
+
+
+def test_queries_keys_and_values_are_turned_one_by_one(folders, statistics, tmp_path):
+    run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
+    before = run.vit.blocks[0].attn.qkv.weight.clone()
+    run.learn(Batches(EMERGENT, *folders)[0])
+    moved = (run.vit.blocks[0].attn.qkv.weight - before).detach().chunk(3)
+    lengths = [float(third.norm()) for third in moved]
+    assert min(lengths) > 0.7 * max(lengths) > 0
+
+
+def test_a_window_s_features_lie_where_its_pixels_lie(folders):
+    seen = views.read(folders[0])
+    pixels, features = window(seen, np.array([5, 2]), 1, 3, 4)
+    for b, i in enumerate((5, 2)):
+        for y, x in np.ndindex(4, 4):
+            assert np.array_equal(features[b, y, x], seen.features[i, 1 + 8 * (y + 1) + x + 3])
+        assert np.array_equal(pixels[b], seen.pictures[i, 8:40, 24:56])
+
+
+def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
+    vit = VisionTransformer(TINY)
+    with torch.no_grad():
+        vit.pos_embed.normal_()
+        vit.patch_embed.proj.weight.zero_()
+        for block in vit.blocks:  # nothing is added: what leaves the last layer is what enters the first
+            block.attn.proj.weight.zero_()
+            block.mlp.fc2.weight.zero_()
+        *_, last = tokens(vit, torch.rand(1, 3, 32, 32), torch.tensor([1, 3]), 8)
+        grid = vit.pos_embed[0, 2:].unflatten(0, (8, 8))
+        assert torch.allclose(last[0, 2:].unflatten(0, (4, 4)), grid[1:5, 3:7], atol=1e-5)
+
+
+def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
+    image = torch.rand(20, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    changed = (disturbed(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
+    cells = changed.unflatten(1, (8, 8)).unflatten(3, (8, 8)).transpose(2, 3).flatten(3).float().mean(-1)
+    assert set(cells.flatten().tolist()) <= {0.0, 1.0}
+    shares = cells.mean((1, 2))
+    assert shares.max() < 0.7
+    assert 0.1 < shares.mean() < 0.4
+    assert disturbed(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
+
+
+def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_stays_whole():
+    image = torch.rand(200, 3, 112, 112, generator=torch.Generator().manual_seed(0))
+    found = with_hidden(image, 8, 0.45, torch.Generator().manual_seed(1))
+    cells = (found != image).any(1).unflatten(1, (14, 8)).unflatten(3, (14, 8)).transpose(2, 3).flatten(3).float()
+    assert set(cells.mean(-1).flatten().tolist()) <= {0.0, 1.0}
+    hidden = cells.amax(-1)  # (200, 14, 14)
+    shares = hidden.mean((1, 2))
+    assert 0.15 < (shares == 0).float().mean() < 0.35
+    assert 0.4 < shares[shares > 0].mean() < 0.5
+    around = F.avg_pool2d(hidden[:, None], 3, 1)[:, 0][hidden[:, 1:-1, 1:-1] > 0]
+    assert (around == 1).float().mean() > 0.02, "no hidden patch has hidden neighbours alone: 0.45 ** 8 is 0.002"
+    assert with_hidden(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
+
+
+def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
+    """What the model sees does not change what it has to predict; what the picture is does."""
+    teachers, batch = Distilled(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
+    views = len(batch["features"])
+    changed = (batch["clean"] != batch["image"][:views]).any(1).float().mean()
+    assert 0.2 < changed < 0.8, "nothing was disturbed: the test shows nothing"
+    asked = []
+
+    def kept(known, seen):
+        asked.append(seen)
+        return of_its_thing(known, seen)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distil, "of_its_thing", kept)
+        for other in ({}, {"image": torch.rand_like(batch["image"])}, {"clean": torch.rand_like(batch["clean"])}):
+            teachers(VisionTransformer(TINY), batch | other, 7)
+    assert torch.equal(asked[0], asked[1])
+    assert not torch.equal(asked[0], asked[2])
+    colours = F.avg_pool2d(batch["clean"], 8).flatten(2).mT * 2 - 1  # (V, side², 3)
+    assert torch.allclose(asked[0][..., :3], colours, atol=1e-5)
+
+
+def test_drawn_scenes_whose_names_are_asked_are_not_hidden(folders):
+    bare = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=1.0), *folders)[7]
+    none = Batches(dataclasses.replace(EMERGENT, disturbance=0.0, hidden=0.0), *folders)[7]
+    views = len(bare["features"])
+    assert torch.equal(bare["image"][views:], none["image"][views:])
+    assert not torch.equal(bare["image"][:views], none["image"][:views])
+
+
+def test_a_recoloured_picture_stays_a_picture():
+    image = torch.rand(6, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    found = recoloured(image, torch.Generator().manual_seed(1))
+    assert 0 <= found.min() < found.max() <= 1
+    for one, other in zip(image, found, strict=True):
+        assert np.corrcoef(one.mean(0).flatten(), other.mean(0).flatten())[0, 1] > 0.8
+
+
+def test_away_is_nothing_for_what_was_asked_and_grows_with_the_angle():
+    known = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
+    assert away(known, known).item() == pytest.approx(0, abs=1e-6)
+    assert away(-known, known) > away(known.flip(-1), known) > away(1.1 * known, known) > 0
+
+
+def test_names_are_asked_of_drawn_scenes_only(folders, statistics):
+    """While there are windows, only of those that were made for the step; then, of drawn views too."""
+    teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
+    for step in (0, 7):
+        batch = batches[step]
+        drawn, views = batch["present"][:, 0] >= 0, len(batch["features"])
+        assert (len(batch["image"]), views) == (EMERGENT.batch, EMERGENT.batch - EMERGENT.named)
+        assert drawn[views:].all()
+        assert bool(drawn[:views].any()) == (step == 7)
+        said = teachers(vit, batch, step)["class"].item()
+        others = torch.where(drawn[:, None, None, None], batch["image"], 0.5)
+        assert teachers(vit, batch | {"image": others}, step)["class"].item() == pytest.approx(said, rel=1e-5)
+        none = batch | {"present": torch.full_like(batch["present"], -1)}
+        assert teachers(vit, none, step)["class"].item() == 0
+
+
+def test_scenes_of_which_only_names_are_asked_are_others_in_every_step(folders):
+    batches = Batches(EMERGENT, *folders)
+    pictures = [batches[step]["image"][-EMERGENT.named :].flatten(1) for step in (5, 6, 7)]
+    assert len(torch.unique(torch.cat([p.mean(1) for p in pictures]))) == 3 * EMERGENT.named
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, folders, statistics, tmp_path):
+    asked = iter([False] * 5 + [True])
+    _train(folders, statistics, tmp_path, stopped=lambda: next(asked))
+    assert steps_done(tmp_path) == 5
+    assert torch.equal(weights(_train(folders, statistics, tmp_path)), weights(run[0]))
+    assert read_checkpoint(tmp_path)["losses"] == list(LOSSES)
+
+
+def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, capsys):
+    recipe = dataclasses.replace(EMERGENT, coarse_views=40, fine_views=8, name="told nothing")
+    monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
+    monkeypatch.setattr(views, "features", _made_up)
+    monkeypatch.setattr(order, "SCENES", 3)
+    monkeypatch.setattr(thresholds, "SCENES", 3)
+    command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
+    assert main([*command, "--device", "cpu"]) == 0
+    assert "done. Load it with" in capsys.readouterr().out
+    vit = playground.load(str(tmp_path / "model.safetensors"), device="cpu")
+    assert (vit.name, vit.told) == ("told nothing", ())
+    assert main([*command, "--data", str(album)]) == 2
+    assert "give one of them" in capsys.readouterr().err
+
+
+def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
+    monkeypatch.setattr(views, "features", lambda _, images: np.full((len(images), 17, views.WIDTH), images.mean()))
+    monkeypatch.setattr(zoo, "load", lambda *a, **k: None)
+    some = photographs.albums(album)[0]
+    assert list(views.prepare(tmp_path / "whole", some, 40, 4, 0)) == [16, 32, 40]
+    made = views.prepare(tmp_path / "parts", some, 40, 4, 0)
+    assert next(made) == 16
+    made.close()
+    with pytest.raises(PlaygroundError, match="16 of 40 views"):
+        views.read(tmp_path / "parts")
+    assert list(views.prepare(tmp_path / "parts", some, 40, 4, 0)) == [32, 40]
+    whole, parts = views.read(tmp_path / "whole"), views.read(tmp_path / "parts")
+    for name in vars(whole):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name)), name
+    with pytest.raises(PlaygroundError, match="holds other views"):
+        next(views.prepare(tmp_path / "whole", some, 50, 4, 0))
+
+
+def test_what_is_kept_apart_is_never_trained_on(album):
+    learned, apart = photographs.albums(album)
+    assert not {*learned.photographs, *learned.things} & {*apart.photographs, *apart.things}
+    assert len(learned.photographs) + len(apart.photographs) == 24
+    assert len(learned.things) + len(apart.things) == 12
+    with pytest.raises(PlaygroundError, match=r"PHOTOGRAPHS\.md"):
+        photographs.albums(album / "cut-outs")
+    with pytest.raises(PlaygroundError, match="There is no folder"):
+        photographs.albums(album / "nowhere")
+
+
+def test_a_composite_says_which_thing_is_where(album):
+    picture, seen = photographs.composite(photographs.albums(album)[0], 64, np.random.default_rng(5))
+    assert picture.size == (64, 64)
+    assert 1 <= seen.max() <= 4
+    halves = np.zeros((8, 8), np.uint8)
+    halves[:, 3:] = 1
+    assert views.most_of_each_patch(halves, 2).tolist() == [[0, 1], [0, 1]]

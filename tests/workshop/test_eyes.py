@@ -1,0 +1,49 @@
+"""The measure of pairs of parts: a head is chosen on other photographs than those that it is measured on."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import torch
+
+FILE = Path(__file__).parent.parent.parent / "benchmarks" / "eyes.py"
+
+
+@pytest.fixture(scope="module")
+def eyes():
+    spec = importlib.util.spec_from_file_location("benchmarks_eyes", FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tables(first: list[float], second: list[float], third: list[float]) -> list[torch.Tensor]:
+    """Three photographs with a pair each, and what three heads give to the partner."""
+    return [torch.tensor([[[share, 0.0]] for share in shares]) for shares in (first, second, third)]
+
+
+def test_one_head_answers_a_photograph_and_it_is_best_on_the_others(eyes):
+    numbers, best = eyes.elsewhere(tables([0.5, 0.2, 0.3], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7]))
+    assert best == [1, 2, 1]
+    assert numbers[:, 0].tolist() == pytest.approx([0.2, 0.2, 0.6])
+
+
+def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
+    usual = tables([0.1, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
+    other = tables([1.0, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
+    assert eyes.elsewhere(usual)[1][0] == eyes.elsewhere(other)[1][0] == 1
+
+
+def test_best_for_the_very_pair_is_at_least_as_much(eyes):
+    table = [torch.rand(5, pairs, 2, generator=torch.Generator().manual_seed(pairs)) for pairs in (2, 3, 1)]
+    assert (eyes.for_itself(table)[0][:, 0] >= eyes.elsewhere(table)[0][:, 0]).all()
+
+
+def test_the_share_is_of_what_goes_elsewhere(eyes):
+    """One patch asks: itself and its neighbours do not count, half of the rest goes to the partner."""
+    here, there = torch.zeros(2, 5, 5, dtype=torch.bool)
+    here[0, 0], there[4, 4] = True, True
+    weights = torch.zeros(25, 25)
+    weights[0, 0], weights[0, 1], weights[0, 24], weights[0, 12] = 0.5, 0.3, 0.1, 0.1
+    assert eyes.asked(weights, here, there)[0].tolist() == pytest.approx([0.5])
+    assert eyes.asked(torch.eye(25), here, there)[0].tolist() == [0.0]

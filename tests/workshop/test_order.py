@@ -1,0 +1,50 @@
+"""The order of heads: another one changes nothing that a model says, and the first head holds its objects best."""
+
+import torch
+from tiny_runs import TINY
+
+from playground.models import zoo
+from playground.scenes import generate
+from playground.vit import VisionTransformer
+from workshop import order
+
+SCENES = [generate.scene(i) for i in range(3)]
+
+
+def test_in_another_order_the_model_says_the_same():
+    vit, image = VisionTransformer(TINY, 1).eval(), torch.rand(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        for block in vit.blocks:
+            block.attn.qkv.bias.normal_()
+        before = vit(image)
+        wanted = torch.tensor([[1, 0]] * TINY.depth)
+        order.put(vit, wanted)
+        assert torch.allclose(vit(image), before, atol=1e-5)
+        order.put(vit, wanted)
+        assert torch.equal(vit(image), before)
+
+
+def test_what_a_head_attends_to_moves_with_it():
+    vit = VisionTransformer(TINY, 2).eval()
+    mass = order.evaluate.own_mass(
+        vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
+    )
+    order.put(vit, order.order(vit, SCENES))
+    after = order.evaluate.own_mass(
+        vit, [s.image for s in SCENES], [order.patch_targets(s, TINY.patch_size).objects for s in SCENES]
+    )
+    assert torch.allclose(after, mass.sort(dim=1, descending=True).values, atol=1e-5)
+
+
+def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(order, "SCENES", 2)
+    final, early = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
+    zoo.save(final, tmp_path / "model.safetensors", torch.float32)
+    zoo.save(early, tmp_path / "snapshot-000010.safetensors", torch.float32)
+    scenes = [generate.scene(generate.HELD_OUT - 1 - i) for i in range(2)]
+    wanted = order.order(final.eval(), scenes)
+    order.in_order(tmp_path)
+    for file, vit in (("model.safetensors", final), ("snapshot-000010.safetensors", early)):
+        order.put(vit, wanted)
+        found = zoo.load(str(tmp_path / file), device="cpu").state_dict()
+        assert all(torch.allclose(found[name], value, atol=1e-3) for name, value in vit.state_dict().items())

@@ -1,0 +1,136 @@
+"""Batches of views, each step's made anew: windows of them, mirrored, recoloured, and with patches disturbed or hidden.
+
+A disturbed patch can't be trusted, and a hidden one says nothing, so that other patches of its thing are needed to say
+what it is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from playground.scenes import generate
+from playground.scenes.drawing import Scene
+from playground.scenes.labels import presence
+from playground.training.recipe import Emergent
+from workshop.views import SMALL, Views, read
+
+
+class Batches(Dataset):
+    """Item number i is the whole batch of step i."""
+
+    whole_steps = True  # for the loop: don't put items together
+
+    def __init__(self, recipe: Emergent, coarse: Path, fine: Path):
+        """Two folders of views. They are opened when they are needed, in each process anew."""
+        self.recipe, self.coarse, self.fine = recipe, coarse, fine
+
+    def __len__(self) -> int:
+        return self.recipe.total
+
+    def __getitem__(self, step: int) -> dict[str, Tensor]:
+        """V views, then drawn scenes of which only names are asked; B pictures together."""
+        r, rng = self.recipe, np.random.default_rng((self.recipe.seed, step))
+        at = step % r.round
+        polish, near = at >= r.steps, at < r.near_until * r.steps
+        views, size, named = (
+            (read(self.fine), r.fine_batch, r.fine_named) if polish else (read(self.coarse), r.batch, r.named)
+        )
+        whole = views.things.shape[1]  # patches along a side
+        side = r.near if near else whole
+        top, left = rng.integers(0, whole - side + 1, 2)
+        chosen = rng.integers(0, len(views), size - named)
+        pictures, features = window(views, chosen, top, left, side)
+        if rng.random() < 0.5:
+            pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
+        # Of a window nobody says what it shows: most of the scene may lie outside
+        present = np.full_like(views.present[chosen], -1) if near else views.present[chosen]
+        scenes = [self._scene(step * r.batch + i, near, SMALL * side) for i in range(named)]
+        most = r.disturbance * min(1, step / (r.near_until * r.steps))
+        random = torch.Generator().manual_seed(int(rng.integers(2**62)))
+        images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
+        clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, random)  # (B, 3, H, W)
+        image = disturbed(clean, SMALL, most, random)
+        # Not of the scenes whose names are asked: nobody can name a thing that is hidden
+        image[: len(chosen)] = with_hidden(image[: len(chosen)], SMALL, r.hidden, random)
+        return {
+            "image": image,
+            "clean": clean[: len(chosen)],  # what the views look like, for the targets: (V, 3, H, W)
+            "features": torch.from_numpy(features.copy()).flatten(1, 2).float(),  # (V, P, 384)
+            "picture": torch.from_numpy(views.features[chosen, 0]).float(),  # (V, 384)
+            "present": torch.from_numpy(np.stack([*present, *map(presence, scenes)])).float(),  # (B, labels)
+            "place": torch.tensor([top, left]),
+        }
+
+    def _scene(self, number: int, near: bool, size: int) -> Scene:
+        """While there are windows, every second scene is one or two things seen from near: names are learned sooner."""
+        draw = generate.close_up if near and number % 2 else generate.scene
+        return draw(self.recipe.seed * 2**32 + number, size)
+
+
+def window(views: Views, chosen: np.ndarray, top: int, left: int, side: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same window of each view: its pixels (B, 8·side, 8·side, 3), its features (B, side, side, 384)."""
+    whole = views.things.shape[1]
+    rows, columns = slice(top, top + side), slice(left, left + side)
+    pixels = views.pictures[chosen][:, SMALL * top : SMALL * (top + side), SMALL * left : SMALL * (left + side)]
+    features = views.features[chosen][:, 1:].reshape(len(chosen), whole, whole, -1)
+    return pixels, features[:, rows, columns]
+
+
+def recoloured(image: Tensor, random: torch.Generator) -> Tensor:
+    """Each picture with its own brightness, tint, contrast and strength of colour."""
+
+    def between(low: float, high: float, channels: int = 1) -> Tensor:
+        return low + (high - low) * torch.rand(len(image), channels, 1, 1, generator=random)
+
+    image = image * between(0.7, 1.3) * between(0.9, 1.1, 3)
+    middle = image.mean((1, 2, 3), keepdim=True)
+    image = middle + (image - middle) * between(0.7, 1.3)
+    grey = image.mean(1, keepdim=True)
+    return (grey + (image - grey) * between(0, 1.3)).clamp(0, 1)
+
+
+def disturbed(image: Tensor, patch: int, most: float, random: torch.Generator) -> Tensor:
+    """Noise on single patches, or their mean colour, another colour over them, or nothing of them at all. Up to `most`
+    of a picture's patches, in some pictures many and in others few."""
+    B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
+
+    def each(channels: int) -> Tensor:
+        """A random number for each patch, for all its pixels."""
+        return _as_pixels(torch.rand(B, channels, rows, columns, generator=random), patch)
+
+    share = most * torch.rand(B, 1, 1, 1, generator=random)
+    which = each(1)
+    noisy = image + 0.35 * torch.randn(image.shape, generator=random)
+    plain = _as_pixels(F.avg_pool2d(image, patch), patch)
+    tinted = 0.4 * image + 0.6 * each(3)
+    hidden = torch.rand(B, 1, 1, 1, generator=random).expand_as(image)
+    instead = torch.where(
+        which < 0.5, torch.where(which < 0.25, noisy, plain), torch.where(which < 0.7, tinted, hidden)
+    )
+    return torch.where(each(1) < share, instead, image)
+
+
+def with_hidden(image: Tensor, patch: int, share: float, random: torch.Generator) -> Tensor:
+    """Nothing of about this share of a picture's patches. They lie in blocks of one, two or three patches' side, one
+    size and one colour for a picture: a block's middle can't be guessed from its neighbours. A quarter of the pictures
+    stays whole."""
+    B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
+    where = torch.empty(B, 1, rows, columns)  # random numbers, equal within a block
+    for b in range(B):
+        side, down, right = (int(torch.randint(3, (), generator=random)) for _ in range(3))
+        side += 1
+        blocks = torch.rand(1, 1, rows // side + 3, columns // side + 3, generator=random)
+        where[b] = _as_pixels(blocks, side)[0, :, down : down + rows, right : right + columns]
+    whole, colour = torch.rand(2, B, 1, 1, 1, generator=random)
+    return torch.where((_as_pixels(where, patch) < share) & (whole > 0.25), colour, image)
+
+
+def _as_pixels(patches: Tensor, patch: int) -> Tensor:
+    """(B, C, rows, columns) -> (B, C, H, W)"""
+    return patches.repeat_interleave(patch, 2).repeat_interleave(patch, 3)

@@ -1,0 +1,120 @@
+"""What the emergent model learns from: features that it has to predict, and names. No loss reads queries, keys or
+attention weights, and none reads masks: attention takes the form that helps to predict.
+
+  [class]     the class token says what a drawn scene shows
+  [features]  each patch predicts DINOv2's feature of that patch, from what leaves the last layer
+  [picture]   the class token predicts DINOv2's
+  [rest]      each patch says what the rest of its thing looks like, after several layers: see targets.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from playground.training.recipe import Emergent
+from playground.vit import Told, VisionTransformer
+from workshop.targets import SHOWN, looks, of_its_thing, places
+from workshop.views import SMALL, WIDTH, Views
+
+LOSSES = ("class", "features", "picture", "rest")
+COMPONENTS = 48  # principal components of the features that `rest` asks for
+COUNTED = 400  # views that the statistics are made of
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """To give all numbers that are predicted the same weight."""
+
+    mean: Tensor  # (384,) of the patches' features
+    spread: Tensor  # (384,)
+    picture_mean: Tensor  # (384,) of the class token's
+    picture_spread: Tensor  # (384,)
+    components: Tensor  # (384, 48): from standardised features to their components, each of spread 1
+    rest: Tensor  # (58,) spread of the targets of `rest`
+
+    @staticmethod
+    def of(views: Views) -> Statistics:
+        chosen = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
+        features = torch.from_numpy(views.features[chosen]).float()  # (C, 1 + P, 384)
+        patches, side = features[:, 1:], views.things.shape[1]
+        mean, spread = patches.mean((0, 1)), patches.flatten(0, 1).std(0)
+        known = (patches - mean) / spread
+        axes = torch.linalg.svd(known.flatten(0, 1)[::7], full_matrices=False).Vh[:COMPONENTS].T
+        components = axes / (known.flatten(0, 1) @ axes).std(0)
+        image = torch.from_numpy(views.pictures[chosen]).permute(0, 3, 1, 2) / 255 * 2 - 1
+        rest = of_its_thing(known, shown(image, known, components, side)).flatten(0, 1).std(0)
+        picture = features[:, 0]
+        return Statistics(mean, spread, picture.mean(0), picture.std(0), components, rest)
+
+
+def shown(image: Tensor, known: Tensor, components: Tensor, side: int) -> Tensor:
+    """What `rest` averages over the patches of a thing: (B, P, 58)."""
+    where = places(side, side).expand(len(image), -1, -1)
+    return torch.cat([looks(image, SMALL), known @ components, where], dim=-1)
+
+
+class Distilled(nn.Module):
+    """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
+    model."""
+
+    told: tuple[Told, ...] = ()  # nothing about attention
+
+    def __init__(self, recipe: Emergent, statistics: Statistics):
+        super().__init__()
+        width = recipe.config.width
+        self.recipe = recipe
+        for name, value in vars(statistics).items():
+            self.register_buffer(f"of_{name}", value)
+        self.features, self.picture = nn.Linear(width, WIDTH), nn.Linear(width, WIDTH)
+        numbers = SHOWN + COMPONENTS + 2
+        self.rest = nn.ModuleDict(
+            {str(layer): nn.Sequential(nn.LayerNorm(width), nn.Linear(width, numbers)) for layer in recipe.asked}
+        )
+
+    def forward(self, vit: VisionTransformer, batch: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+        """The losses by name, in the order of LOSSES. Of the last pictures of a batch only names are known."""
+        r, first, views = self.recipe, len(vit.config.prefix), len(batch["features"])
+        image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
+        known = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
+        picture = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
+        side = image.shape[2] // SMALL
+        seen = shown((batch["clean"] - 0.5) / 0.5, known, self.of_components, side)  # nothing disturbed, nothing hidden
+        rest = of_its_thing(known, seen) / self.of_rest  # (V, P, 58)
+        missed = []
+        for layer, x in enumerate(tokens(vit, image, batch["place"], r.coarse)):
+            if layer in r.asked:
+                missed.append(F.mse_loss(self.rest[str(layer)](x[:views, first:]).float(), rest))
+        last = vit.norm(x)
+        drawn = batch["present"][:, :1] >= 0  # (B, 1)
+        wrong = F.binary_cross_entropy_with_logits(vit.head(last[:, 0]).float(), batch["present"], reduction="none")
+        return {
+            "class": r.naming * (wrong * drawn).mean() / drawn.float().mean().clamp(min=1e-3),
+            "features": away(self.features(last[:views, first:]).float(), known),
+            "picture": r.picture * away(self.picture(last[:views, 0]).float(), picture),
+            "rest": r.gathering * torch.stack(missed).mean(),
+        }
+
+
+def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, whole: int) -> Iterator[Tensor]:
+    """The tokens after each layer, (B, N, D). A window of a view keeps its place: it gets the positions of that part of
+    a grid of `whole` × `whole` patches."""
+    first, side = len(vit.config.prefix), image.shape[2] // SMALL
+    x, rotation = vit.embed(image)
+    if side < whole:
+        top, left = place.tolist()
+        grid = vit.positions((whole, whole))[:, first:].unflatten(1, (whole, whole))  # (1, whole, whole, D)
+        there = grid[:, top : top + side, left : left + side].flatten(1, 2)
+        x = torch.cat([x[:, :first], x[:, first:] + there - vit.positions((side, side))[:, first:]], dim=1)
+    for x, _ in vit.layers(x, rotation):  # noqa: B020, the layers begin with this x
+        yield x
+
+
+def away(predicted: Tensor, known: Tensor) -> Tensor:
+    """How far features are from what they should be, in size and in direction."""
+    return F.smooth_l1_loss(predicted, known) + 1 - F.cosine_similarity(predicted, known, dim=-1).mean()

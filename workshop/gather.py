@@ -1,0 +1,154 @@
+"""The photographs that the bundled model learned from, out of Debian's packages into a folder for training.
+
+Some packages hold files, and GCompris Qt's resource files, whose entries are packed one after another.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from workshop.photographs import APART, THINGS_APART, one_in
+
+PHOTOGRAPHS = {  # package: names of files to take
+    "gcompris-qt-data": (
+        "*/categorization/resource/images/*", "*/clickgame/resource/sea*", "*/details/resource/image/*_background.*",
+        "*/erase/resource/*", "*/explore_*_animals/resource/*", "*/explore_monuments/resource/*",
+        "*/explore_world_music/resource/*",
+    ),
+    "kphotoalbum": ("*/demo/*.jpg",),
+    "lomiri-wallpapers-16.04": ("*.jpg",),
+    "lomiri-wallpapers-20.04": ("*/Kleiber*",),
+    "mate-backgrounds": ("*/mate/nature/*",),
+    "palapeli-data": ("*/collection/*.jpg",),
+    "plasma-workspace-wallpapers": ("*/images/2560x1600.jpg",),
+}  # fmt: skip
+MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs that nothing is trained on
+THINGS = {"tuxpaint-stamps-default": ("*/stamps/*.png",), "gcompris-qt-data": ("*/solar_system/resource/*.webp",)}
+NOT = (  # drawings, signs, and mirrored copies
+    "*/cartoon/*", "*/symbols/*", "*/roadsigns/*", "*/flags/*", "*/easter/*", "*/hanukkah/*", "*/newyears/*",
+    "*_mirror.*", "*/texture0*", "*/analogpattern*", "*/umang*", "*/eye.png", "*/Santa.png", "*outline*",
+    "*/images/numbers/*", "*/images/alphabets/*",
+)  # fmt: skip
+SMALLEST, SMALLEST_THING = 180, 60  # pixels: what is smaller shows too little
+LARGEST = 640  # pixels of the shorter side that are kept
+
+
+def gather(folder: Path) -> tuple[int, int]:
+    """Fills the folder; says how many photographs and how many cut-out things it holds now. What is measured with, and
+    trains nothing, lies in its subfolder apart/: photographs of other packages, and things without kin that train."""
+    for tool in ("apt-get", "dpkg-deb"):
+        if not shutil.which(tool):
+            raise PlaygroundError(
+                f"This machine has no {tool}: the photographs come out of Debian's packages, which Debian and Ubuntu "
+                "fetch. Any folder of photographs does too, with things on transparent ground in a subfolder cut-outs."
+            )
+    for part in (folder, folder / APART):
+        part.joinpath("cut-outs").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as kept:
+        for package in dict.fromkeys([*PHOTOGRAPHS, *MEASURED, *THINGS]):
+            for name, data in entries(unpacked(package, Path(kept))):
+                if any(fnmatch(name, pattern) for pattern in NOT):
+                    continue
+                if any(fnmatch(name, pattern) for pattern in PHOTOGRAPHS.get(package, ())):
+                    _keep(data, folder / f"{plain(name)}.jpg", "RGB", SMALLEST)
+                if any(fnmatch(name, pattern) for pattern in MEASURED.get(package, ())):
+                    _keep(data, folder / APART / f"{plain(name)}.jpg", "RGB", SMALLEST)
+                if any(fnmatch(name, pattern) for pattern in THINGS.get(package, ())):
+                    _keep(data, folder / "cut-outs" / f"{plain(name)}.png", "RGBA", SMALLEST_THING)
+    _put_apart(folder)
+    return len(list(folder.rglob("*.jpg"))), len(list(folder.rglob("cut-outs/*.png")))
+
+
+def _put_apart(folder: Path) -> None:
+    """A quarter of the things, chosen by their names, is kept apart from training. Of this quarter, a thing is measured
+    with only if its name shares no word with a thing that trains: else it could be another picture of the same one."""
+    things = sorted(folder.glob("cut-outs/*.png"))
+    trained = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
+    for file in things:
+        if one_in(THINGS_APART, file):
+            if words(file.stem) & trained:
+                file.unlink()
+            else:
+                file.replace(folder / APART / "cut-outs" / file.name)
+
+
+def words(name: str) -> set[str]:
+    """What a stamp's name says it is: "pig" and "golden" of mammals-animals-pig_golden2."""
+    return set(re.findall("[a-z]{3,}", name.split("-", 2)[-1].lower()))
+
+
+def unpacked(package: str, kept: Path) -> Path:
+    """The package's folder. Nothing is installed."""
+    there = kept / package
+    there.mkdir()
+    fetched = subprocess.run(["apt-get", "download", package], cwd=kept, capture_output=True, text=True)
+    files = list(kept.glob(f"{package}_*.deb"))
+    if fetched.returncode or not files:
+        said = (fetched.stderr.strip().splitlines() or ["nothing came"])[-1]
+        raise PlaygroundError(f"The package {package} can't be fetched: {said} (`apt-get update` may help).")
+    subprocess.run(["dpkg-deb", "-x", files[0], there], check=True)
+    files[0].unlink()
+    return there
+
+
+def entries(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of all files below, those within resource files too."""
+    for file in sorted(folder.rglob("*")):
+        if file.is_symlink() or not file.is_file():
+            continue
+        if file.suffix == ".rcc":
+            yield from resources(file.read_bytes())
+        elif file.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp"):
+            yield str(file.relative_to(folder)), file.read_bytes()
+
+
+def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The entries of a Qt resource file: three tables, of the tree's nodes, of the contents, and of the names."""
+    _, version, tree, contents, names = struct.unpack(">4sIIII", data[:20])
+    length = 22 if version >= 2 else 14
+
+    def below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
+        at = tree + length * number
+        named, flags = struct.unpack(">IH", data[at : at + 6])
+        if number:
+            letters = int.from_bytes(data[names + named : names + named + 2])
+            path += "/" + data[names + named + 6 : names + named + 6 + 2 * letters].decode("utf-16-be")
+        if flags & 2:  # a folder
+            count, first = struct.unpack(">II", data[at + 6 : at + 14])
+            for child in range(first, first + count):
+                yield from below(child, path)
+        else:
+            begin = contents + int.from_bytes(data[at + 10 : at + 14])
+            content = data[begin + 4 : begin + 4 + int.from_bytes(data[begin : begin + 4])]
+            yield path, zlib.decompress(content[4:]) if flags & 1 else content
+
+    yield from below(0, "")
+
+
+def plain(name: str) -> str:
+    """The last three telling parts of a path as one file's name, so that equal names in two folders stay apart."""
+    dull = ("resource", "images", "contents", "/")
+    return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull][-3:])
+
+
+def _keep(data: bytes, file: Path, mode: str, smallest: int) -> None:
+    try:
+        image = Image.open(io.BytesIO(data))
+        if min(image.size) >= smallest:
+            image = image.convert(mode)
+            image.thumbnail((2 * LARGEST, 2 * LARGEST), reducing_gap=3)
+            image.save(file, quality=92)
+    except OSError:  # not a picture, or one that Pillow does not know
+        return

@@ -1,0 +1,228 @@
+"""A training run in the terminal: a progress bar with losses, a picture that is redrawn, Ctrl-C that saves the
+state."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from PIL import Image
+from tqdm import tqdm
+
+from playground.errors import PlaygroundError
+from playground.pictures.images import open_image
+from playground.samples import SAMPLES
+from playground.tracing import Query
+from playground.training import datasets
+from playground.training.datasets import Place
+from playground.training.loop import TELL_EVERY, checked_device, steps_done, train
+from playground.training.recipe import Course, Emergent, Recipe
+from playground.vit import VisionTransformer
+from workshop import classifier, preview, views
+from workshop.batches import Batches
+from workshop.distil import Distilled, Statistics
+from workshop.order import in_order
+from workshop.photographs import Album, albums
+from workshop.thresholds import at_one_half
+
+RUNS = Path("runs")
+MEADOW = SAMPLES[0]
+FOREHEAD = (0.6, 0.45)  # of the cat, as shares of height and width
+REDRAW_EVERY = 100  # steps
+QUICK = 2000  # pictures, for the accuracy during the run
+SHOWN = 10  # pictures in the class token's sheet
+SEEDS = 256  # from 0: larger ones reach the held-out scenes
+C = TypeVar("C", bound=Course)
+
+
+@dataclasses.dataclass(frozen=True)
+class Choices:
+    """The options of the command `train`; None where it was not given."""
+
+    out: Path | None = None
+    steps: int | None = None
+    seed: int = 0
+    workers: int | None = None
+    device: str | None = None
+
+    def __post_init__(self):
+        if self.steps is not None and self.steps < 1:
+            raise PlaygroundError(f"--steps is at least 1; given was {self.steps}.")
+        if not 0 <= self.seed < SEEDS:
+            raise PlaygroundError(f"--seed goes from 0 to {SEEDS - 1}; given was {self.seed}.")
+        if self.workers is not None and not 0 <= self.workers <= 64:
+            raise PlaygroundError(f"--workers goes from 0 to 64; given was {self.workers}.")
+
+    def of(self, recipe: C) -> tuple[C, Path, str]:
+        workers = min(8, max(1, (os.cpu_count() or 1) // 2)) if self.workers is None else self.workers
+        return dataclasses.replace(recipe, workers=workers), self.out or RUNS / recipe.name, checked_device(self.device)
+
+
+def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
+    """The command `train`: on drawn scenes, on the labelled pictures in a folder, or on photographs that nobody
+    labelled."""
+    if data is not None and photographs is not None:
+        raise PlaygroundError("--data is for labelled pictures and --photographs for others: give one of them.")
+    if photographs is not None:
+        on_photographs(photographs, choices)
+    elif data is not None:
+        on_pictures(data, choices)
+    else:
+        on_scenes(choices)
+
+
+def on_scenes(choices: Choices) -> None:
+    """Trains the model that is told where to look, from nothing."""
+    recipe = Recipe(seed=choices.seed)
+    recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
+    side = recipe.config.image_size[0] // recipe.config.patch_size
+    query = tuple(int(share * side) for share in FOREHEAD)
+    with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
+        train(recipe, out, device=device, tell=terminal.tell, stopped=terminal.stopped)
+    terminal.goodbye()
+
+
+def on_photographs(folder: Path, choices: Choices) -> None:
+    """Trains a model that nobody tells where to look: it learns to predict DINOv2's features."""
+    recipe = Emergent(seed=choices.seed)
+    recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
+    album, _ = albums(folder)
+    coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
+    fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
+    query = tuple(int(share * recipe.coarse) for share in FOREHEAD)
+    teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
+    with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
+        data = Batches(recipe, coarse, fine)
+        train(recipe, out, data=data, teachers=teachers, device=device, tell=terminal.tell, stopped=terminal.stopped)
+    if not terminal.stopped():
+        in_order(out)
+        at_one_half(out)
+    terminal.goodbye()
+
+
+def _views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
+    """The folder, full of views with DINOv2's features; about a second for ten of 14 × 14 patches on two cores."""
+    made = views.prepare(folder, album, count, side, seed)
+    with tqdm(total=count, desc=f"DINOv2 looks, {side} × {side}", unit="view", disable=not sys.stderr.isatty()) as bar:
+        for there in made:
+            bar.update(there - bar.n)
+    return folder
+
+
+def on_pictures(data: Path, choices: Choices) -> None:
+    """Trains a classifier of the pictures in a folder."""
+    found = datasets.read(data, choices.seed)
+    recipe, out, device = choices.of(classifier.recipe_for(found, choices.seed, choices.steps))
+    learn, check = (
+        _pool(found.training, recipe, out / "training.npy"),
+        _pool(found.validation, recipe, out / "check.npy"),
+    )
+    with Terminal(recipe, out, Image.fromarray(check.images[0]), "cls") as terminal:
+        epochs = Epochs(recipe, learn, check)
+
+        def tell(step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
+            terminal.tell(step, losses, vit)
+            epochs.tell(step, vit)
+
+        data = classifier.Flipped(learn, recipe)
+        teachers = classifier.Classifier
+        vit = train(recipe, out, data=data, teachers=teachers, device=device, tell=tell, stopped=terminal.stopped)
+    if not terminal.stopped():
+        print(f"validation accuracy on all {len(check):,} pictures: {classifier.accuracy(vit, check):.1%}")
+        print(f"what its class token takes from where: {_class_token(vit, check, out)}")
+    for pool in (learn, check):
+        pool.file.unlink()
+    terminal.goodbye()
+
+
+def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.Pool:
+    bar = tqdm(places, desc="reading", unit="picture", leave=False, disable=not sys.stderr.isatty())
+    pool = classifier.Pool.fill(bar, recipe.config.image_size[0], file)
+    for damaged in pool.damaged[:5]:
+        print(f"left out: {damaged}", file=sys.stderr)
+    if len(pool.damaged) > 5:
+        print(f"left out: {len(pool.damaged) - 5} more", file=sys.stderr)
+    return pool
+
+
+def _class_token(vit: VisionTransformer, check: classifier.Pool, out: Path) -> Path:
+    chosen = np.unique(np.linspace(0, len(check) - 1, SHOWN).round().astype(int))
+    pictures, labels = check.images[chosen], vit.config.labels
+    named = zip(check.labels[chosen], classifier.said(vit, pictures), strict=True)
+    titles = [f"{labels[true]}\nsaid: {labels[said]}" for true, said in named]
+    preview.class_token(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
+    return out / "class-token.png"
+
+
+class Epochs:
+    """Prints the validation accuracy after every epoch."""
+
+    def __init__(self, recipe: Recipe, learn: classifier.Pool, check: classifier.Pool):
+        self.batch, self.learn, self.check, self.told = recipe.batch, learn, check, 0
+
+    def tell(self, step: int, vit: VisionTransformer) -> None:
+        epoch = step * self.batch // len(self.learn)
+        if epoch > self.told:
+            share = classifier.accuracy(vit, self.check, QUICK)
+            tqdm.write(f"epoch {epoch}, step {step}: validation accuracy {share:.1%}")
+            self.told = epoch
+
+
+class Terminal:
+    """Progress bar, picture and Ctrl-C: the first ends the run after the current step, the second at once."""
+
+    def __init__(self, recipe: Course, out: Path, image: Image.Image, query: Query):
+        self.recipe, self.out, self.image, self.query = recipe, out, image, query
+        self.step = steps_done(out)
+        self.picture = out / "attention.png"
+        self._drawn, self._stop = False, threading.Event()
+        self._catches = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Terminal:
+        begun = f"going on from step {self.step}" if self.step else "from nothing"
+        print(f"training {self.recipe.name} {begun}, {self.recipe.total} steps in all; Ctrl-C keeps what there is")
+        print(f"what it listens to, drawn again and again: {self.picture}")
+        self.bar = tqdm(
+            total=self.recipe.total, initial=self.step, unit="step", smoothing=0.05, disable=not sys.stderr.isatty()
+        )
+        if self._catches:
+            self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.bar.close()
+        if self._catches:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _interrupted(self, *_) -> None:
+        self._stop.set()
+        signal.signal(signal.SIGINT, self._before)
+
+    def stopped(self) -> bool:
+        return self._stop.is_set()
+
+    def tell(self, step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
+        self.step = step
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in losses.items())
+        self.bar.update(step - self.bar.n)
+        self.bar.set_postfix_str(parts)
+        lines = max(TELL_EVERY, self.recipe.total // 40 // TELL_EVERY * TELL_EVERY)
+        if self.bar.disable and step % lines == 0:
+            print(f"step {step} of {self.recipe.total}: {parts}", flush=True)
+        if step % REDRAW_EVERY == 0 or not self._drawn:
+            self._drawn = True
+            preview.write(preview.wall(vit, self.image, self.query), self.picture)
+
+    def goodbye(self) -> None:
+        model = self.out / "model.safetensors"
+        if self.stopped():
+            print(f"stopped; the same command goes on from here. As far as it has come: {model}")
+            raise KeyboardInterrupt
+        print(f'done. Load it with playground.load("{model}"), or in the app, or with --model {model}')

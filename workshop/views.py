@@ -1,0 +1,122 @@
+"""Pictures with DINOv2's features of their patches, computed once and kept in a folder.
+
+Its arrays are memory-mapped files, one entry a view, S × S patches each:
+  pictures   (views, 8·S, 8·S, 3) uint8, for the student
+  features   (views, 1 + S², 384) float16: DINOv2's class token and patches, of the same view at 14 pixels a patch
+  present    (views, labels) int8: what a drawn scene shows; −1 in other views, where nobody says
+  things     (views, S, S) uint8: which thing is where, to measure with. No training reads it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.models import zoo
+from playground.scenes import generate
+from playground.scenes.labels import LABELS, patch_targets, presence
+from playground.training.precision import half
+from playground.vit import VisionTransformer
+from workshop.photographs import Album, composite, crop
+
+KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # and their shares
+LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
+WIDTH = 384  # of DINOv2's features
+TOGETHER = 16  # views that DINOv2 sees at once
+
+
+@dataclass(frozen=True)
+class Views:
+    pictures: np.ndarray
+    features: np.ndarray
+    present: np.ndarray
+    things: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+
+def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Iterator[int]:
+    """Fills the folder with `count` views of side × side patches, or goes on where it was stopped; yields how many
+    there are. View number i depends on the seed and on i only."""
+    shapes = {
+        "pictures": ((SMALL * side, SMALL * side, 3), np.uint8), "features": ((1 + side**2, WIDTH), np.float16),
+        "present": ((len(LABELS),), np.int8), "things": ((side, side), np.uint8),
+    }  # fmt: skip
+    plan, progress = {"count": count, "side": side, "seed": seed}, folder / "views.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    said = json.loads(progress.read_text()) if progress.exists() else {**plan, "made": 0}
+    if {**said, **plan} != said:
+        raise PlaygroundError(f"{folder} holds other views than the {count} of {side} × {side} patches; name another.")
+    mode = "r+" if said["made"] else "w+"
+    arrays = {
+        name: np.lib.format.open_memmap(folder / f"{name}.npy", mode, kind, (count, *shape))
+        for name, (shape, kind) in shapes.items()
+    }
+    dinov2 = zoo.load("dinov2-small", device="cpu") if said["made"] < count else None
+    for first in range(said["made"], count, TOGETHER):
+        some = range(first, min(first + TOGETHER, count))
+        made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in some]
+        large, *rest = (np.stack(part) for part in zip(*made, strict=True))
+        for name, values in zip(("pictures", "present", "things"), rest, strict=True):
+            arrays[name][some.start : some.stop] = values
+        arrays["features"][some.start : some.stop] = features(dinov2, large)
+        progress.write_text(json.dumps({**plan, "made": some.stop}))
+        yield some.stop
+
+
+@lru_cache(maxsize=2)
+def read(folder: Path) -> Views:
+    """The finished views of a folder."""
+    if not (folder / "views.json").exists():
+        raise PlaygroundError(f"{folder} holds no views.")
+    said = json.loads((folder / "views.json").read_text())
+    if said["made"] < said["count"]:
+        raise PlaygroundError(
+            f"{folder} holds {said['made']} of {said['count']} views: the same command makes the rest."
+        )
+    return Views(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in Views.__dataclass_fields__))
+
+
+def view(album: Album, side: int, rng: np.random.Generator, number: int) -> tuple[np.ndarray, ...]:
+    """(picture for DINOv2, picture for the student, what it shows or −1, which thing is where). `number` is the drawn
+    scene's, if it becomes one."""
+    kind = rng.choice(list(KINDS), p=list(KINDS.values()))
+    if kind == "drawn":
+        scene = generate.scene(number, SMALL * side)
+        things = patch_targets(scene, SMALL).objects
+        large = generate.scene(number, LARGE * side).image
+        return large, scene.image, presence(scene).astype(np.int8), things.astype(np.uint8)
+    seen = np.zeros((LARGE * side, LARGE * side), np.uint8)
+    if kind == "photograph":
+        large = crop(album, LARGE * side, rng)
+    else:
+        large, seen = composite(album, LARGE * side, rng)
+    small = large.resize((SMALL * side, SMALL * side), Image.Resampling.BICUBIC, reducing_gap=3)
+    return np.asarray(large), np.asarray(small), np.full(len(LABELS), -1, np.int8), most_of_each_patch(seen, side)
+
+
+def most_of_each_patch(numbers: np.ndarray, side: int) -> np.ndarray:
+    """The most frequent number in each patch: (pixels, pixels) -> (side, side)."""
+    pixels = len(numbers) // side
+    cells = numbers.reshape(side, pixels, side, pixels).swapaxes(1, 2).reshape(side, side, -1)
+    votes = np.stack([(cells == number).sum(-1) for number in range(int(numbers.max()) + 1)], -1)
+    return votes.argmax(-1).astype(np.uint8)
+
+
+@torch.no_grad()
+def features(dinov2: VisionTransformer, images: np.ndarray) -> np.ndarray:
+    """(B, 14·S, 14·S, 3) uint8 -> (B, 1 + S², 384) float16: what leaves the last norm."""
+    c = dinov2.config
+    pixels = (torch.from_numpy(images).float() / 255 - torch.tensor(c.mean)) / torch.tensor(c.std)
+    with half("cpu"):
+        last = dinov2.features(pixels.permute(0, 3, 1, 2), c.depth - 1)
+    return dinov2.norm(last.float()).half().numpy()
