@@ -27,6 +27,7 @@ else:  # its server imports it once, and takes `app` out of it
     from playground.serving.compressing import Compressed
     from playground.serving.routes import ROUTES
     from playground.ui import sockets, streamlit_private
+    from playground.ui.ahead import Ahead
     from playground.ui.headers import Headers
     from playground.ui.left_pages import LeftPages
     from playground.ui.lifespan import lifespan
@@ -34,5 +35,5 @@ else:  # its server imports it once, and takes `app` out of it
 
     sockets.use()
     streamlit_private.use_our_pages()
-    parts = [Middleware(part) for part in (Headers, Compressed, Sockets, LeftPages)]
+    parts = [Middleware(part) for part in (Headers, Compressed, Ahead, Sockets, LeftPages)]
     app = st.App(__file__, middleware=parts, routes=ROUTES, lifespan=lifespan)

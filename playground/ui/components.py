@@ -46,12 +46,13 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
 
 
 _SHELL = ("stage", "toolbar", "strip", "models", "export", "tour")
+APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *(f"shell/{name}.css" for name in _SHELL))
 
 
 def app_component(name: str):
     """A part of the app that shares one script, and the choice in it, with the other: the toolbar and the stage."""
-    return component(name, "shell/app.js", *APP_STYLES)
+    return component(name, APP, *APP_STYLES)
 
 
 def stage() -> None:

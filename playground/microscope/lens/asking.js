@@ -13,11 +13,13 @@ import { canAsk, overlayNow } from "./shown.js";
 const REST = 150; // ms: the dial may still be turning
 const ASKED_AGAIN = 5000; // ms after which what failed is asked again
 
-// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long.
+// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The layer
+// on view comes at once, and so does the next question after an answer.
 export function askForMissing(lens, pointed) {
   if (pointed && lens.asking) return;
   clearTimeout(lens.asking);
-  const wait = lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0; // the layer on view comes at once
+  const wait = !lens.answered && lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0;
+  lens.answered = false;
   lens.asking = setTimeout(() => {
     lens.asking = 0;
     if (lens.main && lens.alive) askNow(lens);
@@ -49,6 +51,7 @@ function askOnce(lens, kind, key, question, take) {
       if (!lens.alive || asked.stop.signal.aborted) return;
       take(answer); // what can't be read has failed, too
       lens.asked.delete(kind);
+      lens.answered = true;
       lens.schedule();
     })
     .catch((error) => {

@@ -31,8 +31,7 @@ async function bringOne(lens, trace, view, signal) {
 // not.
 async function headOnView(lens, trace, view, signal) {
   const { source } = lens.host;
-  const layer = numberIn(view.layer);
-  const head = numberIn(view.head) ?? 0;
+  const { layer, head } = headWanted(view);
   const known = lens.packs.get(trace.id);
   if (known && (layer === null || layer >= known.pack.layers || holdsHead(known.pack, layer, head))) return known;
   const bytes = await source
@@ -43,6 +42,9 @@ async function headOnView(lens, trace, view, signal) {
     });
   return receive(lens, trace, bytes);
 }
+
+// {layer: null where the source chooses, head}
+export const headWanted = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // An address may say anything.
 const numberIn = (word) => (/^\d{1,3}$/.test(String(word ?? "")) ? Number(word) : null);

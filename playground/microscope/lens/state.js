@@ -116,6 +116,7 @@ export function createState(root, refs, host) {
     telling: 0,
     speaking: 0,
     asking: 0,
+    answered: false, // something came, and no frame has shown it yet
     asked: new Map(), //                    what → {key, open, at, stop}, see asking.js
 
     // ---- what the parts of the lens may call; lens.js fills these in

@@ -19,11 +19,28 @@ export function createHttpSource({ bringAgain, onWait }) {
       return ask(path, { signal, onWait });
     }
   }
+  // What is asked for before anybody needs it; the first who does takes it.
+  const ahead = new Map(); // path → its answer
+  function bring(path, read, how) {
+    const early = ahead.get(path);
+    ahead.delete(path);
+    return early ?? get(path, how).then(read);
+  }
+  function begin(path, read) {
+    const answer = get(path).then(read);
+    answer.catch(() => ahead.delete(path)); // who needs it asks again, and hears why not
+    ahead.set(path, answer);
+    return answer;
+  }
+  const asJson = (response) => response.json();
+  const asImage = async (response) => createImageBitmap(await response.blob());
   const part = (trace, name, more = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...more })}`;
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
   const matrix = async (trace, name, more, how) =>
     openContainer(await bytesOf(await get(part(trace, name, more), how))).section("matrix");
+
+  const traceOf = (said, words) => Object.freeze({ ...said, words: { ...words, model: said.model } });
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "names"],
@@ -32,8 +49,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     async open(words, how = {}) {
       const text = new URLSearchParams(words).toString();
       if (known.has(text)) return known.get(text);
-      const said = await (await get(`api/trace?${text}`, how)).json();
-      const trace = Object.freeze({ ...said, words: { ...words, model: said.model } });
+      const trace = traceOf(await bring(`api/trace?${text}`, asJson, how), words);
       if (!trace.private) known.set(text, trace);
       for (const old of known.keys()) if (known.size > KEPT_TRACES) known.delete(old);
       return trace;
@@ -42,10 +58,17 @@ export function createHttpSource({ bringAgain, onWait }) {
 
     async layers(trace, layers, { heads, signal } = {}) {
       const wanted = { ...(layers && { layers: layers.join(",") }), ...(heads && { heads: heads.join(",") }) };
-      return bytesOf(await get(part(trace, "layers", wanted), { signal }));
+      return bring(part(trace, "layers", wanted), bytesOf, { signal });
     },
-    async picture(trace, how) {
-      return createImageBitmap(await (await get(trace.picture.address, how)).blob());
+    picture: (trace, how) => bring(trace.picture.address, asImage, how),
+    // Asks for all that the first picture needs: `headOf(trace)` says which layer and head it opens in.
+    async beginWith(words, headOf) {
+      const said = await begin(`api/trace?${new URLSearchParams(words)}`, asJson);
+      if (said.first) return source.beginWith({ ...words, first: "yes" }, headOf);
+      const trace = traceOf(said, words);
+      const { layer, head } = headOf(trace);
+      if (layer !== null) begin(part(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
+      begin(trace.picture.address, asImage);
     },
     features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
     flows: (trace, how) => matrix(trace, "flows", {}, how),

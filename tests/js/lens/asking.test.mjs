@@ -44,12 +44,20 @@ test("without a film or a wall only the layer on view and its neighbours come", 
   assert.deepEqual(asked(source), ["layers cat 3"], "the wall wants the nearest first");
 });
 
-test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
+test("after an answer the next question comes at once", async () => {
   const { lens, source } = aLens({ pack: { ...SIX, held: [0], some: [0] } });
   frame(lens);
   await pass(0);
   assert.deepEqual(asked(source), ["layers cat 0"]);
   open(source, "layers").answer(layer(0));
+  await pass();
+  await pass(0);
+  assert.deepEqual(asked(source), ["layers cat 1"]);
+});
+
+test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 0 } });
+  frame(lens);
   await pass(REST - 1);
   assert.deepEqual(asked(source), []);
   frame(lens); // a choice puts it off

@@ -156,3 +156,41 @@ test("every question is ended with its signal", async () => {
     await assert.rejects(coming, { name: "AbortError" }, name);
   }
 });
+
+test("what the first picture needs is asked for once, ahead of those who need it", async () => {
+  const of = {
+    "api/trace": () => json(described()),
+    "api/trace/d/layers": () => new Response("head"),
+    "api/p.jpg": () => new Response("cat"),
+  };
+  const server = aServer((question) => of[asked(question)[0]]());
+  const source = aSource();
+  await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
+  const before = server.questions.length;
+  const trace = await source.open({ sample: "tabby", model: "dino" });
+  assert.equal(new TextDecoder().decode(await source.layers(trace, [6], { heads: [5] })), "head");
+  assert.deepEqual(await source.picture(trace), { of: "cat" });
+  assert.deepEqual([before, server.questions.length], [3, 3]);
+  await source.layers(trace, [6], { heads: [5] });
+  assert.equal(server.questions.length, 4, "an answer is taken once");
+});
+
+test("of an own photograph the coarse first look is what comes first", async () => {
+  const server = aServer((question) =>
+    json(described({ digest: asked(question)[1].first ? "coarse" : "d", first: !asked(question)[1].first })),
+  );
+  const source = aSource();
+  await source.beginWith({ mine: "ab", model: "dino" }, () => ({ layer: null, head: 0 }));
+  assert.deepEqual(
+    server.questions.map((question) => asked(question)[1]),
+    [{ mine: "ab", model: "dino" }, { mine: "ab", model: "dino", first: "yes" }, {}],
+  );
+});
+
+test("what failed ahead is asked for again by who needs it, and fails there with its sentence", async () => {
+  const server = aServer(() => json({ says: "no" }, 503));
+  const source = aSource();
+  await assert.rejects(source.beginWith({ sample: "tabby" }, () => ({ layer: 0, head: 0 })));
+  await assert.rejects(source.open({ sample: "tabby" }), { says: "no" });
+  assert.equal(server.questions.length, 2);
+});
