@@ -43,6 +43,8 @@ def hand_over(visitor, how: str, data: bytes, kind: str = "image/jpeg", title: s
 def assert_shows(visitor, data: bytes, name: str) -> dict:
     """The page has this picture, and the numbers are those of Python's trace of the same file."""
     visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
+    chosen = visitor.page.locator('.strip .mine [aria-pressed="true"]').get_attribute("data-sample")
+    visitor.until(f"r => r.picture === '{chosen.removeprefix('mine:')}'")  # the former one may have the same grid
     truth = playground.trace(model(), playground.open_image(data))
     visitor.until(f"r => r.grid[0] === {truth.grid[0]} && r.grid[1] === {truth.grid[1]}")
     shown = visitor.hover((2, 3))
