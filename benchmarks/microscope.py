@@ -9,7 +9,6 @@ import http.server
 import statistics
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,41 +20,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
 from browser.server import running  # noqa: E402
-from browser.visitor import LAUNCH, PATIENCE, Visitor  # noqa: E402
+from browser.visitor import LAUNCH, Visitor  # noqa: E402
 
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-LARGE = {"model": "ViT-S/16", "detail": "4"}  # random weights, 3,137 tokens: sent layer by layer
-PAINTED = """requestAnimationFrame(function look() {
-  const lens = window.theLens();
-  if (lens?.read()?.painted) window.paintedAt = performance.now();
-  else requestAnimationFrame(look);
-});"""
-
-# With the browser's data saver on, the film under the picture does not fetch every layer as the page opens.
-WIRE = """window.wire = [];
-Object.defineProperty(navigator, "connection", { value: { saveData: true } });
-const bytesOf = (data) => data.byteLength ?? data.size ?? data.length;
-const note = (way, data) => window.wire.push({ way, at: performance.now(), bytes: bytesOf(data) });
-window.WebSocket = class extends WebSocket {
-  constructor(...given) {
-    super(...given);
-    this.addEventListener("message", (event) => note("received", event.data));
-  }
-  send(data) {
-    note("sent", data);
-    super.send(data);
-  }
-};"""
-CHOOSE = """async (slider, layer) => {
-  window.wire.length = 0;
-  const began = performance.now();
-  slider.value = layer;
-  slider.dispatchEvent(new Event("input"));
-  for (let now; !now?.painted || now.layer !== layer; now = window.theLens().read()) await new Promise(requestAnimationFrame);
-  return [performance.now() - began, window.wire];
-}"""  # noqa: E501
+WIDTH = 384  # of a feature
 
 
 def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 64) -> bytes:
@@ -85,15 +55,25 @@ def random_pack(layers: int, heads: int, side: int, held: list[int], dim: int = 
 PAGE = """<!doctype html><title>lens</title><style>body {{ margin: 0 }} {style}</style><div id="place"></div>
 <script type="module">{script}
 const bytes = new Uint8Array(await (await fetch("pack")).arrayBuffer());
+const noise = (count) => Uint16Array.from({{ length: count }}, () =>
+  0x3000 + Math.random() * 0x0c00 + (Math.random() < 0.5 ? 0x8000 : 0));
+const source = {{
+  offers: ["features"],
+  layers: async () => bytes,
+  picture: async () => null,
+  features: async () => noise({width} * {tokens}),
+}};
 const view = {{ beside: "{beside}" }};
-createLens(document.getElementById("place"), {{ packs: [{{ bytes }}], view, ui: {{ height: 600 }} }});
+const lens = createLens(document.getElementById("place"), {{ source, view, ui: {{ height: 600 }} }});
+lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "", start: [0.5, 0.5] }} }} }});
 </script>"""
 
 
 @contextmanager
-def lens_page(data: bytes, beside: str):
-    """The microscope alone in a page of its own, as in an exported file."""
-    page = PAGE.format(style=stylesheet(), script=bundle("lens/lens.js"), beside=beside).encode()
+def lens_page(data: bytes, beside: str, tokens: int = 0):
+    """The microscope alone in a page of its own, as in an exported file; of so many tokens it has features, too."""
+    parts = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
+    page = PAGE.format(beside=beside, **parts).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -133,42 +113,6 @@ def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
     return x + (column + 0.5) * width / visitor.grid[1], y + (row + 0.5) * height / visitor.grid[0]
 
 
-def first_picture(chromium: Browser, url: str) -> float:
-    """Milliseconds from the page's own beginning, in a browser that has nothing of it yet."""
-    visitor = Visitor(chromium, url)
-    visitor.context.add_init_script(PAINTED)
-    visitor.page.goto(url, wait_until="commit")
-    ms = visitor.page.wait_for_function("() => window.paintedAt", timeout=PATIENCE).json_value()
-    visitor.close()
-    return ms
-
-
-def start_to_picture(chromium: Browser) -> float:
-    began = time.perf_counter()
-    with running() as url:
-        first_picture(chromium, url)
-        return 1e3 * (time.perf_counter() - began)
-
-
-def layer_by_layer(chromium: Browser, url: str, choices: list[int]) -> tuple[list[float], list[float], list[int]]:
-    """For layers that the page has not: milliseconds from the choice to the picture, those from the question's way out
-    to the answer's last byte, and the bytes that came."""
-    visitor = Visitor(chromium, url)
-    visitor.context.add_init_script(WIRE)
-    visitor.open(LARGE)
-    totals, waits, sizes = [], [], []
-    for layer in choices:
-        visitor.page.wait_for_timeout(4000)  # the neighbours of the layer shown come ahead of time
-        total, wire = visitor.part("layer").evaluate(CHOOSE, layer)
-        asked = next(m for m in wire if m["way"] == "sent")
-        came = max((m for m in wire if m["way"] == "received"), key=lambda m: m["bytes"])
-        totals.append(total)
-        waits.append(came["at"] - asked["at"])
-        sizes.append(came["bytes"])
-    visitor.close()
-    return totals, waits, sizes
-
-
 def line(what: str, times: list[float], bar: str) -> None:
     worst = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
     unit, by = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
@@ -194,24 +138,22 @@ def hovering(chromium: Browser, url: str, moves: int) -> None:
             visitor.close()
 
 
-PREPARE = """async ([what, width]) => {
-  const lens = window.theLens(), { grid } = lens.read();
-  const tokens = 1 + grid[0] * grid[1], values = new Uint16Array(tokens * width);
-  for (let i = 0; i < values.length; i++) values[i] = 0x3000 + Math.random() * 0x0c00 + (Math.random() < 0.5 ? 0x8000 : 0);
-  lens.update({ view: { what, layer: 8 }, matrix: { what: "features", pack: "#0", layer: 8, values } });
-  await new Promise(requestAnimationFrame);
-}"""  # noqa: E501
+PREPARE = """async (what) => {
+  const lens = window.theLens();
+  lens.update({ view: { what, layer: 8 } });
+  while (lens.read().what !== what || !lens.read().map) await new Promise(requestAnimationFrame);
+}"""
 
 
 def features_under_the_cursor(chromium: Browser, moves: int) -> None:
     """Similarity and the colours of components (384 numbers a token), and the line of a locked patch."""
     for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
         tokens = 1 + side * side
-        with lens_page(random_pack(12, 6, side, [8]), "convolution") as page:
+        with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:
             visitor = Visitor(chromium, page).open()
             for what, words in (("similarity", "similarity"), ("components", "colours of components")):
-                visitor.page.evaluate(PREPARE, [what, 384])
-                line(f"{words}, {tokens} tokens × 384", hover(visitor, moves), bar)
+                visitor.page.evaluate(PREPARE, what)
+                line(f"{words}, {tokens} tokens × {WIDTH}", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
             visitor.lock((2, 3))
             line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
@@ -237,17 +179,8 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
         print("| what | median | p95 | bar |\n|---|---|---|---|")
         with running() as url:
-            first_picture(chromium, url)  # the server's own first time is the last line's business
             hovering(chromium, url, 20 if few else 400)
             features_under_the_cursor(chromium, 20 if few else 400)
-            totals, waits, sizes = layer_by_layer(chromium, url, [1] if few else [1, 4, 11])
-            size = f"{statistics.median(sizes) / 1e6:.1f} MB"
-            line(f"a layer of 3,137 tokens × 6 heads chosen → its picture ({size})", totals, "")
-            line("… of that from the question to the last byte of its answer", waits, "")
-            opened = [first_picture(chromium, url) for _ in range(2 if few else 9)]
-            line("page opened on a running server → first picture painted", opened, "≤ 1.5 s")
-        started = [start_to_picture(chromium) for _ in range(1 if few else 3)]
-        line("`streamlit run` → first picture painted", started, "≤ 4 s")
         chromium.close()
 
 
