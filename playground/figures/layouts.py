@@ -84,7 +84,7 @@ def _queries(spec: Spec, asks: list[OneMap]) -> Content:
         drawn = partial(prints.together, grids=[one.grid for one in shown], span=span)
         sheet.print(panel_axes, subject.image, box, drawn)
         for one, ink, dashes in zip(shown, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
-            sheet.outline(panel_axes, light.outlines(prints.densest(one.grid, spec)), box, ink, dashes)
+            sheet.outline(panel_axes, light.contours(prints.densest(one.grid, spec)), box, ink, dashes)
         _mark_each(sheet, panel_axes, patches, box)
 
     panels = [Panel(captions.method(spec), captions.place(spec, spec.layer, spec.head), subject.seen.grid, draw)]
@@ -151,7 +151,7 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
             return
         sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.is_lit(spec) or spec.mass:
-            sheet.outline(axes, light.outlines(prints.densest(shown.grid, spec)), box)
+            sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
         sheet.mark(axes, patch, box)
 
     return Panel(heading, sub, subject.seen.grid, draw)

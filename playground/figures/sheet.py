@@ -34,7 +34,6 @@ CONVOLUTION = "#56B4E9"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
-ROUND = 0.42  # of a patch: the corners of an outline, so that a set of patches looks like a region
 
 SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
@@ -238,16 +237,18 @@ class Sheet:
         patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
         axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
 
-    def outline(self, axes: Axes, paths: list[list[tuple[int, int]]], box: Box, colour=OUTLINE, dashes="-") -> None:
-        """Around sets of patches: closed paths of corners (row, column)."""
+    def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE, dashes="-") -> None:
+        """Around sets of patches: closed lines of points (row, column)."""
         vertices, codes = [], []
         for path in paths:
-            points = np.array(path, float)[:, ::-1]
-            before, after = (np.sign(np.roll(points, shift, 0) - points) * ROUND for shift in (1, -1))
-            for i, (point, back, on) in enumerate(zip(points, before, after, strict=True)):
-                vertices += [point + back, point, point + on]
-                codes += [Path.LINETO if i else Path.MOVETO, Path.CURVE3, Path.CURVE3]
-            vertices.append(vertices[-3 * len(points)])
+            points = path[:, ::-1]
+            middles = (points + np.roll(points, -1, 0)) / 2
+            vertices.append(middles[-1])
+            codes.append(Path.MOVETO)
+            for point, middle in zip(points, middles, strict=True):
+                vertices += [point, middle]
+                codes += [Path.CURVE3, Path.CURVE3]
+            vertices.append(middles[-1])
             codes.append(Path.CLOSEPOLY)
         if not vertices:
             return

@@ -75,7 +75,7 @@ function drawBehind(context, w, h, { canvas, to }, unit) {
 // -------------------------------------------------------------------------------------------- the convolution
 
 // What a k×k convolution reads at the same patch: these cells, in full colour, and no others. The region that a stack
-// of `depth` such layers has seen by now is lit faintly; the rest is in soft grey.
+// of `depth` such layers has seen by now is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;

@@ -97,8 +97,8 @@ export function paintWall(lens) {
     lens.wallHeat = makeHeat(height, width);
   const { wallHeat } = lens;
   // The picture shows through faintly, at one pixel a patch.
-  lens.patchTones ??= makePhoto(lens.photo.image, pack.columns, pack.rows).tones;
-  const tones = lens.patchTones;
+  lens.patchPhoto ??= makePhoto(lens.photo.image, pack.columns, pack.rows);
+
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
     for (let head = 0; head < pack.heads; head++) {
@@ -111,7 +111,7 @@ export function paintWall(lens) {
       }
       const own = view.colours === "own" || shown.what === "score";
       const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, tones, domain);
+      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.patchPhoto, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);

@@ -106,7 +106,7 @@ function paintFilm(lens) {
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (film.heat?.canvas.width !== width || film.heat.canvas.height !== rows) film.heat = makeHeat(rows, width);
-  lens.patchTones ??= makePhoto(lens.photo.image, columns, rows).tones;
+  lens.patchPhoto ??= makePhoto(lens.photo.image, columns, rows);
   film.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
     const values = rowOf(lens, layer) ?? noWeights(lens);
@@ -120,7 +120,7 @@ function paintFilm(lens) {
       pack.prefixCount,
       rows,
       columns,
-      lens.patchTones,
+      lens.patchPhoto,
       domain,
     );
   }

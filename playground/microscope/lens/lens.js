@@ -175,7 +175,7 @@ function take(lens, main, other = null) {
   if (same && lens.hover >= 0)
     lens.pointer.fresh = true; // the cursor rests on the same place of another grid
   else lens.hover = -1;
-  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
+  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchPhoto = null;
   buildHeads(lens);
   if (same) keepPlace(lens, before.pack);
   else if (before && !lens.view.locked) lens.view = { ...lens.view, query: null }; // it asks where it wants to be asked

@@ -84,7 +84,7 @@ export function createState(root, refs, host) {
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
     otherBox: null, //                      where it stands in the frame
     wallHeat: null, //                      one pixel per patch of every head of every layer
-    patchTones: null, //                    how bright the picture is at each patch, for the wall
+    patchPhoto: null, //                    the picture at one pixel a patch, for the wall and the film
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
     picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null, behind: null }, // see drawPicture
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
