@@ -125,6 +125,31 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
 }
 
+// The patches that it reads, enlarged: all that it gets to see.
+export function drawRead(context, w, h, photo, shown, unit) {
+  context.clearRect(0, 0, w, h);
+  const { rows, columns, k, mark } = shown;
+  if (mark < 0) return;
+  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, k);
+  const reach = (k - 1) / 2,
+    cw = w / k,
+    ch = h / k;
+  const left = area.left - (mark % columns) + reach, // more than 0 where the picture ends
+    top = area.top - Math.floor(mark / columns) + reach;
+  const across = area.right - area.left + 1,
+    down = area.bottom - area.top + 1;
+  const sw = photo.width / columns,
+    sh = photo.height / rows;
+  const from = [area.left * sw, area.top * sh, across * sw, down * sh];
+  context.drawImage(photo.clear, ...from, left * cw, top * ch, across * cw, down * ch);
+  context.strokeStyle = ROLES.convolution;
+  context.lineWidth = 1.5 * unit;
+  for (let c = left; c < left + across; c++) {
+    for (let r = top; r < top + down; r++) context.strokeRect(c * cw, r * ch, cw, ch);
+  }
+  outlineCell(context, reach * cw, reach * ch, cw, ch, unit);
+}
+
 // ---------------------------------------------------------------------------------------------------- the wall
 
 // Where the thumbnails lie in a picture of w × h: layers downwards, heads to the right. layers: the numbers of those

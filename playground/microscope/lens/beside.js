@@ -8,7 +8,7 @@ import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js"
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
 import { drawCells } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawRead, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
@@ -34,14 +34,9 @@ export function paintTwin(lens) {
     depth: depthOf(view),
     mark,
   });
-  drawConvolution(
-    refs.twin.getContext("2d"),
-    refs.twin.width,
-    refs.twin.height,
-    photoOf(lens, main),
-    lens.twin,
-    lens.unit,
-  );
+  const photo = photoOf(lens, main);
+  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, lens.twin, lens.unit);
+  drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, lens.twin, lens.unit);
 
   if (!lens.more) return; // the cells are folded away
   const { k } = view;

@@ -13,7 +13,7 @@ const PACE = 40; // ms between two drawings
 
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
-  <p class="tabs small"><span>through the layers:</span>
+  <p class="tabs small"><span>layers:</span>
     <button data-film="head"></button>
     <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
     <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>

@@ -226,6 +226,7 @@ function choose(lens, change, from) {
   lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
   if (!lens.view.locked) lens.aim = -1;
   showChoices(lens, from);
+  if ("beside" in change) refresh(lens);
   lens.schedule();
   tell(lens);
 }

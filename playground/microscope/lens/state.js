@@ -44,7 +44,6 @@ export function createState(root, refs, host) {
     ghost: null, //                         the soft cursor that greets a newcomer, see ghost.js
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
-    single: false, //                       and shows one picture there, not two
     more: false, //                         what most people do not need is shown as well
 
     // ---- what follows from both, worked out at the beginning of every frame (see shown.js and paint.js)
@@ -65,7 +64,7 @@ export function createState(root, refs, host) {
     }),
 
     // ---- sizes and colours, which the page around it decides (see layout.js)
-    pictureWidth: 0, //                     of each of the two pictures, in CSS pixels
+    pictureWidth: 0, //                     of the large picture, in CSS pixels
     pictureHeight: 0,
     letters: 0, //                          of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
