@@ -30,7 +30,7 @@ from playground.figures.spec import Spec
 
 FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
 SMALLEST = 6.0  # points: what a journal prints legibly
-CONVOLUTION = "#56B4E9"
+QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#CC79A7"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
@@ -259,15 +259,24 @@ class Sheet:
             around.set(clip_on=False, joinstyle="round")
             axes.add_patch(around)
 
-    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = "white") -> None:
-        """White on black, so that it shows on anything; or in the colour of the one who asks."""
+    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = QUERY, around="white") -> None:
+        """In the colour of queries, or of keys, with white around it, so that it shows on anything."""
         if patch is None or not self.spec.marker:
             return
         width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
-        for edge, points in (("black", 2.4 * width), (colour, width)):
+        for edge, points in ((around, 2.4 * width), (colour, 1.3 * width)):
             place = (patch[1], patch[0])
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
+
+    def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> None:
+        """Within its patch, where it is large enough to be read."""
+        cell, points = _cell(axes, box), SMALLEST
+        if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
+            return
+        family = matplotlib.rcParams["font.family"]
+        place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
+        axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
         """A shape within the mark."""

@@ -56,6 +56,13 @@ export function exposureOfAll(values, places, count) {
   return Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count)) || 1;
 }
 
+// The patches, from 0, with more than the exposure can show, the largest first.
+export function clippedPatches(values, from, to, high) {
+  const found = [];
+  for (let j = from; j < to; j++) if (values[j] > high) found.push(j - from);
+  return found.sort((a, b) => values[from + b] - values[from + a]);
+}
+
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
 
 // 0 … 255: the table's step for a value. A domain is {low, high, log}.
@@ -179,11 +186,10 @@ export function densestInto(out, values, from, count, mass = MASS) {
 
 // Smooth closed lines [row, column, row, column, …] around the chosen cells: the middles of what a pencil draws. Islands
 // of one or two cells are no region.
-export const contours = (chosen, rows, columns) =>
-  outlines(regions(chosen, rows, columns), rows, columns).map(smoothed);
+export const contours = (chosen, rows, columns) => outlines(regions(chosen, columns), rows, columns).map(smoothed);
 
 // The chosen cells without islands of one or two cells and holes of one; as they are where there are only islands.
-export function regions(chosen, rows, columns) {
+export function regions(chosen, columns) {
   const beside = (cells, cell) => {
     const c = cell % columns;
     return (

@@ -6,6 +6,8 @@ import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./canvas.js";
 import { softOf } from "./light.js";
 
+const NUMBER = 10; // pixels, of the number of a cell
+
 function drawGrid(context, w, h, rows, columns, unit) {
   context.beginPath();
   for (let c = 1; c < columns; c++) {
@@ -45,10 +47,26 @@ function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// shown: {rows, columns, grid, mark: patch or −1, tag: {patch, text, colour} or null, behind: {canvas, to} or null};
+// Cells that are brighter than can be shown bear their number, where it is large enough to be read.
+function numberCells(context, w, h, { rows, columns, clipped }, unit) {
+  const cw = w / columns,
+    ch = h / rows;
+  context.font = `600 ${NUMBER * unit}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillStyle = "#140a00";
+  for (const { patch, text } of clipped) {
+    if (ch < 1.2 * NUMBER * unit || cw < context.measureText(text).width + 2 * unit) continue;
+    context.fillText(text, ((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch);
+  }
+}
+
+// shown: {rows, columns, grid, mark: patch or −1, asked: whether it is a key, tag: {patch, text, colour} or null,
+// clipped: [{patch, text}], behind: {canvas, to} or null};
 // canvas: a print, see light.js
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
+  if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
   if (shown.behind) drawBehind(context, w, h, shown.behind, unit);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   const covered =
@@ -58,7 +76,9 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   if (shown.mark >= 0) {
     const cw = w / shown.columns,
       ch = h / shown.rows;
-    outlineCell(context, (shown.mark % shown.columns) * cw, Math.floor(shown.mark / shown.columns) * ch, cw, ch, unit);
+    const x = (shown.mark % shown.columns) * cw,
+      y = Math.floor(shown.mark / shown.columns) * ch;
+    outlineCell(context, x, y, cw, ch, unit, shown.asked ? ROLES.key : ROLES.query);
   }
 }
 

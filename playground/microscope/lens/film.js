@@ -175,9 +175,17 @@ function drawFilm(lens, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = place * step + (step - w) / 2,
       y = (height - h) / 2;
-    context.globalAlpha = holdsAll(shown.pack, layer) ? 1 : 0.5;
+    const here = holdsAll(shown.pack, layer);
+    context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
+    if (!here) {
+      context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      context.fillStyle = colours.ink;
+      context.fillText("loading", x + w / 2, y + h / 2);
+    }
     const habit = film.of === "head" ? habitOf(lens, layer, view.head) : null;
     if (habit) {
       context.fillStyle = habit.colour;

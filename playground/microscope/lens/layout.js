@@ -37,8 +37,10 @@ const WAYS = {
 const GAP = 1.6; // em, between the picture and the column
 const CLEARLY = 1.06; // times as wide: or the picture keeps its column
 const LEAST = 11; // em, of a picture's height
+const TIGHT = 48; // em: below a picture narrower than this nothing stands side by side
 const LOW = 54; // em: in a lower window the film is lower, too
 const SLENDER = 30; // em: in a column narrower than this everything stands below the other
+const TALL = 0.9; // of aspects: below it a picture is a portrait
 const BROAD = 46; // em: a column so wide, beside a portrait, is two
 
 // The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
@@ -58,6 +60,7 @@ function layOut(lens) {
     ? main.pack.header.size[1] / main.pack.header.size[0]
     : main.pack.columns / main.pack.rows;
   root.style.setProperty("--aspect", String(aspect));
+  root.classList.toggle("tall", aspect < TALL);
   root.style.setProperty("--wall", String((aspect * main.pack.heads) / main.pack.layers));
   if (lens.presenting) tryWay(lens, "present", width, em, aspect);
   else if (lens.ui.bare) tryWay(lens, "bare", width, em, aspect);
@@ -67,8 +70,9 @@ function layOut(lens) {
     if (beneath.width > CLEARLY * beside.width) tryWay(lens, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
-    const height = (size === "narrow" ? 0.5 : 0.52) * Math.max(480, window.innerHeight);
+    const height = 0.5 * Math.max(480, window.innerHeight);
     setPictures(lens, Math.min(width, height * aspect), aspect);
+    root.classList.toggle("tight", lens.pictureWidth < TIGHT * em);
   }
   const column = size === "wide" && root.dataset.way === "one" ? width - lens.pictureWidth - GAP * em : width;
   root.classList.toggle("broad", root.dataset.way === "one" && column >= BROAD * em);
@@ -85,13 +89,17 @@ function tryWay(lens, way, width, em, aspect) {
   const { column, lowest } = WAYS[way];
   const room = width - (column && column + GAP) * em;
   root.dataset.way = way;
-  setPictures(lens, room, aspect);
-  const part = refs[lowest];
-  const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-  const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
-  const found = { way, width: Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect) };
-  setPictures(lens, found.width, aspect);
-  return found;
+  let found = room;
+  for (let turn = 0; turn < 2; turn++) {
+    root.classList.toggle("tight", found < TIGHT * em); // which may change what stands below
+    setPictures(lens, found, aspect);
+    const part = refs[lowest];
+    const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+    const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
+    found = Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect);
+  }
+  setPictures(lens, found, aspect);
+  return { way, width: found };
 }
 
 // What the lens may fill. The page above it may be taller than it was said to be, where its toolbar has two lines.

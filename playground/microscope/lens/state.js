@@ -59,6 +59,7 @@ export function createState(root, refs, host) {
       layerMissing: false,
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
+      clipped: 0, //                        how many patches are brighter than can be shown
       peak: null, //                        the token with the largest weight
       mark: -1, //                          the patch that asks, −1: a prefix token does
     }),
@@ -85,7 +86,7 @@ export function createState(root, refs, host) {
     wallHeat: null, //                      one pixel per patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel a patch, for the wall and the film
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null, behind: null }, // see drawPicture
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null }, // see drawPicture
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights
