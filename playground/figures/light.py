@@ -159,13 +159,13 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
 
 
 def contours(chosen: np.ndarray) -> list[np.ndarray]:
-    """Smooth closed lines around the chosen cells, each (points, 2) of row and column: the middles of what a pencil
-    draws. Islands of one or two cells are no region."""
+    """Smooth closed lines around the chosen cells, each (points, 2) of row and column. Islands of one or two cells are
+    no region."""
     return [_smoothed(path) for path in outlines(regions(chosen))]
 
 
 def regions(chosen: np.ndarray) -> np.ndarray:
-    """The chosen cells without islands of one or two cells and holes of one; as they are where there are only islands."""
+    """Without islands of one or two cells and holes of one; as it is where there are only such islands."""
     beside = _beside(chosen)
     core = chosen & (beside >= 2)  # there is one wherever three cells hang together
     kept = core | (chosen & (_beside(core) > 0)) | (beside == 4)

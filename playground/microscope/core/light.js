@@ -2,8 +2,8 @@
 // like the screen; a test compares the two. No DOM in here.
 //
 // Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
-// more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the photograph's
-// own light and dark in it: lightness rises with the weight everywhere, and what is attended to can still be recognised.
+// more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's
+// own light and dark in it: lightness rises with the weight everywhere, and what is attended to can be recognised.
 // Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around
 // the set of patches that holds 60 % of what the patches get.
 
@@ -100,8 +100,8 @@ export const faded = (c, grey, ends, kept) => 255 * ends[0] + (ends[1] - ends[0]
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
-// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell has
-// one step, so its tones lie side by side.
+// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell
+// has one step, so its tones lie side by side.
 let heatColours = null;
 
 export function heatTable() {
@@ -184,8 +184,7 @@ export function densestInto(out, values, from, count, mass = MASS) {
   }
 }
 
-// Smooth closed lines [row, column, row, column, …] around the chosen cells: the middles of what a pencil draws. Islands
-// of one or two cells are no region.
+// Smooth closed lines [row, column, row, column, …] around the chosen cells. Islands of one or two cells are no region.
 export const contours = (chosen, rows, columns) => outlines(regions(chosen, columns), rows, columns).map(smoothed);
 
 // The chosen cells without islands of one or two cells and holes of one; as they are where there are only islands.

@@ -26,8 +26,8 @@ function readTheme(lens) {
   };
 }
 
-// Where everything but the picture stands, as lens.css has it: how wide a column it takes beside the picture, in em, and
-// which part is the lowest of those that take their height from the picture.
+// Where everything but the picture stands, as lens.css has it: how wide a column it takes beside the picture, in em,
+// and which part is the lowest of those that take their height from the picture.
 const WAYS = {
   one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
   over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas

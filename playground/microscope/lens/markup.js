@@ -6,7 +6,8 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     <button data-value="weight">weight</button>
     <button data-value="value" data-ref="valueTab"
-        title="the length of what arrives: the weight times the length of the value after the output matrix">weight × ‖W<sub>O</sub> v‖</button>
+        title="the length of what arrives: the weight times the length of the value after the output matrix">weight ×
+        ‖W<sub>O</sub> v‖</button>
     <button data-value="similarity" data-ask="features"
         title="cosine of this patch's features to every other patch's">similarity</button>
     <button data-value="components" data-ask="features"

@@ -86,7 +86,8 @@ export function createState(root, refs, host) {
     wallHeat: null, //                      one pixel per patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel a patch, for the wall and the film
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null }, // see drawPicture
+    // see drawPicture
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights
