@@ -1,18 +1,25 @@
 """The contact sheet of heat and light: real rows on photographs and drawings, and what was measured on them.
 
-python benchmarks/contact_sheet.py            writes build/contact-sheet.png and prints the bars
-python benchmarks/contact_sheet.py FILE.jpg … the same with photographs of your own, in the best model at hand
+python benchmarks/contact_sheet.py                   writes build/contact-sheet.png and prints the bars
+python benchmarks/contact_sheet.py FILE.jpg …        the same with photographs of your own, in the best model at hand
+python benchmarks/contact_sheet.py --against COMMIT  and beside each heat the heat as that commit drew it
 
-Each line: the photograph, the heat, the light, and the convolution's picture of the same patch.
+Each line: the photograph, the heat (that of the commit before it), the light, and the convolution's picture of the same
+patch. Lightness is CIE 1976 L*, chroma its C*. "Outside" are the patches that get less than an even share. Where a
+photograph is black or white, the demands fight: that lightness rises with the weight at every place comes first, then
+the colour difference; the contrast may then fall to 60 %.
 """
 
 from __future__ import annotations
 
+import argparse
+import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -29,15 +36,20 @@ PLACES = ((0.42, 0.4), (0.62, 0.55), (0.2, 0.75))  # of the patches that ask, as
 VEIL = 0.25  # what a projector in a bright room adds to everything
 
 
-def main(files: list[str]) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--against", metavar="COMMIT")
+    given = parser.parse_args()
+    former = light_of(given.against) if given.against else None
     strips, measured = [], []
-    for picture, seen, heads in cases(files):
+    for picture, seen, heads in cases(given.files):
         photo = shown(picture, seen.grid)
         for place in PLACES:
             query = tuple(int(part * side) for part, side in zip(place, seen.grid, strict=True))
             for layer, head in heads:
                 row = seen.row(layer, head, query)
-                line, facts = drawn(photo, seen, row, query)
+                line, facts = drawn(photo, seen, row, query, former)
                 strips.append(line)
                 measured.append(facts)
     OUT.parent.mkdir(exist_ok=True)
@@ -50,6 +62,16 @@ def main(files: list[str]) -> None:
     Image.fromarray(np.concatenate(sheet)).save(OUT)
     print(f"{len(strips)} rows on {OUT}")
     report(measured)
+
+
+def light_of(commit: str) -> ModuleType:
+    """playground/figures/light.py as it was."""
+    shown = subprocess.run(
+        ["git", "show", f"{commit}:playground/figures/light.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    module = ModuleType("former_light")
+    exec(shown.stdout, module.__dict__)
+    return module
 
 
 def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -86,27 +108,35 @@ def shown(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
     return np.asarray(picture.resize((grid[1] * cell, grid[0] * cell), Image.Resampling.LANCZOS))
 
 
-def drawn(photo: np.ndarray, seen, row, query) -> tuple[np.ndarray, dict]:
+def drawn(photo: np.ndarray, seen, row, query, former: ModuleType | None) -> tuple[np.ndarray, dict]:
     cell = photo.shape[0] // seen.grid[0]
     weights = seen.on_grid(row).numpy()
     tokens = row.numel()
     ceiling = light.exposure(weights)
-    share = large(light.shares(weights, ceiling), cell)
+    shares = light.shares(weights, ceiling)
     entropy = float(-(row * row.clamp(min=1e-12).log2()).sum())
-    chosen = large(light.densest(weights), cell)
-    pictures = {"heat": light.heat(photo, share), "light": light.light(photo, share, chosen)}
-    pictures["convolution"] = convolution(photo, seen.grid, query)
-    left_out = large(weights < 1 / tokens, cell)
+    densest = light.densest(weights)
+    chosen, outside = large(densest, cell), large(weights < 1 / tokens, cell)
+    heat = light.heat(photo, large(shares, cell))
+    lit = np.asarray(
+        Image.fromarray(light.lit(shares, densest).astype(np.float32)).resize(
+            photo.shape[1::-1], Image.Resampling.BILINEAR
+        )
+    )
     facts = {
         "even": light.is_even(entropy, tokens),
         "clipped": float((weights > ceiling).mean()),
-        "contrast": contrast(pictures["heat"], chosen),
-        "projected": contrast(255 * VEIL + (1 - VEIL) * pictures["heat"], chosen),
-        "unattended": {name: brightness(pictures[name], photo, left_out) for name in ("heat", "light")},
-        "around": brightness(pictures["convolution"], photo, np.ones_like(left_out)),
+        "apart": difference(heat, chosen),
+        "apart in grey": difference(in_grey(heat), chosen),
+        "projected": difference(255 * VEIL + (1 - VEIL) * heat, chosen),
+        "contrast": kept(lightness, np.std, heat, photo, outside),
+        "chroma": kept(chroma, np.mean, heat, photo, outside),
+        "inside": recognisable(heat, photo, weights),
+        "islands": islands(light.outlines(light.regions(densest))),
     }
-    pictures["light"] = contour(pictures["light"], chosen)
-    line = [photo, *pictures.values()]
+    lines = contour(light.light(photo, lit), light.contours(densest), cell)
+    before = [former.heat(photo, large(shares, cell))] if former else []
+    line = [photo, *before, heat, lines, convolution(photo, seen.grid, query)]
     return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
 
 
@@ -123,26 +153,54 @@ def convolution(photo: np.ndarray, grid: tuple[int, int], query: tuple[int, int]
     return np.where(lit[..., None], photo, light.heat(photo, np.zeros(photo.shape[:2])))
 
 
-def contour(picture: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    edge = np.zeros(chosen.shape, bool)
-    edge[:, 1:] |= chosen[:, 1:] != chosen[:, :-1]
-    edge[1:] |= chosen[1:] != chosen[:-1]
-    return np.where(edge[..., None], np.array([255, 243, 200], np.uint8), picture)
+def contour(picture: np.ndarray, lines: list[np.ndarray], cell: int) -> np.ndarray:
+    image = Image.fromarray(picture)
+    for line in lines:
+        points = [(float(x) * cell, float(y) * cell) for y, x in line]
+        ImageDraw.Draw(image).line([*points, points[0]], fill=(255, 243, 200), width=2)
+    return np.asarray(image)
 
 
 # What is measured -----------------------------------------------------------------------------------------------------
 
 
-def luminance(picture: np.ndarray) -> np.ndarray:
-    return light._linear(np.asarray(picture, np.float64) / 255) @ [0.2126, 0.7152, 0.0722]
+def lightness(picture: np.ndarray) -> np.ndarray:
+    return lab(picture)[..., 0]
 
 
-def brightness(picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
-    """The picture's mean luminance as a part of the photograph's, over an area."""
-    return float(luminance(picture)[area].mean() / max(1e-6, luminance(photo)[area].mean())) if area.any() else 1.0
+def chroma(picture: np.ndarray) -> np.ndarray:
+    return np.hypot(*np.moveaxis(lab(picture)[..., 1:], -1, 0))
 
 
-def contrast(picture: np.ndarray, chosen: np.ndarray) -> float:
+def in_grey(picture: np.ndarray) -> np.ndarray:
+    return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
+
+
+def kept(of, how, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
+    """What is left of the photograph's contrast or colour, over an area."""
+    before = how(of(photo)[area]) if area.any() else 0
+    return float(how(of(picture)[area]) / before) if before > 1 else np.nan  # nothing was there to be kept
+
+
+def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
+    """What is left of the contrast within the patch with the largest weight."""
+    within = [
+        of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
+    ]
+    return float(within[0] / within[1]) if within[1] > 1 else np.nan
+
+
+def of_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+    return pixels.reshape(grid[0], -1, grid[1], pixels.shape[1] // grid[1])
+
+
+def islands(lines: list[list[tuple[int, int]]]) -> int:
+    """How many of several lines go around no more than one patch."""
+    areas = [abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2) for y, x in (np.array(line).T for line in lines)]
+    return sum(area <= 1 for area in areas) if len(areas) > 1 else 0
+
+
+def difference(picture: np.ndarray, chosen: np.ndarray) -> float:
     """CIE 1976 colour difference between the mean of the 60 % set and the mean of the rest."""
     colours = lab(picture)
     return float(np.linalg.norm(colours[chosen].mean(0) - colours[~chosen].mean(0))) if not chosen.all() else 0.0
@@ -157,28 +215,25 @@ def lab(picture: np.ndarray) -> np.ndarray:
 
 def report(measured: list[dict]) -> None:
     uneven = [facts for facts in measured if not facts["even"]]
-    heat, lit = ([facts["unattended"][name] for facts in measured] for name in ("heat", "light"))
-    strong = np.mean([facts["contrast"] >= 25 for facts in uneven])
-    projected = np.median([facts["projected"] for facts in uneven])
-    print(f"{'what':64} {'measured':>22}  bar")
-    print(f"{'unattended area, of the photograph, heat: lowest, median':64} {spread(heat):>22}  ≥ 55 %")
-    print(f"{'the same, light':64} {spread(lit):>22}  ≥ 35 %")
-    print(f"{'the convolution picture: lowest, median':64} {spread([f['around'] for f in measured]):>22}  ≥ 55 %")
-    print(f"{'60 % set against the rest, ΔE ≥ 25: rows that are not even':64} {strong:>22.0%}  ≥ 95 %")
-    print(f"{'… lowest, median ΔE':64} {deltas(uneven):>22}")
-    print(f"{'… median ΔE with a projector in a bright room':64} {projected:>22.0f}")
-    print(f"{'cells brighter than can be shown: most':64} {max(f['clipped'] for f in measured):>22.2%}  ≤ 1 %")
-    print(f"{'rows called even':64} {sum(f['even'] for f in measured):>22}")
+    print(f"{'what (of rows that are not even)':58} {'lowest':>8} {'median':>8} {'rows':>6}  bar")
+    line("outside, of the photograph's contrast", uneven, "contrast", 0.75)
+    line("outside, of its chroma", uneven, "chroma", 0.5)
+    line("in the patch with the largest weight, of its contrast", uneven, "inside", 0.4)
+    line("60 % set against the rest, ΔE", uneven, "apart", 25)
+    line("… in grey", uneven, "apart in grey", 0)
+    line("… with a projector in a bright room", uneven, "projected", 0)
+    print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in measured):.2%}; bar: 1 %")
+    print(f"lines of the light around one patch: {sum(f['islands'] for f in measured)}; bar: 0")
+    print(f"rows called even: {len(measured) - len(uneven)} of {len(measured)}")
 
 
-def spread(values: list[float]) -> str:
-    return f"{min(values):.0%}, {np.median(values):.0%}"
-
-
-def deltas(measured: list[dict]) -> str:
-    values = [facts["contrast"] for facts in measured]
-    return f"{min(values):.0f}, {np.median(values):.0f}"
+def line(name: str, measured: list[dict], fact: str, bar: float) -> None:
+    """The lowest, the median, and in how many rows the bar is reached."""
+    values = np.array([facts[fact] for facts in measured])
+    values = values[~np.isnan(values)]
+    numbers = f"{values.min():8.2f} {np.median(values):8.2f} {np.mean(values >= bar):6.0%}"
+    print(f"{name:58} {numbers}  {f'≥ {bar:g}' if bar else ''}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

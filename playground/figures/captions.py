@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from playground.figures import naming
 from playground.figures.light import MASS
-from playground.figures.maps import Map, is_even
+from playground.figures.maps import Domain, Map, clipped, is_even
 from playground.figures.prints import is_lit
 from playground.figures.spec import POOLED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.models.names import plain_name
@@ -83,6 +83,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
+def bare_share(share: float) -> str:
+    """In so few letters that it fits into a patch: percent without the sign."""
+    return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
+
+
 def from_to(low: float, high: float) -> str:
     return " to ".join(dict.fromkeys((percent(low), percent(high))))
 
@@ -104,7 +109,9 @@ def taken(map_: Map) -> float:
     return sum(share for _, share in map_.prefix)
 
 
-def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] | None = None) -> str:
+def caption(
+    spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] | None = None, span: Domain | None = None
+) -> str:
     """One or two sentences that say what is seen, and with what it was made. `other` is what it is compared with."""
     made_with = _made_with(spec, seen)
     if other is not None and (theirs := _made_with(*other)) != made_with:
@@ -120,8 +127,21 @@ def caption(spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] 
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
         )
     first += held(maps)
+    first += peak(maps, span)
     outlined = _outlined(spec)
     return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined])
+
+
+def peak(maps: list[Map], span: Domain | None) -> str:
+    """A peak is not hidden: how many patches are brighter than can be shown, and how much the largest has."""
+    count = sum(len(clipped(one, span)) for one in maps) if span else 0
+    if not count:
+        return ""
+    largest = max(float(one.grid.max()) for one in maps)
+    written = percent if span.percent else "{:.2g}".format
+    return (
+        f"; brightest from {written(span.high)}, {count} patch{'es' * (count > 1)} above it, up to {written(largest)}"
+    )
 
 
 def taught(spec: Spec, seen: Trace) -> list[str]:

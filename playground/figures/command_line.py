@@ -81,7 +81,7 @@ HELP = {
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "other_queries": "more patches in the same picture, each in a colour of its own: 3,4-10,12",
-    "over": "what lies beneath the heat: grey: the photograph in soft grey; photo: in its colours; none: the bare map",
+    "over": "what lies beneath the heat: photo: the photograph in its colours; grey: in grey; none: the bare map",
     "mass": "an outline around the fewest patches that hold this share, such as 0.6",
     "mask": "only those patches; the rest of the picture is left out",
     "rows": "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), models:bundled,dinov2-small, "

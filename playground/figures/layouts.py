@@ -15,6 +15,7 @@ from playground.figures import captions, light, maps, naming, prints
 from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Grid, Matrix, Panel, Panels
+from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
@@ -63,7 +64,7 @@ def _head(spec: Spec, asks: list[OneMap]) -> Content:
         panels = [_kernel_panel(spec, subject), *panels]
     if _has_room(spec, len(panels), panels[0].aspect):
         panels = [_photo_panel(spec, subject), *panels]
-    said = captions.caption(spec, subject.seen, [shown])
+    said = captions.caption(spec, subject.seen, [shown], span=span)
     return Content(Panels(panels), span, said, captions.prefix_line(spec, [shown]))
 
 
@@ -84,7 +85,7 @@ def _queries(spec: Spec, asks: list[OneMap]) -> Content:
         drawn = partial(prints.together, grids=[one.grid for one in shown], span=span)
         sheet.print(panel_axes, subject.image, box, drawn)
         for one, ink, dashes in zip(shown, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
-            sheet.outline(panel_axes, light.outlines(prints.densest(one.grid, spec)), box, ink, dashes)
+            sheet.outline(panel_axes, light.contours(prints.densest(one.grid, spec)), box, ink, dashes)
         _mark_each(sheet, panel_axes, patches, box)
 
     panels = [Panel(captions.method(spec), captions.place(spec, spec.layer, spec.head), subject.seen.grid, draw)]
@@ -104,7 +105,7 @@ def _queries(spec: Spec, asks: list[OneMap]) -> Content:
 def _mark_each(sheet, panel_axes, patches: list, box) -> None:
     """In a colour and with a shape of its own: colours are alike in grey."""
     for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
-        sheet.mark(panel_axes, patch, box, colour=ink)
+        sheet.mark(panel_axes, patch, box, colour=ink, around="black")
         sheet.sign(panel_axes, patch, box, symbol)
 
 
@@ -112,13 +113,14 @@ def _photo_panel(spec: Spec, subject: Subject) -> Panel:
     if spec.what in WITHOUT_QUERY and spec.layout != "convolution":
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
-    heading = "query" if spec.direction == "row" else "key"
-    return Panel(heading, captions.asked(spec.query), subject.seen.grid, partial(_photo, subject, patch))
+    heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)
+    drawn = partial(_photo, subject, patch, colour=colour)
+    return Panel(heading, captions.asked(spec.query), subject.seen.grid, drawn)
 
 
-def _photo(subject: Subject, patch, sheet, axes, box) -> None:
+def _photo(subject: Subject, patch, sheet, axes, box, colour=QUERY) -> None:
     sheet.photo(axes, subject.image, box)
-    sheet.mark(axes, patch, box)
+    sheet.mark(axes, patch, box, colour=colour)
 
 
 def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
@@ -151,8 +153,12 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
             return
         sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.is_lit(spec) or spec.mass:
-            sheet.outline(axes, light.outlines(prints.densest(shown.grid, spec)), box)
-        sheet.mark(axes, patch, box)
+            sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
+        for place in maps.clipped(shown, span):
+            if place != patch:
+                value = float(shown.grid[place])
+                sheet.number(axes, place, box, captions.bare_share(value) if span.percent else f"{value:.2g}")
+        sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
 
@@ -167,7 +173,7 @@ def _heads(spec: Spec, asks: list[OneMap]) -> Content:
         _map_panel(spec, subject, one, its, f"head {head}", captions.breadth(one, subject.seen.tokens))
         for head, (one, its) in enumerate(zip(shown, spans, strict=True))
     ]
-    said = captions.caption(spec, subject.seen, shown)
+    said = captions.caption(spec, subject.seen, shown, span=span)
     return Content(Panels(panels), span, said, captions.prefix_line(spec, shown))
 
 
@@ -281,7 +287,7 @@ def _two(spec: Spec, asks: list[OneMap]) -> Content:
     first, second = asks
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
     beside = (second.spec, second.subject.seen) if spec.layout == "compare" else None
-    said = captions.caption(plain, first.subject.seen, shown, beside)
+    said = captions.caption(plain, first.subject.seen, shown, beside, span)
     return Content(Panels(panels), span, said, _outside_of_both(spec, names, shown))
 
 

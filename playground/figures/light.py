@@ -2,10 +2,11 @@
 
 The same lines stand in microscope/core/light.js; tests/figures/test_light.py compares the two.
 
-Heat: the photograph in soft grey, and above it colours that go from that grey through red and orange to cream. They are
-made in OKLab, whose L is lightness as the eye sees it: L rises with the weight at every place, whatever lies beneath.
-Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the set
-of patches that holds 60 % of what the patches get.
+Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
+more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's own
+light and dark in it: lightness rises with the weight everywhere, and what is attended to can still be recognised.
+Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around the
+set of patches that holds 60 % of what the patches get.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from functools import cache
 
 import numpy as np
 
-BLACK, WHITE = 0.25, 0.75  # what the photograph's darkest and brightest tones become under the heat
-TONES, STEPS = 64, 256  # of the table: greys beneath, and shares of the exposure
-TOP = 0.97  # OKLab's L of the brightest weight
-CHROMA = 0.22
-HUES = (-20, 100)  # degrees, from the faintest to the strongest: red, orange, yellow
+BENEATH = (0.0, 0.82)  # what the photograph's darkest and brightest tones become under the heat
+KEPT = 0.73  # of its colour, there
+TONES, STEPS = 64, 256  # of the table: tones beneath, and shares of the exposure
+TOPS = (0.60, 0.99)  # OKLab's L of the brightest weight, over black and over white
+LIFTED = 0.4  # the faintest colour is lighter than the tone beneath by this part of the way to the top
+HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
+CHROMAS = (0.17, 0.20, 0.17)
+OPAQUE = 0.88  # of the strongest colour; the rest is the photograph
+OPACITY_POWER = 2  # faint weights are seen, too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure can show
 PEAK = 0.2  # of the largest value: where one patch has nearly all, the others are not as bright
 FLOOR = 2  # times the mean: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 MASS = 0.6
-DIM, DRAINED = (0.06, 0.56), 0.3  # of the light: where nothing is attended to; how much of the colour stays there
+DIM, DRAINED = (0.0, 0.56), 0.35  # of the light: where nothing is attended to; how much of the colour stays there
 LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near to the photograph
 LUMA = np.array([0.299, 0.587, 0.114])
 
@@ -51,7 +56,16 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """(height, width, 3) of 0 … 255 and (height, width) of 0 … 1 -> (height, width, 3): the picture under the heat."""
-    return table()[tones(photo), (share * (STEPS - 1) + 0.5).astype(int)]
+    step = (share * (STEPS - 1) + 0.5).astype(int)
+    opaque = opacities()[step][..., None]
+    return (faded(photo, BENEATH, KEPT) * (1 - opaque) + table()[tones(photo), step] * opaque + 0.5).astype(np.uint8)
+
+
+def faded(photo: np.ndarray, ends: tuple[float, float], kept: float) -> np.ndarray:
+    """0 … 255: the photograph with this darkest and brightest tone, and so much of its colour."""
+    photo = np.asarray(photo, np.float64)
+    grey = (photo @ LUMA)[..., None]
+    return 255 * ends[0] + (ends[1] - ends[0]) * (grey + kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
@@ -61,14 +75,22 @@ def tones(photo: np.ndarray) -> np.ndarray:
 
 
 @cache
-def table() -> np.ndarray:
-    """(tones, steps, 3) of 0 … 255."""
-    grey = BLACK + (WHITE - BLACK) * np.arange(TONES) / (TONES - 1)
-    base = np.cbrt(_linear(grey))[:, None]  # a grey's L in OKLab
+def opacities() -> np.ndarray:
+    """(steps,) of 0 … 1: how opaque the colour of each share is."""
     t = np.arange(STEPS) / (STEPS - 1)
-    lightness = base + (TOP - base) * t
-    hue = np.deg2rad(HUES[0] + (HUES[1] - HUES[0]) * t)
-    wished = CHROMA * (1 - (1 - t) ** 2.2) * (1 - 0.55 * t**2)  # soon colourful, and cream at the end
+    return OPAQUE * (1 - (1 - t) ** OPACITY_POWER)
+
+
+@cache
+def table() -> np.ndarray:
+    """(tones, steps, 3) of 0 … 255: the colour that is laid over each tone."""
+    grey = np.arange(TONES)[:, None] / (TONES - 1)
+    base = _lightness(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey)
+    top = TOPS[0] + (TOPS[1] - TOPS[0]) * _lightness(grey)
+    t = np.arange(STEPS) / (STEPS - 1)
+    lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t)
+    hue = np.deg2rad(np.interp(t, (0, 0.5, 1), HUES))
+    wished = np.interp(t, (0, 0.5, 1), CHROMAS)
     low, high = np.zeros_like(lightness), np.broadcast_to(wished, lightness.shape)
     fits = _inside(_from_oklab(lightness, high, hue))
     for _ in range(12):  # the largest chroma that a screen can show there
@@ -77,6 +99,11 @@ def table() -> np.ndarray:
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     chroma = np.where(fits, wished, low)
     return (_encoded(_from_oklab(lightness, chroma, hue)) * 255 + 0.5).astype(np.uint8)
+
+
+def _lightness(grey: np.ndarray) -> np.ndarray:
+    """OKLab's L of a grey."""
+    return np.cbrt(_linear(grey))
 
 
 def _from_oklab(lightness, chroma, hue) -> np.ndarray:
@@ -111,13 +138,15 @@ def _encoded(x: np.ndarray) -> np.ndarray:
 # Light ----------------------------------------------------------------------------------------------------------------
 
 
-def light(photo: np.ndarray, share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """(height, width, 3) of 0 … 255, (height, width) of 0 … 1, and which pixels lie in the densest set."""
-    photo = np.asarray(photo, np.float64) / 255
-    grey = (photo @ LUMA)[..., None]
-    dim = DIM[0] + DIM[1] * (grey + DRAINED * (photo - grey))
-    lit = np.maximum(np.sqrt(share), LIT * chosen)[..., None]
-    return ((dim * (1 - lit) + photo * lit) * 255 + 0.5).astype(np.uint8)
+def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
+    """(height, width, 3) of 0 … 255, and (height, width) of 0 … 1: how much of its own light each pixel has."""
+    lit = lit[..., None]
+    return (faded(photo, DIM, DRAINED) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5).astype(np.uint8)
+
+
+def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """0 … 1 of each patch, of how bright it is and whether it lies in the densest set."""
+    return np.maximum(np.sqrt(share), LIT * chosen)
 
 
 def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
@@ -127,6 +156,39 @@ def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
     chosen = np.zeros(grid.size, bool)
     chosen[order[: np.searchsorted(reached, mass * reached[-1]) + 1]] = True
     return chosen.reshape(grid.shape)
+
+
+def contours(chosen: np.ndarray) -> list[np.ndarray]:
+    """Smooth closed lines around the chosen cells, each (points, 2) of row and column. Islands of one or two cells are
+    no region."""
+    return [_smoothed(path) for path in outlines(regions(chosen))]
+
+
+def regions(chosen: np.ndarray) -> np.ndarray:
+    """Without islands of one or two cells and holes of one; as it is where there are only such islands."""
+    beside = _beside(chosen)
+    core = chosen & (beside >= 2)  # there is one wherever three cells hang together
+    kept = core | (chosen & (_beside(core) > 0)) | (beside == 4)
+    return kept if kept.any() else chosen
+
+
+def _beside(cells: np.ndarray) -> np.ndarray:
+    """How many of the four neighbours of each cell are among them."""
+    at = np.pad(cells, 1).astype(int)
+    return at[:-2, 1:-1] + at[2:, 1:-1] + at[1:-1, :-2] + at[1:-1, 2:]
+
+
+def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
+    """Every corner on the way, and then twice the mean of each with its neighbours: stairs become slopes."""
+    ends = np.array(path, float)
+    points = np.concatenate([
+        start + np.arange(length)[:, None] * (end - start) / length
+        for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
+        for length in [int(np.abs(end - start).max())]
+    ])  # fmt: skip
+    for _ in range(2):
+        points = (np.roll(points, 1, 0) + 2 * points + np.roll(points, -1, 0)) / 4
+    return points
 
 
 def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:

@@ -126,6 +126,13 @@ def is_even(map_: Map, tokens: int) -> bool:
     return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
+def clipped(map_: Map, span: Domain) -> list[tuple[int, int]]:
+    """The patches (row, column) with more than can be shown, as on the screen."""
+    if not span.open_end or span.own:
+        return []
+    return [tuple(int(n) for n in place) for place in np.argwhere(map_.grid > span.high)]
+
+
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:
     """The patches that a kernel centred on this one reads; fewer at the edges."""
     reach = kernel // 2

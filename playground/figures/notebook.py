@@ -104,7 +104,7 @@ def figure(
     theme: str = "light",
     transparent: bool = False,
     draw: str = "heat",
-    over: str = "grey",
+    over: str = "photo",
     mass: float | None = None,
     mask: bool = False,
     colours: str = "shared",

@@ -23,11 +23,12 @@ def is_lit(spec: Spec) -> bool:
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
     """The photograph with the numbers of its patches on it."""
-    pixels, chosen = np.asarray(photo), spread(densest(grid, spec), photo.size)
+    pixels = np.asarray(photo)
     if spec.mask:
+        chosen = spread(densest(grid, spec), photo.size)
         return Image.fromarray(np.where(chosen[..., None], pixels, paper(spec)))
     if is_lit(spec):
-        drawn = light.light(pixels, spread(shares(grid, span), photo.size), chosen)
+        drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
         drawn = heated(pixels, shares(values, span), spec.over)
@@ -44,15 +45,14 @@ def paper(spec: Spec) -> np.ndarray:
 
 
 def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
-    """The heat over the photograph in soft grey, in its own colours (which fade where the heat's begin: brightness
-    stays that of the weight), or over nothing."""
+    """The heat over the photograph in its colours, over the photograph in grey, or over nothing."""
     if over == "none":
         return magma(share)
-    drawn = light.heat(photo, share)
-    if over == "grey":
-        return drawn
-    colour = (photo - (photo @ light.LUMA)[..., None]) * (light.WHITE - light.BLACK)  # has no brightness of its own
-    return np.clip(drawn + (1 - share[..., None]) * colour + 0.5, 0, 255).astype(np.uint8)
+    return light.heat(photo if over == "photo" else grey(photo), share)
+
+
+def grey(photo: np.ndarray) -> np.ndarray:
+    return np.repeat((photo @ light.LUMA + 0.5).astype(np.uint8)[..., None], 3, axis=-1)
 
 
 def magma(share: np.ndarray) -> np.ndarray:
@@ -106,8 +106,7 @@ def softened(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 def read_by_convolution(
     photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], kernel: int, depth: int
 ) -> Image.Image:
-    """What a convolution reads, in full colour; faintly lit what a stack of `depth` of them reaches; the rest in soft
-    grey."""
+    """What a convolution reads, in full colour; faintly lit what a stack of `depth` of them reaches; the rest paler."""
     clear = np.asarray(photo)
     lit = np.zeros(grid)
     for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):
@@ -136,5 +135,5 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     share = places if span.log else light.shares(places, 1)
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
-        return Image.fromarray(light.light(gold, share, np.zeros((1, 256), bool)))
+        return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
     return Image.fromarray(heated(np.full((1, 256, 3), 127, np.uint8), share, spec.over))

@@ -30,11 +30,10 @@ from playground.figures.spec import Spec
 
 FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
 SMALLEST = 6.0  # points: what a journal prints legibly
-CONVOLUTION = "#56B4E9"
+QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#CC79A7"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
-ROUND = 0.42  # of a patch: the corners of an outline, so that a set of patches looks like a region
 
 SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
@@ -238,16 +237,18 @@ class Sheet:
         patches = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
         axes.add_artist(Pixels(patches, extent or _extent(axes), zorder=2))
 
-    def outline(self, axes: Axes, paths: list[list[tuple[int, int]]], box: Box, colour=OUTLINE, dashes="-") -> None:
-        """Around sets of patches: closed paths of corners (row, column)."""
+    def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE, dashes="-") -> None:
+        """Around sets of patches: closed lines of points (row, column)."""
         vertices, codes = [], []
         for path in paths:
-            points = np.array(path, float)[:, ::-1]
-            before, after = (np.sign(np.roll(points, shift, 0) - points) * ROUND for shift in (1, -1))
-            for i, (point, back, on) in enumerate(zip(points, before, after, strict=True)):
-                vertices += [point + back, point, point + on]
-                codes += [Path.LINETO if i else Path.MOVETO, Path.CURVE3, Path.CURVE3]
-            vertices.append(vertices[-3 * len(points)])
+            points = path[:, ::-1]
+            middles = (points + np.roll(points, -1, 0)) / 2
+            vertices.append(middles[-1])
+            codes.append(Path.MOVETO)
+            for point, middle in zip(points, middles, strict=True):
+                vertices += [point, middle]
+                codes += [Path.CURVE3, Path.CURVE3]
+            vertices.append(middles[-1])
             codes.append(Path.CLOSEPOLY)
         if not vertices:
             return
@@ -258,15 +259,24 @@ class Sheet:
             around.set(clip_on=False, joinstyle="round")
             axes.add_patch(around)
 
-    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = "white") -> None:
-        """White on black, so that it shows on anything; or in the colour of the one who asks."""
+    def mark(self, axes: Axes, patch: tuple[int, int] | None, box: Box, colour: str = QUERY, around="white") -> None:
+        """In the colour of queries, or of keys, with white around it, so that it shows on anything."""
         if patch is None or not self.spec.marker:
             return
         width = min(max(min(box.width * 72 / 170, 0.13 * _cell(axes, box)), 0.45), 2.6)
-        for edge, points in (("black", 2.4 * width), (colour, width)):
+        for edge, points in ((around, 2.4 * width), (colour, 1.3 * width)):
             place = (patch[1], patch[0])
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
+
+    def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> None:
+        """Within its patch, where it is large enough to be read."""
+        cell, points = _cell(axes, box), SMALLEST
+        if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
+            return
+        family = matplotlib.rcParams["font.family"]
+        place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
+        axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
         """A shape within the mark."""

@@ -64,7 +64,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
-    "over": ("grey", "photo", "none"),
+    "over": ("photo", "grey", "none"),
     "pack": PACKS,
 }
 SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
@@ -104,7 +104,7 @@ class Spec:
     theme: str = "light"
     transparent: bool = False
     draw: str = "heat"  # or "light": see light.py
-    over: str = "grey"  # what lies beneath the heat
+    over: str = "photo"  # what lies beneath the heat
     mass: float | None = None  # an outline around the fewest patches that hold this share of what all patches get
     mask: bool = False  # the rest of the picture is left out
     colours: str = "shared"  # of several maps: one exposure for all, or each its own

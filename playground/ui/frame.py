@@ -12,10 +12,11 @@ from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
 STYLE = """
 CONTENT { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
-CONTENT:has(.st-key-stage) { max-width: 150rem; }
+CONTENT:has(.st-key-stage) { max-width: 150rem; padding: 0.2rem 1.25rem 0; }
+CONTENT VERTICAL { gap: 0.5rem; }
+CONTENT:has(.st-key-stage) VERTICAL { gap: 0.15rem; }
 HEADER { background: none; height: 2.4rem; pointer-events: none; }
 HEADER * { pointer-events: auto; }
-CONTENT VERTICAL { gap: 0.5rem; }
 MAIN STALE { opacity: 1 !important; }
 html.takes-a-picture::after { /* while a file is dragged over the page, see shell/openpicture.js */
   content: "Drop your picture"; position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center;

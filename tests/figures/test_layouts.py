@@ -79,8 +79,10 @@ def test_a_figure_has_the_colours_of_the_screen(seen, picture, change):
     share = light.shares(values, ceiling)
     if spec.log:
         share = np.clip(np.log(values / ceiling * 1000) / np.log(1000), 0, 1)
-    chosen = np.kron(light.densest(grid), np.ones((10, 10), bool))
-    expected = light.light(photo, share, chosen) if spec.draw == "light" else light.heat(photo, share)
+    expected = light.heat(photo, share)
+    if spec.draw == "light":
+        lit = light.lit(light.shares(grid, ceiling), light.densest(grid)).astype(np.float32)
+        expected = light.light(photo, np.asarray(Image.fromarray(lit).resize((80, 80), Image.Resampling.BILINEAR)))
     assert np.abs(drawn.astype(int) - expected).max() <= 1
 
 
@@ -96,11 +98,11 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(seen, draw, 
     panel, bar = prints_of(figures.draw(spec, seen, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
     shown = look(seen, spec.settled(seen), 1, 2, "on")
     share = shares(shown.grid, domain(spec, [shown])).ravel()
-    lightness = grey(panel).reshape(8, 10, 8, 10).mean((1, 3)).ravel()
+    lightness = grey(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()  # the light is smooth
     chosen = light.densest(shown.grid).ravel()
     for group in (chosen, ~chosen) if draw == "light" else (chosen | ~chosen,):  # the light lifts the set as a whole
         order = np.argsort(share[group])
-        assert (np.diff(lightness[group][order]) >= -1).all(), lightness[group][order]
+        assert (np.diff(lightness[group][order]) >= -2).all(), lightness[group][order]
         assert np.ptp(lightness[group]) > 2
     steps = np.diff(grey(prints.bar(spec, domain(spec, [shown])))[0])
     assert (steps >= -1).all()

@@ -39,6 +39,10 @@ def test_the_browser_s_colours_are_these_colours():
     assert (theirs[..., 3] == 255).all()
     apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table())
     assert apart.max() <= 1, np.argwhere(apart > 1)
+    opaque = np.array(in_javascript("return [...light.OPACITIES]")) / 256
+    np.testing.assert_allclose(opaque, light.opacities(), atol=0.51 / 256)
+    ends = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
+    assert ends == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
@@ -61,30 +65,62 @@ def test_exposure_set_and_outline_are_the_browser_s():
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
             "const domain = { low: 0, high: top, log: false };"
             "const steps = [...row].map((x) => light.stepOf(x, domain));"
-            "return [top, [...chosen], light.outlines(chosen, 12, 17), steps];"
+            "return [top, [...chosen], light.contours(chosen, 12, 17), steps];"
         )
         assert ceiling == pytest.approx(light.exposure(values))
         ours = light.densest(values)
         assert chosen == ours.ravel().astype(int).tolist()
-        assert sorted(paths) == sorted([n for corner in path for n in corner] for path in light.outlines(ours))
+        lines = sorted((line.ravel() for line in light.contours(ours)), key=tuple)
+        assert len(paths) == len(lines)
+        for theirs, line in zip(sorted(paths), lines, strict=True):
+            np.testing.assert_allclose(theirs, line)
         expected = (light.shares(values, ceiling).ravel() * 255 + 0.5).astype(int)
         assert np.abs(np.array(steps) - expected).max() <= 1
 
 
+COLOURS = np.stack(np.meshgrid(*[np.linspace(0, 255, 9)] * 3), -1).reshape(-1, 1, 3)  # of photographs: the whole cube
+
+
+def under_every_weight(weights: int = 33) -> np.ndarray:
+    """(colours, weights, 3): each colour of a photograph under the heat."""
+    share = np.tile(np.linspace(0, 1, weights), (len(COLOURS), 1))
+    return light.heat(np.repeat(COLOURS, weights, axis=1), share).astype(float)
+
+
 def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too():
-    colours = light.table().astype(float)
-    luminance = light._linear(colours / 255) @ [0.2126, 0.7152, 0.0722]
-    for brightness in (colours @ light.LUMA, luminance):
-        steps = np.diff(brightness[:, 7::8], axis=1)  # whole bytes: neighbouring steps may round either way
-        assert (steps > 0).all(), "a larger weight is brighter"
-        assert (brightness >= brightness[:, :1]).all(), "no weight is darker than the photograph beneath it"
+    """In a grey print over every colour; in luminance over every grey: saturated blue and green are darker there than
+    in print."""
+    drawn = under_every_weight()
+    greys = np.ptp(COLOURS[:, 0], axis=1) == 0
+    luminance = light._linear(drawn[greys] / 255) @ [0.2126, 0.7152, 0.0722]
+    for brightness, rounding in ((drawn @ light.LUMA, 2), (luminance, 0.01)):
+        steps = np.diff(brightness, axis=1)
+        assert steps.min() > -rounding, np.argwhere(steps <= -rounding)
+        assert (np.diff(brightness[:, ::4], axis=1) > 0).all(), "a clearly larger weight is brighter"
 
 
-def test_without_weight_the_photograph_is_a_soft_grey():
-    greys = light.table()[:, 0].astype(int)
-    assert (np.ptp(greys, axis=1) <= 1).all()
-    assert greys[0].mean() == pytest.approx(255 * light.BLACK, abs=1)
-    assert greys[-1].mean() == pytest.approx(255 * light.WHITE, abs=1)
+def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
+    without = under_every_weight()[:, 0]
+    grey, before = without @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    assert grey.std() / before.std() >= 0.75
+    assert np.abs(without - grey[:, None]).mean() / np.abs(COLOURS[:, 0] - before[:, None]).mean() >= 0.5
+
+
+def test_what_has_the_largest_weight_can_still_be_recognised():
+    """Of the lightness between two greys four tenths are left, under the brightest colour."""
+    greys = np.repeat(np.linspace(40, 215, 8)[:, None, None], 3, axis=-1)
+    drawn = light.heat(greys, np.ones((8, 1))).astype(float)
+
+    def lightness(x):
+        return np.cbrt(light._linear(x / 255) @ [0.2126, 0.7152, 0.0722])[:, 0]
+
+    assert (np.diff(lightness(drawn)) / np.diff(lightness(greys))).min() > 0.3
+    assert np.ptp(lightness(drawn)) / np.ptp(lightness(greys)) >= 0.4
+
+
+def test_light_is_never_darker_than_its_surroundings():
+    none, full = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA for lit in (0, 1))
+    assert (full >= none - 0.5).all()
 
 
 def test_at_most_one_cell_in_a_hundred_is_brighter_than_the_picture_can_show():
@@ -138,11 +174,27 @@ def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weigh
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
 
 
-def test_over_the_photograph_its_own_colours_show_where_there_is_no_weight():
+def test_over_grey_the_photograph_has_no_colours_of_its_own():
     photo = np.full((4, 4, 3), (200, 60, 40), np.uint8)
-    none = prints.heated(photo, np.zeros((4, 4)), "photo")[0, 0].astype(int)
-    assert none[0] - none[2] > 60
+    for over, coloured in (("photo", True), ("grey", False)):
+        assert (np.ptp(prints.heated(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
     np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
+
+
+def test_a_smooth_line_has_no_islands_of_one_or_two_cells_and_no_such_holes():
+    chosen = np.zeros((9, 12), bool)
+    chosen[1:6, 1:7] = True
+    chosen[3, 3] = False  # a hole
+    chosen[7, 10] = chosen[0, 9:11] = True  # islands
+    (line,) = light.contours(chosen)
+    y, x = line.T
+    area = abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
+    assert 27 < area < 30, "thirty cells, their corners rounded"
+    turns = np.diff(np.unwrap(np.arctan2(*np.diff(np.vstack([line, line[:2]]), axis=0).T)))
+    assert np.abs(turns).max() < np.pi / 3
+    alone = np.zeros((9, 12), bool)
+    alone[4, 4] = True
+    assert len(light.contours(alone)) == 1, "what is all there is stays"
 
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])

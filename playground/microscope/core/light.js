@@ -1,27 +1,30 @@
 // How weights become light on a photograph. The same lines as in playground/figures/light.py, so that a figure looks
 // like the screen; a test compares the two. No DOM in here.
 //
-// Heat: the photograph in soft grey, and above it colours that go from that grey through red and orange to cream. They
-// are made in OKLab, whose L is lightness as the eye sees it: L rises with the weight at every place, whatever lies
-// beneath.
-// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the
-// set of patches that holds 60 % of what the patches get.
+// Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
+// more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's
+// own light and dark in it: lightness rises with the weight everywhere, and what is attended to can be recognised.
+// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around
+// the set of patches that holds 60 % of what the patches get.
 
-const BLACK = 0.25; // what the photograph's darkest and brightest tones become under the heat
-const WHITE = 0.75;
-export const TONES = 64; // of the table: greys beneath
+export const BENEATH = [0, 0.82]; // what the photograph's darkest and brightest tones become under the heat
+export const KEPT = 0.73; // of its colour, there
+export const TONES = 64; // of the table: tones beneath
 export const STEPS = 256; // of the table: shares of the exposure
-const LIGHTEST = 0.97; // OKLab's L of the brightest weight
-const CHROMA = 0.22;
-const HUES = [-20, 100]; // degrees, from the faintest to the strongest: red, orange, yellow
+const TOPS = [0.6, 0.99]; // OKLab's L of the brightest weight, over black and over white
+const LIFTED = 0.4; // the faintest colour is lighter than the tone beneath by this part of the way to the top
+const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
+const CHROMAS = [0.17, 0.2, 0.17];
+const OPAQUE = 0.88; // of the strongest colour; the rest is the photograph
+const OPACITY_POWER = 2; // faint weights are seen, too
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
 const BRIGHTEST = 0.008; // this share of the cells may be brighter than the exposure can show
 const PEAK = 0.2; // of the largest value: where one patch has nearly all, the others are not as bright
 const FLOOR = 2; // times the mean: an even row is not stretched into a pattern
 const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
 const MASS = 0.6;
-export const DIM = [0.06, 0.56]; // of the light: how dark it is where nothing is attended to
-export const DRAINED = 0.3; // and how much of the colour stays there
+export const DIM = [0, 0.56]; // of the light: how dark it is where nothing is attended to
+export const DRAINED = 0.35; // and how much of the colour stays there
 export const LIT_GOLD = [236, 190, 96]; // what the bar of the light is shown on: bright and colourful, so both can fade
 const LIT = 0.8; // of the light: what belongs to the set of 60 % is at least so near to the photograph
 
@@ -53,6 +56,13 @@ export function exposureOfAll(values, places, count) {
   return Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count)) || 1;
 }
 
+// The patches, from 0, with more than the exposure can show, the largest first.
+export function clippedPatches(values, from, to, high) {
+  const found = [];
+  for (let j = from; j < to; j++) if (values[j] > high) found.push(j - from);
+  return found.sort((a, b) => values[from + b] - values[from + a]);
+}
+
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
 
 // 0 … 255: the table's step for a value. A domain is {low, high, log}.
@@ -78,9 +88,20 @@ function raisedStep(share) {
 }
 
 // 0 … 63: the table's tone for a pixel of 0 … 255.
-export const toneOf = (r, g, b) => (((0.299 * r + 0.587 * g + 0.114 * b) / 255) * (TONES - 1) + 0.5) | 0;
+export const toneOf = (r, g, b) => ((greyOf(r, g, b) / 255) * (TONES - 1) + 0.5) | 0;
 
-// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR; made once. A cell has one step, so its tones lie side by side.
+// 0 … 256: how opaque the colour of each step is.
+export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
+  Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
+);
+
+// A red, green or blue of the photograph as it is beneath; `grey` is how bright its pixel is.
+export const faded = (c, grey, ends, kept) => 255 * ends[0] + (ends[1] - ends[0]) * (grey + kept * (c - grey));
+
+export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
+
+// STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell
+// has one step, so its tones lie side by side.
 let heatColours = null;
 
 export function heatTable() {
@@ -88,19 +109,25 @@ export function heatTable() {
   heatColours = new Uint32Array(TONES * STEPS);
   const rgb = new Float64Array(3);
   for (let tone = 0; tone < TONES; tone++) {
-    const base = Math.cbrt(linear(BLACK + ((WHITE - BLACK) * tone) / (TONES - 1))); // a grey's L in OKLab
+    const grey = tone / (TONES - 1);
+    const base = lightnessOf(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey);
+    const top = TOPS[0] + (TOPS[1] - TOPS[0]) * lightnessOf(grey);
     for (let step = 0; step < STEPS; step++) {
       const t = step / (STEPS - 1);
-      const lightness = base + (LIGHTEST - base) * t;
-      const hue = ((HUES[0] + (HUES[1] - HUES[0]) * t) * Math.PI) / 180;
-      const wished = CHROMA * (1 - (1 - t) ** 2.2) * (1 - 0.55 * t ** 2); // soon colourful, and cream at the end
-      fromOklab(rgb, lightness, shownChroma(rgb, lightness, wished, hue), hue);
+      const lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t);
+      const hue = (between3(HUES, t) * Math.PI) / 180;
+      fromOklab(rgb, lightness, shownChroma(rgb, lightness, between3(CHROMAS, t), hue), hue);
       const [r, g, b] = rgb;
       heatColours[step * TONES + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
     }
   }
   return heatColours;
 }
+
+const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
+
+// Between the first, the second and the third.
+const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
 // The largest chroma, up to the wished one, that a screen can show there.
 function shownChroma(rgb, lightness, wished, hue) {
@@ -155,6 +182,42 @@ export function densestInto(out, values, from, count, mass = MASS) {
     const value = values[from + j];
     out[j] = value > least || (value === least && equal-- > 0) ? 1 : 0;
   }
+}
+
+// Smooth closed lines [row, column, row, column, …] around the chosen cells. Islands of one or two cells are no region.
+export const contours = (chosen, rows, columns) => outlines(regions(chosen, columns), rows, columns).map(smoothed);
+
+// The chosen cells without islands of one or two cells and holes of one; as they are where there are only islands.
+export function regions(chosen, columns) {
+  const beside = (cells, cell) => {
+    const c = cell % columns;
+    return (
+      (cells[cell - columns] ?? 0) +
+      (cells[cell + columns] ?? 0) +
+      (c > 0 ? cells[cell - 1] : 0) +
+      (c < columns - 1 ? cells[cell + 1] : 0)
+    );
+  };
+  const core = chosen.map((is, cell) => (is && beside(chosen, cell) >= 2 ? 1 : 0)); // wherever three hang together
+  const kept = chosen.map((is, cell) =>
+    core[cell] || (is && beside(core, cell) > 0) || beside(chosen, cell) === 4 ? 1 : 0,
+  );
+  return kept.includes(1) ? kept : chosen;
+}
+
+// Every corner on the way, and then twice the mean of each with its neighbours: stairs become slopes.
+function smoothed(path) {
+  let points = [];
+  for (let i = 0; i < path.length; i += 2) {
+    const [y, x, toY, toX] = [0, 1, 2, 3].map((k) => path[(i + k) % path.length]);
+    const steps = Math.max(Math.abs(toY - y), Math.abs(toX - x));
+    for (let n = 0; n < steps; n++) points.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
+  }
+  const count = points.length;
+  for (let turn = 0; turn < 2; turn++) {
+    points = points.map((here, i) => (points[(i + count - 2) % count] + 2 * here + points[(i + 2) % count]) / 4);
+  }
+  return points;
 }
 
 // The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the

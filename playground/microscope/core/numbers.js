@@ -11,6 +11,9 @@ export const percent = (x) =>
           ? "< 0.01 %"
           : "0 %";
 
+// A share in so few letters that it fits into a patch: percent without the sign.
+export const bareShare = (x) => (x >= 0.0995 ? String(Math.round(100 * x)) : (100 * x).toFixed(1));
+
 export const shortNumber = (x) => {
   const size = Math.abs(x);
   const text =

@@ -11,8 +11,8 @@ const BOW = 0.14; // how far a glide swings out, as a share of its length
 export const STOPS = 3;
 export const WALK = AWAY + STOPS * (GLIDE + STAY); // ms
 
-// Three patches that say what attention is: the one that asks, the one beyond its neighbourhood that it listens to
-// most, and one that it hardly listens to. `row`: the weights of patch `start`.
+// Three patches that say what attention is: the one beyond the neighbourhood of `start` that it listens to most, one
+// that it hardly listens to, and `start` itself, where the cursor stays. `row`: the weights of patch `start`.
 export function threePatches(row, from, rows, columns, start) {
   const near = neighbourhood(rows, columns, Math.floor(start / columns), start % columns, 3);
   let most = -1,
@@ -27,7 +27,7 @@ export function threePatches(row, from, rows, columns, start) {
       if (least < 0 || row[from + patch] < row[from + least]) least = patch;
     }
   }
-  return most < 0 ? [] : [start, most, least];
+  return most < 0 ? [] : [most, least, start];
 }
 
 const soft = (t) => t * t * t * (t * (6 * t - 15) + 10); // begins and ends without a jolt

@@ -1,6 +1,6 @@
 // Canvases: made, fitted to the screen, filled with one pixel a patch.
 
-import { paintInto } from "../core/colours.js";
+import { paintInto, ROLES } from "../core/colours.js";
 
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
@@ -35,14 +35,14 @@ export function fillHeat(heat, values, at, palette, domain) {
   heat.context.putImageData(heat.data, 0, 0);
 }
 
-// Outlines the cell that asks (in a column: the cell that is asked about), in white on black, which shows on any
-// picture.
-export function outlineCell(context, x, y, w, h, unit) {
+// Outlines the cell that asks in the colour of queries (in a column: the cell that is asked about, in that of keys),
+// with white around it, so that it shows on any picture.
+export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.lineJoin = "miter";
-  context.strokeStyle = "#000";
-  context.lineWidth = 4.5 * unit;
-  context.strokeRect(x, y, w, h);
   context.strokeStyle = "#fff";
-  context.lineWidth = 2 * unit;
+  context.lineWidth = 5 * unit;
+  context.strokeRect(x, y, w, h);
+  context.strokeStyle = colour;
+  context.lineWidth = 2.8 * unit;
   context.strokeRect(x, y, w, h);
 }

@@ -6,6 +6,8 @@ import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./canvas.js";
 import { softOf } from "./light.js";
 
+const NUMBER = 10; // pixels, of the number of a cell
+
 function drawGrid(context, w, h, rows, columns, unit) {
   context.beginPath();
   for (let c = 1; c < columns; c++) {
@@ -45,10 +47,26 @@ function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// shown: {rows, columns, grid, mark: patch or −1, tag: {patch, text, colour} or null, behind: {canvas, to} or null};
+// Cells that are brighter than can be shown bear their number, where it is large enough to be read.
+function numberCells(context, w, h, { rows, columns, clipped }, unit) {
+  const cw = w / columns,
+    ch = h / rows;
+  context.font = `600 ${NUMBER * unit}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillStyle = "#140a00";
+  for (const { patch, text } of clipped) {
+    if (ch < 1.2 * NUMBER * unit || cw < context.measureText(text).width + 2 * unit) continue;
+    context.fillText(text, ((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch);
+  }
+}
+
+// shown: {rows, columns, grid, mark: patch or −1, asked: whether it is a key, tag: {patch, text, colour} or null,
+// clipped: [{patch, text}], behind: {canvas, to} or null};
 // canvas: a print, see light.js
 export function drawPicture(context, w, h, canvas, shown, unit) {
   context.drawImage(canvas, 0, 0, w, h);
+  if (shown.clipped?.length) numberCells(context, w, h, shown, unit);
   if (shown.behind) drawBehind(context, w, h, shown.behind, unit);
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   const covered =
@@ -58,7 +76,9 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   if (shown.mark >= 0) {
     const cw = w / shown.columns,
       ch = h / shown.rows;
-    outlineCell(context, (shown.mark % shown.columns) * cw, Math.floor(shown.mark / shown.columns) * ch, cw, ch, unit);
+    const x = (shown.mark % shown.columns) * cw,
+      y = Math.floor(shown.mark / shown.columns) * ch;
+    outlineCell(context, x, y, cw, ch, unit, shown.asked ? ROLES.key : ROLES.query);
   }
 }
 
@@ -75,7 +95,7 @@ function drawBehind(context, w, h, { canvas, to }, unit) {
 // -------------------------------------------------------------------------------------------- the convolution
 
 // What a k×k convolution reads at the same patch: these cells, in full colour, and no others. The region that a stack
-// of `depth` such layers has seen by now is lit faintly; the rest is in soft grey.
+// of `depth` such layers has seen by now is lit faintly; the rest is paler.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
@@ -123,6 +143,31 @@ export function drawConvolution(context, w, h, photo, shown, unit) {
   context.stroke();
   frame(read, 0, 5 * unit, 3 * unit);
   outlineCell(context, column * cw, row * ch, cw, ch, unit);
+}
+
+// The patches that it reads, enlarged: all that it gets to see.
+export function drawRead(context, w, h, photo, shown, unit) {
+  context.clearRect(0, 0, w, h);
+  const { rows, columns, k, mark } = shown;
+  if (mark < 0) return;
+  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, k);
+  const reach = (k - 1) / 2,
+    cw = w / k,
+    ch = h / k;
+  const left = area.left - (mark % columns) + reach, // more than 0 where the picture ends
+    top = area.top - Math.floor(mark / columns) + reach;
+  const across = area.right - area.left + 1,
+    down = area.bottom - area.top + 1;
+  const sw = photo.width / columns,
+    sh = photo.height / rows;
+  const from = [area.left * sw, area.top * sh, across * sw, down * sh];
+  context.drawImage(photo.clear, ...from, left * cw, top * ch, across * cw, down * ch);
+  context.strokeStyle = ROLES.convolution;
+  context.lineWidth = 1.5 * unit;
+  for (let c = left; c < left + across; c++) {
+    for (let r = top; r < top + down; r++) context.strokeRect(c * cw, r * ch, cw, ch);
+  }
+  outlineCell(context, reach * cw, reach * ch, cw, ch, unit);
 }
 
 // ---------------------------------------------------------------------------------------------------- the wall

@@ -1,23 +1,29 @@
 // The photograph under the heat, and the photograph lit where it is attended to. core/light.js has the numbers; here
 // they become pixels. The heat is a look-up for each pixel: its own grey chooses the tone, its patch's weight the
-// step.
+// step, and the colour found there is laid over the photograph.
 
 import {
+  BENEATH,
+  contours,
   DIM,
   DRAINED,
   densestInto,
+  faded,
+  greyOf,
   heatTable,
+  KEPT,
   LIT_GOLD,
   litOf,
-  outlines,
+  OPACITIES,
   STEPS,
   stepOf,
   TONES,
   toneOf,
 } from "../core/light.js";
-import { makeCanvas } from "./canvas.js";
+import { makeCanvas, makeHeat } from "./canvas.js";
 
 const OUTLINE = "#fff3c8";
+const MIDDLE = 127; // a grey: what the bar of the heat is shown on
 const NO_PICTURE = "#8c8c90";
 
 // A photograph at the size at which it is drawn, and what is worked out of it once.
@@ -38,42 +44,43 @@ export function makePhoto(image, width, height) {
     width: clear.width,
     height: clear.height,
     clear, //       a canvas: the photograph itself
-    pixels: new Uint32Array(data.buffer), // of it, as canvas has them: 0xAABBGGRR
     tones, //       of each pixel: its row in the table of the heat
-    soft: null, //  a canvas: in soft grey, as beneath the heat; see softOf
-    dim: null, //   the pixels as the light leaves what is not attended to; see dimOf
+    beneath: fadedPixels(data, BENEATH, KEPT), // as it is under the heat, in pixels as canvas has them: 0xAABBGGRR
+    soft: null, //  the same as a canvas; see softOf
+    dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
   };
 }
 
-// The photograph in soft grey: the heat of nothing.
+function fadedPixels(data, ends, kept) {
+  const bytes = new Uint8ClampedArray(data);
+  for (let i = 0; i < bytes.length; i += 4) {
+    const grey = greyOf(bytes[i], bytes[i + 1], bytes[i + 2]);
+    for (let c = i; c < i + 3; c++) bytes[c] = faded(bytes[c], grey, ends, kept);
+  }
+  return new Uint32Array(bytes.buffer);
+}
+
+// The photograph as it is under the heat: the heat of nothing.
 export function softOf(photo) {
-  if (photo.soft) return photo.soft;
-  const { tones, width, height } = photo;
-  const table = heatTable();
-  photo.soft = makeCanvas(width, height);
-  const context = photo.soft.getContext("2d");
-  const data = context.createImageData(width, height);
-  const pixels = new Uint32Array(data.data.buffer);
-  for (let p = 0; p < tones.length; p++) pixels[p] = table[tones[p]];
-  context.putImageData(data, 0, 0);
+  photo.soft ??= canvasOf(photo, photo.beneath);
   return photo.soft;
 }
 
 function dimOf(photo) {
-  if (photo.dim) return photo.dim;
-  const bytes = new Uint8ClampedArray(photo.pixels.slice().buffer);
-  for (let i = 0; i < bytes.length; i += 4) {
-    const grey = greyOf(bytes[i], bytes[i + 1], bytes[i + 2]);
-    for (let c = i; c < i + 3; c++) bytes[c] = dimmed(bytes[c], grey);
-  }
-  photo.dim = new Uint32Array(bytes.buffer);
+  const { clear, width, height } = photo;
+  photo.dim ??= canvasOf(
+    photo,
+    fadedPixels(clear.getContext("2d").getImageData(0, 0, width, height).data, DIM, DRAINED),
+  );
   return photo.dim;
 }
 
-// A colour's red, green or blue as the light leaves it where nothing is attended to.
-const dimmed = (c, grey) => 255 * DIM[0] + DIM[1] * (grey + DRAINED * (c - grey));
-
-const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
+function canvasOf({ width, height }, pixels) {
+  const canvas = makeCanvas(width, height);
+  const context = canvas.getContext("2d");
+  context.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width, height), 0, 0);
+  return canvas;
+}
 
 // What is drawn on a photograph: a canvas of its size, and what it holds at the moment.
 export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height)) {
@@ -89,8 +96,9 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     pixels: new Uint32Array(data.data.buffer),
     rows: 0,
     columns: 0,
-    steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat, or how lit it is
+    steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat
     chosen: new Uint8Array(0), // the patches of the set that holds 60 %
+    lit: null, //                 of the light, see printLight
     holds: "", //                 which of the ways to draw, or the pixels that are drawn
   };
 }
@@ -136,19 +144,44 @@ function printCells(print, way, stepOfCell, fillCell) {
 const edge = (place, count, length) => Math.round((place * length) / count);
 
 function heatCell({ pixels, photo }, step, x0, x1, y0, y1) {
-  const table = heatTable(),
-    colours = step * TONES;
-  const { tones, width } = photo;
+  const table = laidOver(),
+    colours = step * TONES,
+    little = 256 - OPACITIES[step];
+  const { tones, beneath, width } = photo;
   for (let y = y0; y < y1; y++) {
-    for (let p = y * width + x0, end = y * width + x1; p < end; p++) pixels[p] = table[colours + tones[p]];
+    for (let p = y * width + x0, end = y * width + x1; p < end; p++) {
+      pixels[p] = over(beneath[p], little, table, colours + tones[p]);
+    }
   }
+}
+
+// What is left of a pixel, and what is laid over it: red and blue in one multiplication, they lie two bytes apart.
+function over(pixel, little, { redBlue, green }, at) {
+  const rb = Math.imul(pixel & 0xff00ff, little) + redBlue[at];
+  const g = Math.imul(pixel & 0xff00, little) + green[at];
+  return 0xff000000 | ((rb >>> 8) & 0xff00ff) | ((g >>> 8) & 0xff00);
+}
+
+// The table of the heat, each colour times its opacity, and half a step more: what is cut off is rounded.
+let laid = null;
+
+function laidOver() {
+  if (laid) return laid;
+  const table = heatTable();
+  laid = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
+  for (let at = 0; at < table.length; at++) {
+    const much = OPACITIES[Math.floor(at / TONES)];
+    laid.redBlue[at] = Math.imul(table[at] & 0xff00ff, much) + 0x800080;
+    laid.green[at] = Math.imul(table[at] & 0xff00, much) + 0x8000;
+  }
+  return laid;
 }
 
 // The same, interpolated between the middles of the patches.
 function printSmoothHeat(print, values, at, domain) {
   const { rows, columns, pixels } = print;
-  const { width, height, tones } = print.photo;
-  const table = heatTable();
+  const { width, height, tones, beneath } = print.photo;
+  const table = laidOver();
   const inside = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
     const v = ((y + 0.5) / height) * rows - 0.5,
@@ -160,9 +193,10 @@ function printSmoothHeat(print, values, at, domain) {
         across = u - Math.floor(u);
       const left = inside(Math.floor(u), columns),
         right = inside(Math.floor(u) + 1, columns);
-      const over = values[above + left] * (1 - across) + values[above + right] * across;
-      const under = values[below + left] * (1 - across) + values[below + right] * across;
-      pixels[p] = table[stepOf(over * (1 - down) + under * down, domain) * TONES + tones[p]];
+      const upper = values[above + left] * (1 - across) + values[above + right] * across;
+      const lower = values[below + left] * (1 - across) + values[below + right] * across;
+      const step = stepOf(upper * (1 - down) + lower * down, domain);
+      pixels[p] = over(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
     }
   }
   print.context.putImageData(print.data, 0, 0);
@@ -170,51 +204,47 @@ function printSmoothHeat(print, values, at, domain) {
   return print.canvas;
 }
 
-// The photograph in full colour where it is attended to, dim and drained elsewhere, and an outline around the 60 % set.
+// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and a line around the set
+// that holds 60 %.
 export function printLight(print, values, at, rows, columns, domain, unit) {
   fit(print, rows, columns);
   const { context, photo, chosen } = print;
+  const { width, height } = photo;
   densestInto(chosen, values, at, rows * columns);
-  printCells(print, "light", (cell) => litOf(stepOf(values[at + cell], domain), chosen[cell]), lightCell);
-  context.putImageData(print.data, 0, 0); // all of it: the former outline is taken away
-  strokeOutlines(context, outlines(chosen, rows, columns), photo.width / columns, photo.height / rows, unit);
+  if (print.lit?.mask.rows !== rows || print.lit.mask.columns !== columns)
+    print.lit = { mask: makeHeat(rows, columns), sheet: makeCanvas(width, height) };
+  const { mask, sheet } = print.lit;
+  for (let cell = 0; cell < rows * columns; cell++) {
+    mask.pixels[cell] = litOf(stepOf(values[at + cell], domain), chosen[cell]) << 24; // how opaque
+  }
+  mask.context.putImageData(mask.data, 0, 0);
+  const light = sheet.getContext("2d");
+  light.globalCompositeOperation = "copy";
+  light.drawImage(photo.clear, 0, 0);
+  light.globalCompositeOperation = "destination-in";
+  light.drawImage(mask.canvas, 0, 0, width, height); // smoothly enlarged
+  context.drawImage(dimOf(photo), 0, 0);
+  context.drawImage(sheet, 0, 0);
+  strokeOutlines(context, contours(chosen, rows, columns), width / columns, height / rows, unit);
+  print.holds = "light";
   return print.canvas;
 }
 
-// Between dim and clear, red and blue in one multiplication: they lie two bytes apart.
-function lightCell({ pixels, photo }, lit, x0, x1, y0, y1) {
-  const clear = photo.pixels,
-    dim = dimOf(photo);
-  const much = lit + (lit >> 7), // of 256
-    little = 256 - much;
-  for (let y = y0; y < y1; y++) {
-    for (let p = y * photo.width + x0, end = y * photo.width + x1; p < end; p++) {
-      const redBlue = Math.imul(dim[p] & 0xff00ff, little) + Math.imul(clear[p] & 0xff00ff, much);
-      const green = Math.imul(dim[p] & 0xff00, little) + Math.imul(clear[p] & 0xff00, much);
-      pixels[p] = 0xff000000 | ((redBlue >>> 8) & 0xff00ff) | ((green >>> 8) & 0xff00);
-    }
-  }
-}
-
-// Nothing but the photograph in soft grey.
+// Nothing but the photograph.
 export function printNothing(print) {
   if (print.holds !== "nothing") print.context.drawImage(softOf(print.photo), 0, 0);
   print.holds = "nothing";
   return print.canvas;
 }
 
-// Round corners: a set of patches looks like a region then, not like a staircase.
 export function strokeOutlines(context, paths, cw, ch, unit) {
-  const radius = 0.42 * Math.min(cw, ch);
-  const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
   context.beginPath();
   for (const path of paths) {
-    const points = [];
-    for (let i = 0; i < path.length; i += 2) points.push([path[i + 1] * cw, path[i] * ch]);
-    context.moveTo(...middle(points.at(-1), points[0]));
-    points.forEach((point, i) => {
-      context.arcTo(...point, ...middle(point, points[(i + 1) % points.length]), radius);
-    });
+    const count = path.length / 2;
+    const point = (i) => [path[2 * (i % count) + 1] * cw, path[2 * (i % count)] * ch];
+    const middle = (i) => point(i).map((here, axis) => (here + point(i + 1)[axis]) / 2);
+    context.moveTo(...middle(0));
+    for (let i = 1; i <= count; i++) context.quadraticCurveTo(...point(i), ...middle(i));
     context.closePath();
   }
   context.strokeStyle = "rgb(0 0 0 / 0.55)";
@@ -225,27 +255,30 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
   context.stroke();
 }
 
-// `count` patches of a thumbnail as pixels: the heat over the mean tone of each patch.
-export function heatInto(pixels, to, stride, values, at, rows, columns, tones, domain) {
-  const table = heatTable();
+// The patches of a thumbnail as pixels: the heat over a photograph of one pixel a patch.
+export function heatInto(pixels, to, stride, values, at, rows, columns, { tones, beneath }, domain) {
+  const table = laidOver();
   for (let row = 0, cell = 0; row < rows; row++) {
     for (let column = 0, p = to + row * stride; column < columns; column++, cell++, p++) {
-      pixels[p] = table[stepOf(values[at + cell], domain) * TONES + tones[cell]];
+      const step = stepOf(values[at + cell], domain);
+      pixels[p] = over(beneath[cell], 256 - OPACITIES[step], table, step * TONES + tones[cell]);
     }
   }
 }
 
 // 256 CSS colours for bars and charts: the heat over a middle tone, or the light on a bright colour.
-export function barColours(draw = "heat", tone = TONES >> 1) {
-  const table = heatTable();
+export function barColours(draw = "heat") {
+  const table = laidOver();
+  const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
+    base = Math.round(faded(MIDDLE, MIDDLE, BENEATH, KEPT)) * 0x10101;
   return Array.from({ length: STEPS }, (_, step) => {
     if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
-    const pixel = table[step * TONES + tone];
+    const pixel = over(base, 256 - OPACITIES[step], table, step * TONES + tone);
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
   });
 }
 
 function litGold(lit) {
   const grey = greyOf(...LIT_GOLD);
-  return LIT_GOLD.map((c) => Math.round(dimmed(c, grey) * (1 - lit) + c * lit));
+  return LIT_GOLD.map((c) => Math.round(faded(c, grey, DIM, DRAINED) * (1 - lit) + c * lit));
 }

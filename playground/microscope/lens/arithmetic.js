@@ -17,6 +17,7 @@ const SUMS = `
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
+const LEAST_WIDTH = 26; // em, of the panel
 const NAMES_WIDTH = 40; // of a canvas drawn for 14-pixel type: room for the names of the strips
 
 export function bindSums(lens) {
@@ -101,13 +102,14 @@ function largestPlace(products) {
 
 // Over the second picture, wherever the layout has put it.
 function placeSums({ sums, root, refs }) {
-  const box = refs.twin.parentElement.getBoundingClientRect(),
+  const box = refs.two.getBoundingClientRect(),
     outer = root.getBoundingClientRect();
   if (!box.width || root.dataset.size === "narrow") return sums.panel.removeAttribute("style");
   const { style } = sums.panel;
-  style.left = `${Math.round(box.left - outer.left)}px`;
+  const width = Math.round(Math.max(box.width, LEAST_WIDTH * parseFloat(getComputedStyle(root).fontSize)));
+  style.left = `${Math.round(box.right - outer.left) - width}px`;
   style.top = `${Math.round(box.top - outer.top)}px`;
-  style.width = `${Math.round(box.width)}px`;
+  style.width = `${width}px`;
   style.minHeight = `${Math.round(box.height)}px`;
 }
 

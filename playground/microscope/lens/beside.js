@@ -8,7 +8,7 @@ import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js"
 import { makeCanvas, makeHeat } from "../drawing/canvas.js";
 import { drawCells } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, drawWall, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawRead, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
@@ -34,14 +34,9 @@ export function paintTwin(lens) {
     depth: depthOf(view),
     mark,
   });
-  drawConvolution(
-    refs.twin.getContext("2d"),
-    refs.twin.width,
-    refs.twin.height,
-    photoOf(lens, main),
-    lens.twin,
-    lens.unit,
-  );
+  const photo = photoOf(lens, main);
+  drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, lens.twin, lens.unit);
+  drawRead(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, lens.twin, lens.unit);
 
   if (!lens.more) return; // the cells are folded away
   const { k } = view;
@@ -97,8 +92,8 @@ export function paintWall(lens) {
     lens.wallHeat = makeHeat(height, width);
   const { wallHeat } = lens;
   // The picture shows through faintly, at one pixel a patch.
-  lens.patchTones ??= makePhoto(lens.photo.image, pack.columns, pack.rows).tones;
-  const tones = lens.patchTones;
+  lens.patchPhoto ??= makePhoto(lens.photo.image, pack.columns, pack.rows);
+
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
     for (let head = 0; head < pack.heads; head++) {
@@ -111,7 +106,7 @@ export function paintWall(lens) {
       }
       const own = view.colours === "own" || shown.what === "score";
       const domain = own ? ownExposure(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, tones, domain);
+      heatInto(wallHeat.pixels, to, width, values, pack.prefixCount, pack.rows, pack.columns, lens.patchPhoto, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);

@@ -50,12 +50,14 @@ export function showChoices(lens, from = "") {
   refs.more.setAttribute("aria-expanded", String(lens.more));
   say(refs.more, lens.more ? "Less" : "More");
   refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
+  show(refs.nine, convolution);
   show(refs.twin, view.beside !== "wall");
   show(refs.wall, view.beside === "wall");
   if (view.beside === "wall") show(refs.twinBadge, false);
   else if (view.beside === "compare" && !lens.other)
     say(refs.otherFoot, "Choose a second image or model to compare with.");
   say(refs.convolutionTab, `${view.k}×${view.k} convolution`);
+  root.dataset.beside = view.beside;
   say(refs.curveCount, String(view.k * view.k));
 }
 

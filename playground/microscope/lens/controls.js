@@ -167,11 +167,6 @@ export function bindButtons(lens) {
   refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
   refs.scenes.addEventListener("click", () => toggleSheet(lens, "scenes"));
   refs.link.addEventListener("click", () => copyLink(lens));
-  refs.single.addEventListener("click", () => {
-    lens.single = !lens.single;
-    refs.single.setAttribute("aria-pressed", String(lens.single));
-    refresh(lens);
-  });
   refs.more.addEventListener("click", () => {
     lens.more = !lens.more;
     showChoices(lens);

@@ -13,7 +13,7 @@ const PACE = 40; // ms between two drawings
 
 const FILM = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>
-  <p class="tabs small"><span>through the layers:</span>
+  <p class="tabs small"><span>layers:</span>
     <button data-film="head"></button>
     <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
     <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
@@ -106,7 +106,7 @@ function paintFilm(lens) {
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (film.heat?.canvas.width !== width || film.heat.canvas.height !== rows) film.heat = makeHeat(rows, width);
-  lens.patchTones ??= makePhoto(lens.photo.image, columns, rows).tones;
+  lens.patchPhoto ??= makePhoto(lens.photo.image, columns, rows);
   film.heat.pixels.fill(0);
   for (const [place, layer] of layers.entries()) {
     const values = rowOf(lens, layer) ?? noWeights(lens);
@@ -120,7 +120,7 @@ function paintFilm(lens) {
       pack.prefixCount,
       rows,
       columns,
-      lens.patchTones,
+      lens.patchPhoto,
       domain,
     );
   }
@@ -175,9 +175,17 @@ function drawFilm(lens, layers) {
   for (const [place, layer] of layers.entries()) {
     const x = place * step + (step - w) / 2,
       y = (height - h) / 2;
-    context.globalAlpha = holdsAll(shown.pack, layer) ? 1 : 0.5;
+    const here = holdsAll(shown.pack, layer);
+    context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
+    if (!here) {
+      context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
+      context.textAlign = "center";
+      context.textBaseline = "middle";
+      context.fillStyle = colours.ink;
+      context.fillText("loading", x + w / 2, y + h / 2);
+    }
     const habit = film.of === "head" ? habitOf(lens, layer, view.head) : null;
     if (habit) {
       context.fillStyle = habit.colour;

@@ -60,7 +60,8 @@ function begin(lens, began) {
 function walk(lens, places) {
   const { ghost, refs } = lens;
   const start = performance.now();
-  let rested = false;
+  let arrived = false, // on its way in it asks nothing
+    rested = false;
   const step = (now) => {
     if (lens.ghost !== ghost || !lens.alive) return;
     const { x, y, rests } = walkAt(now - start, places);
@@ -68,7 +69,8 @@ function walk(lens, places) {
     ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
     ghost.box.classList.toggle("leftwards", x > 0.75); // its words stay inside the picture
     ghost.box.classList.toggle("upwards", y > 0.8);
-    if (!rests || !rested) {
+    arrived ||= rests;
+    if (arrived && (!rests || !rested)) {
       Object.assign(lens.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
       lens.schedule(true); // as if a hand had moved
     }

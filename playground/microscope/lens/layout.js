@@ -26,21 +26,25 @@ function readTheme(lens) {
   };
 }
 
-// Where controls and numbers stand, as lens.css has it: how wide a column they take beside the pictures, in em, and
-// which part is the lowest of those below the pictures.
+// Where everything but the picture stands, as lens.css has it: how wide a column it takes beside the picture, in em,
+// and which part is the lowest of those that take their height from the picture.
 const WAYS = {
-  side: { panel: 21, lowest: "row" }, //      numbers beside the pictures, layer and heads beneath
-  beneath: { panel: 0, lowest: "below" }, //  all beneath: for wide pictures
-  column: { panel: 22, lowest: "stage" }, //  all beside: for tall pictures
-  bare: { panel: 0, lowest: "stage" }, //     in a file for a slide: the picture alone
-  present: { panel: 0, lowest: "scale" }, //  for a projector: only the switch, beneath
+  one: { column: 21, lowest: "stage" }, //    all else beside the picture, in a narrower column
+  over: { column: 0, lowest: "below" }, //    all else beneath: for panoramas
+  bare: { column: 0, lowest: "stage" }, //    in a file for a slide: the picture alone
+  present: { column: 0, lowest: "scale" }, // for a projector: the sentence, the legend and the switch
 };
-const CLEARLY = 1.06; // times as wide: or the former way stays
+const GAP = 1.6; // em, between the picture and the column
+const CLEARLY = 1.06; // times as wide: or the picture keeps its column
 const LEAST = 11; // em, of a picture's height
-const LOW = 42; // em: in a lower window, such as a frame in a slide, the chart of the weights goes
+const TIGHT = 48; // em: below a picture narrower than this nothing stands side by side
+const LOW = 54; // em: in a lower window the film is lower, too
+const SLENDER = 30; // em: in a column narrower than this everything stands below the other
+const TALL = 0.9; // of aspects: below it a picture is a portrait
+const BROAD = 46; // em: a column so wide, beside a portrait, is two
 
-// The pictures get as much of the window as texts and controls leave free. Beside wide pictures there is no room for
-// these, below tall ones there is none. So each way is tried, and the one with the largest pictures taken.
+// The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
+// these, below tall ones there is none. So each way is tried, and the one with the largest picture taken.
 function layOut(lens) {
   const { root, main } = lens;
   const style = getComputedStyle(root);
@@ -48,9 +52,7 @@ function layOut(lens) {
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
   const roomy = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
   const size = lens.presenting || lens.ui.bare ? "wide" : roomy;
-  const slim = lens.presenting && roomy === "narrow"; // a phone presents one picture
-  root.classList.toggle("slim", slim);
-  root.classList.toggle("single", lens.single || slim);
+  root.classList.toggle("slim", lens.presenting && roomy === "narrow");
   root.dataset.size = size;
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
@@ -58,41 +60,46 @@ function layOut(lens) {
     ? main.pack.header.size[1] / main.pack.header.size[0]
     : main.pack.columns / main.pack.rows;
   root.style.setProperty("--aspect", String(aspect));
+  root.classList.toggle("tall", aspect < TALL);
+  root.style.setProperty("--wall", String((aspect * main.pack.heads) / main.pack.layers));
   if (lens.presenting) tryWay(lens, "present", width, em, aspect);
   else if (lens.ui.bare) tryWay(lens, "bare", width, em, aspect);
   else if (size === "wide") {
-    let best = tryWay(lens, "side", width, em, aspect);
-    for (const way of ["beneath", "column"]) {
-      const found = tryWay(lens, way, width, em, aspect);
-      if (found.width > CLEARLY * best.width) best = found;
-    }
-    root.dataset.way = best.way;
-    setPictures(lens, best.width, aspect);
+    const beneath = tryWay(lens, "over", width, em, aspect);
+    const beside = tryWay(lens, "one", width, em, aspect);
+    if (beneath.width > CLEARLY * beside.width) tryWay(lens, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
-    const height = (size === "narrow" ? 0.5 : 0.72) * Math.max(480, window.innerHeight);
-    setPictures(lens, Math.min(size === "middle" ? (width - 1.5 * em) / 2 : width, height * aspect), aspect);
+    const height = 0.5 * Math.max(480, window.innerHeight);
+    setPictures(lens, Math.min(width, height * aspect), aspect);
+    root.classList.toggle("tight", lens.pictureWidth < TIGHT * em);
   }
+  const column = size === "wide" && root.dataset.way === "one" ? width - lens.pictureWidth - GAP * em : width;
+  root.classList.toggle("broad", root.dataset.way === "one" && column >= BROAD * em);
+  root.classList.toggle("slender", root.dataset.way === "one" && column < SLENDER * em);
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
   // Lines and letters on canvas grow with the type around them.
   lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
 }
 
-// Lays everything out this way, and sees how wide the pictures may become.
+// Lays everything out this way, and sees how wide the picture may become.
 function tryWay(lens, way, width, em, aspect) {
   const { root, refs } = lens;
-  const { panel, lowest } = WAYS[way];
-  const pictures = lens.ui.bare || (lens.presenting && root.classList.contains("single")) ? 1 : 2;
-  const room = (width - (panel && panel + 2) * em - (pictures - 1) * 1.5 * em) / pictures;
+  const { column, lowest } = WAYS[way];
+  const room = width - (column && column + GAP) * em;
   root.dataset.way = way;
-  setPictures(lens, room, aspect);
-  const part = refs[lowest];
-  const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-  const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
-  const found = { way, width: Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect) };
-  setPictures(lens, found.width, aspect);
-  return found;
+  let found = room;
+  for (let turn = 0; turn < 2; turn++) {
+    root.classList.toggle("tight", found < TIGHT * em); // which may change what stands below
+    setPictures(lens, found, aspect);
+    const part = refs[lowest];
+    const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+    const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
+    found = Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect);
+  }
+  setPictures(lens, found, aspect);
+  return { way, width: found };
 }
 
 // What the lens may fill. The page above it may be taller than it was said to be, where its toolbar has two lines.
@@ -100,7 +107,7 @@ function heightOf(lens) {
   const { height: wished } = lens.ui;
   if (lens.presenting || lens.ui.bare || wished === "window") return window.innerHeight;
   if (wished > 0) return wished;
-  const above = lens.root.getBoundingClientRect().top + 10;
+  const above = lens.root.getBoundingClientRect().top + 4;
   const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;
   return Math.max(480, window.innerHeight - used);
 }
@@ -112,22 +119,22 @@ function setPictures(lens, width, aspect) {
   lens.root.style.setProperty("--ph", `${lens.pictureHeight}px`);
 }
 
-// The stylesheet decides how large the small canvases are, layOut how large the pictures.
+// The stylesheet decides how large the small canvases are, layOut how large the picture.
 function sizeCanvases(lens) {
   const { refs, ratio } = lens;
-  for (const name of ["picture", "twin", "wall"]) fitCanvas(refs[name], lens.pictureWidth, lens.pictureHeight, ratio);
-  for (const name of ["colourBar", "kernelCells", "rowCells", "curve"]) {
+  fitCanvas(refs.picture, lens.pictureWidth, lens.pictureHeight, ratio);
+  for (const name of ["twin", "wall", "nine", "colourBar", "kernelCells", "rowCells", "curve"]) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
   lens.photo = lens.otherPhoto = null;
 }
 
-// A second picture keeps its own shape inside the frame of the first.
+// A second picture keeps its own shape inside its frame.
 export function otherSize(lens, entry) {
   const { header } = entry.pack;
   const aspect = header.size ? header.size[1] / header.size[0] : entry.pack.columns / entry.pack.rows;
-  const { width, height } = lens.refs.picture;
+  const { width, height } = lens.refs.twin;
   const w = Math.min(width, Math.round(height * aspect));
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };
 }

@@ -23,8 +23,8 @@
 //     scenes:   {read, write, show},          // keeps them as a text; show(address) leads to another picture or model
 //     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
 //   });
-//   // A trace: {id, title: the model's, picture: {id, title, credit, start: [y, x] of the patch asked first, 0 to 1},
-//   // private: a person's own, verdict: [label, before, after] of each label that a whole pass changes}
+//   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0 to
+//   // 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
@@ -175,7 +175,7 @@ function take(lens, main, other = null) {
   if (same && lens.hover >= 0)
     lens.pointer.fresh = true; // the cursor rests on the same place of another grid
   else lens.hover = -1;
-  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchTones = null;
+  lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchPhoto = null;
   buildHeads(lens);
   if (same) keepPlace(lens, before.pack);
   else if (before && !lens.view.locked) lens.view = { ...lens.view, query: null }; // it asks where it wants to be asked
@@ -226,6 +226,7 @@ function choose(lens, change, from) {
   lens.view = withinReach(lens, tidyView({ ...lens.view, ...change }, lens.main.pack, startOf(lens)));
   if (!lens.view.locked) lens.aim = -1;
   showChoices(lens, from);
+  if ("beside" in change) refresh(lens);
   lens.schedule();
   tell(lens);
 }

@@ -6,7 +6,8 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     <button data-value="weight">weight</button>
     <button data-value="value" data-ref="valueTab"
-        title="the length of what arrives: the weight times the length of W_O v">weight × ‖W_O v‖</button>
+        title="the length of what arrives: the weight times the length of the value after the output matrix">weight ×
+        ‖W<sub>O</sub> v‖</button>
     <button data-value="similarity" data-ask="features"
         title="cosine of this patch's features to every other patch's">similarity</button>
     <button data-value="components" data-ask="features"
@@ -24,6 +25,10 @@ export const MARKUP = `
     <button data-value="column"
         title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
   </div>
+  <div class="tabs" role="group" aria-label="How weights are drawn" data-choice="draw" data-ref="drawn">
+    <button data-value="heat" title="Colours above the picture (key d)">heat</button>
+    <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
+  </div>
   <button class="quiet" data-ref="more" aria-expanded="false"
       title="Raw scores, rollout, kernel sizes, entropy, special tokens">More</button>
   <span class="message" data-ref="message" role="status"></span>
@@ -33,12 +38,13 @@ export const MARKUP = `
     <button data-ref="scenes" aria-expanded="false" aria-haspopup="true" hidden>Scenes</button>
     <button data-ref="link">Copy link</button>
     <span class="named soft" data-ref="named"></span>
-    <button data-ref="single" aria-pressed="false">One picture</button>
     <button data-ref="present">Present</button>
   </div>
 </header>
 
 <div class="title">
+  <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
+    <span data-ref="ask2">listen to?</span></h2>
   <div class="says"><h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
     data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
   <button class="show-me" data-ref="showMe" title="A guided tour on this picture; at its end all is as it is now"
@@ -47,15 +53,6 @@ export const MARKUP = `
 
 <section class="stage" data-ref="stage">
   <figure class="seen">
-    <figcaption>
-      <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
-        <span data-ref="ask2">listen to?</span></h2>
-      <div class="tabs small" role="group" aria-label="How weights are drawn" data-choice="draw"
-          data-ref="drawn">
-        <button data-value="heat" title="Colours above the picture (key d)">heat</button>
-        <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
-      </div>
-    </figcaption>
     <div class="picture" data-ref="pictureBox">
       <canvas data-ref="picture" tabindex="1" role="application"
           aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
@@ -66,14 +63,17 @@ export const MARKUP = `
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
     </div>
-    <div class="foot">
+    <p class="kind soft" data-ref="kind"></p>
+    <div class="foot" data-ref="legend">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
             title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button><br>
         <span data-ref="note"></span></p>
     </div>
   </figure>
+</section>
 
+<div class="below" data-ref="below">
   <figure class="beside">
     <figcaption>
       <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
@@ -82,11 +82,14 @@ export const MARKUP = `
         <button data-value="compare" data-ref="compareTab">compare</button>
       </div>
     </figcaption>
+    <div class="two" data-ref="two">
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
       <canvas data-ref="wall" role="img" aria-label="Every layer and head as a thumbnail; click one to enlarge it"
           hidden></canvas>
       <div class="badge" data-ref="twinBadge" hidden></div>
+    </div>
+    <canvas class="nine" data-ref="nine" role="img" aria-label="The patches that it reads, enlarged"></canvas>
     </div>
     <div class="foot" data-ref="twinFoot">
       <p><b data-ref="reads">reads 9 of 196 patches</b><br>
@@ -112,10 +115,6 @@ export const MARKUP = `
       <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
     </div>
   </figure>
-
-</section>
-
-<div class="below" data-ref="below">
   <div class="row" data-ref="row">
     <div class="where">
       <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
@@ -156,6 +155,7 @@ export const MARKUP = `
       <button class="quiet" data-ref="offerGo">go there</button></p>
   </div>
 
+  <div class="counts">
   <div class="numbers">
     <p class="label" data-ref="bigLabel">listens to about</p>
     <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
@@ -174,6 +174,7 @@ export const MARKUP = `
     <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
     <p class="soft"><span>weights, largest first</span>
       <span class="kernel-key">the kernel's <b data-ref="curveCount">9</b></span></p>
+  </div>
   </div>
 </aside>
 </div>

@@ -3,7 +3,8 @@
 import { answerLayer, ownExposure, prepareColumns, sharedDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
-import { percent, shortNumber } from "../core/numbers.js";
+import { clippedPatches } from "../core/light.js";
+import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
@@ -45,6 +46,7 @@ export function paintFrame(lens) {
   writeTitles(lens);
   writeNumbers(lens);
   writeHeadline(lens);
+  lens.root.classList.toggle("map", isMap(view.what));
 }
 
 // While a patch is locked, the cursor moves the line alone: the row is the same.
@@ -101,7 +103,9 @@ function paintMain(lens) {
   setTag(lens, Boolean(waiting || overlay));
   const { rows, columns } = pack;
   const behind = waiting || overlay ? null : printBehind(lens);
-  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark, behind });
+  const asked = view.direction === "column" && !overlay;
+  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark, asked, behind });
+  setClipped(lens, Boolean(waiting || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, lens.print.canvas, lens.picture, lens.unit);
   say(refs.waiting, waiting);
@@ -125,6 +129,23 @@ function setTag(lens, hidden) {
   tag.text = what === "weight" ? percent(answers.drawn[best]) : shortNumber(answers.drawn[best]);
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
+}
+
+// A peak is not hidden: what is brighter than the exposure can show bears its number. The largest has its tag already.
+function setClipped(lens, hidden) {
+  const { shown, view, picture } = lens;
+  const { pack, answers, what } = shown;
+  picture.clipped = [];
+  shown.clipped = 0;
+  if (hidden || what === "score" || !answers.ready[view.head]) return;
+  const from = view.head * pack.tokens + pack.prefixCount,
+    to = from + pack.patches;
+  const patches = clippedPatches(answers.drawn, from, to, shown.mainDomain.high);
+  shown.clipped = patches.length;
+  const written = what === "weight" ? bareShare : shortNumber;
+  picture.clipped = patches
+    .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)
+    .map((patch) => ({ patch, text: written(answers.drawn[from + patch]) }));
 }
 
 function paintColourBar(lens) {

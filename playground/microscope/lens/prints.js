@@ -14,7 +14,7 @@ export function photoOf(lens, entry) {
   if (made && made.image === image && made.width === width && made.height === height) return made;
   lens[photoKey] = makePhoto(image, width, height);
   lens[printKey] = makePrint(lens[photoKey]);
-  if (!second) lens.thumbPhoto = lens.patchTones = null;
+  if (!second) lens.thumbPhoto = lens.patchPhoto = null;
   return lens[photoKey];
 }
 

@@ -1,6 +1,6 @@
 // Everything that the lens writes in words and numbers.
 
-import { effectiveNumber, neighbourhood, sumOf } from "../core/core.js";
+import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
@@ -53,6 +53,7 @@ export function writeTitles(lens) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
+  say(refs.kind, main.trace.picture.hint ?? "");
   say(
     refs.note,
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
@@ -87,7 +88,12 @@ function exposureText(lens) {
   const { answers, mainDomain, pack } = shown;
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
-  return `full colour from ${view.what === "weight" ? percent(mainDomain.high) : shortNumber(mainDomain.high)}`;
+  const written = view.what === "weight" ? percent : shortNumber;
+  const from = `brightest from ${written(mainDomain.high)}`;
+  if (!shown.clipped) return from;
+  const at = view.head * pack.tokens + pack.prefixCount;
+  const most = answers.drawn[largestIndex(answers.drawn, at, at + pack.patches)];
+  return `${from}: ${shown.clipped} ${shown.clipped === 1 ? "patch has" : "patches have"} more, up to ${written(most)}`;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
@@ -110,9 +116,9 @@ const MAP_TITLES = {
 };
 
 const NOTES = {
-  weight: "weight: a share of the mixture, not importance",
+  weight: "A weight says how much of a patch is mixed in, not how important it is.",
   column: "what each patch takes from this one",
-  value: "weight × ‖W_O v‖: a short value vector carries little",
+  value: "the length of what arrives: a short value vector carries little, whatever its weight",
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
   components: "features: 3 principal components as colours",

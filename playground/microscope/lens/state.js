@@ -44,7 +44,6 @@ export function createState(root, refs, host) {
     ghost: null, //                         the soft cursor that greets a newcomer, see ghost.js
     everHovered: false, //                  until then the lens says "put the cursor on a patch"
     presenting: false, //                   fills the screen
-    single: false, //                       and shows one picture there, not two
     more: false, //                         what most people do not need is shown as well
 
     // ---- what follows from both, worked out at the beginning of every frame (see shown.js and paint.js)
@@ -60,12 +59,13 @@ export function createState(root, refs, host) {
       layerMissing: false,
       domain: null, //                      the colours that all heads share
       mainDomain: null, //                  the colours of the large picture
+      clipped: 0, //                        how many patches are brighter than can be shown
       peak: null, //                        the token with the largest weight
       mark: -1, //                          the patch that asks, −1: a prefix token does
     }),
 
     // ---- sizes and colours, which the page around it decides (see layout.js)
-    pictureWidth: 0, //                     of each of the two pictures, in CSS pixels
+    pictureWidth: 0, //                     of the large picture, in CSS pixels
     pictureHeight: 0,
     letters: 0, //                          of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
@@ -84,9 +84,10 @@ export function createState(root, refs, host) {
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
     otherBox: null, //                      where it stands in the frame
     wallHeat: null, //                      one pixel per patch of every head of every layer
-    patchTones: null, //                    how bright the picture is at each patch, for the wall
+    patchPhoto: null, //                    the picture at one pixel a patch, for the wall and the film
     wallCells: null, //                     where the thumbnails of the wall are, for clicks
-    picture: { rows: 0, columns: 0, grid: false, mark: -1, tag: null, behind: null }, // see drawPicture
+    // see drawPicture
+    picture: { rows: 0, columns: 0, grid: false, mark: -1, asked: false, tag: null, clipped: [], behind: null },
     tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         k × k weights

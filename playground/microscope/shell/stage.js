@@ -15,7 +15,7 @@ import { source } from "./source.js";
 import { isWithin, SKIP } from "./streamlitparts.js";
 import { ready, shownTrace, visit } from "./visit.js";
 
-const HEIGHT = -82; // pixels: the window's height minus what stands above the microscope
+const HEIGHT = -46; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
 export function mountStage({ parentElement }) {
@@ -121,7 +121,7 @@ function showView(kept) {
 async function bringTraces(kept, now, given, signal) {
   const { lens, before } = kept;
   const words = tracesOf(now);
-  const trace = await source.open(words.main, { signal });
+  const trace = withHint(await source.open(words.main, { signal }), now);
   const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
   const chosen = given ?? viewFor(trace, before, chosenView(kept));
   let view = chosen && { ...trace.opens, ...chosen };
@@ -130,7 +130,7 @@ async function bringTraces(kept, now, given, signal) {
   if (turned) view = besideFor(view ?? lens.view, Boolean(other));
   const place = new URLSearchParams(choice.words(now)).toString();
   if (trace.first) {
-    const coarse = await source.open({ ...words.main, first: "yes" }, { signal });
+    const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), now);
     if (!(await lens.show({ main: coarse, view, place }))) return;
     kept.before = { ...coarse, chose: now.chose };
     lens.wait(null);
@@ -146,6 +146,12 @@ async function bringTraces(kept, now, given, signal) {
   shownTrace.set(trace);
   writeAddress();
 }
+
+// What to look for in a sample.
+const withHint = (trace, { sample }) => ({
+  ...trace,
+  picture: { ...trace.picture, hint: sample ? sampleNamed(sample)?.hint : "" },
+});
 
 // What an address says may be wrong: what the lens has made of it.
 const pick = (view, keys) => Object.fromEntries(keys.map((key) => [key, view[key]]));

@@ -3,14 +3,14 @@ import { test } from "node:test";
 
 import { threePatches, WALK, walkAt } from "../../../playground/microscope/core/walk.js";
 
-test("the greeting shows who asks, whom it listens to far away, and whom it hardly hears", () => {
+test("the greeting shows whom a patch listens to far away, whom it hardly hears, and ends on the patch itself", () => {
   const [rows, columns, start] = [9, 9, 40];
   const row = new Float32Array(1 + rows * columns).fill(0.01);
   row[1 + 41] = 0.9; // a neighbour, which a convolution reads as well
   row[1 + 20] = 0.2;
   row[1 + 60] = 0.001;
   row[1 + 0] = 0.0001; // in the corner
-  assert.deepEqual(threePatches(row, 1, rows, columns, start), [40, 20, 60]);
+  assert.deepEqual(threePatches(row, 1, rows, columns, start), [20, 60, 40]);
 });
 
 test("the cursor glides: it never jumps, rests on each patch, and takes about five seconds", () => {
