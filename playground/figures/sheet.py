@@ -38,7 +38,7 @@ ROUND = 0.42  # of a patch: the corners of an outline, so that a set of patches 
 
 SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
-    "hexagon": "H", "x-thin-open": "x",
+    "hexagon": "H", "x-thin-open": "x", "cross": "P",
 }  # fmt: skip
 
 _turn = threading.RLock()  # matplotlib's settings belong to the whole process
