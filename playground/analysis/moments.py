@@ -54,6 +54,7 @@ class Scene:
 
 def best_moments(seen: Trace) -> list[Moment]:
     """The moment of each head of the upper half, the best first."""
+
     def rows(layer: int, head: int, tokens: np.ndarray) -> np.ndarray:
         q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
         return softmax_rows(q[tokens], k, seen.scale).numpy()

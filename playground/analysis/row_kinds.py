@@ -150,7 +150,7 @@ def kind_of(facts: Facts) -> str:
     """The rule, from what is plainest to what is least so. "noise" is what is left over."""
     if facts.breadth >= 0.8:
         return "even"
-    if facts.peak >= 0.3 and facts.crowd_peak >= 0.2 or facts.shared >= 0.6 and facts.breadth < 0.4:
+    if (facts.peak >= 0.3 and facts.crowd_peak >= 0.2) or (facts.shared >= 0.6 and facts.breadth < 0.4):
         return "sink"
     if facts.near >= 0.5:
         return "near"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from analysis.twins import PACK, a_pass, in_javascript, softmax
+from twins import PACK, a_pass, in_javascript, softmax
 
 from playground.analysis import moments
 from playground.analysis.row_kinds import directions
@@ -33,9 +33,7 @@ def test_the_browser_finds_the_same_moments(seed, grid, prefix):
         "return [scene.moments, moments.surprisesOf(scene), slices, moments.bestHeadFor(scene, first.patches[0])];",
         made,
     )
-    assert [(m["layer"], m["head"], m["patches"]) for m in theirs] == [
-        (m.layer, m.head, list(m.patches)) for m in ours
-    ]
+    assert [(m["layer"], m["head"], m["patches"]) for m in theirs] == [(m.layer, m.head, list(m.patches)) for m in ours]
     np.testing.assert_allclose([m["tells"] for m in theirs], [m.tells for m in ours], atol=1e-4)
     np.testing.assert_allclose([m["score"] for m in theirs], [m.score for m in ours], atol=1e-4)
     assert [(s["layer"], s["head"], s["patch"]) for s in surprises] == moments.surprises(ours, grid)

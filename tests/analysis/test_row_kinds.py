@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from analysis.twins import PACK, a_pass, in_javascript, softmax
+from twins import PACK, a_pass, in_javascript, softmax
 
 from playground import load, open_image, trace
 from playground.analysis import row_kinds

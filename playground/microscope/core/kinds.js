@@ -12,7 +12,8 @@ const ALIKE = 0.35; // the cosine from which a patch resembles another
 export function spreadPatches(rows, columns, most) {
   const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / most)));
   const found = [];
-  for (let r = step >> 1; r < rows; r += step) for (let c = step >> 1; c < columns; c += step) found.push(r * columns + c);
+  for (let r = step >> 1; r < rows; r += step)
+    for (let c = step >> 1; c < columns; c += step) found.push(r * columns + c);
   return found;
 }
 

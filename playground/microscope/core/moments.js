@@ -136,8 +136,7 @@ function smooth(values, rows, columns) {
     let sum = 0;
     for (let down = -1; down <= 1; down++)
       for (let right = -1; right <= 1; right++)
-        sum +=
-          values[inside(Math.floor(j / columns) + down, rows) * columns + inside((j % columns) + right, columns)];
+        sum += values[inside(Math.floor(j / columns) + down, rows) * columns + inside((j % columns) + right, columns)];
     return sum;
   });
 }
@@ -173,7 +172,8 @@ function* twinsOf({ pack, toward, far, subject }) {
     if (i % 16 === 15) yield;
   }
   const left = some.map(
-    (patch, i) => ((best[i][0] + best[i][1] + best[i][2]) / 3 - Math.sqrt(squares[i] / some.length) + 0.5) * subject[patch],
+    (patch, i) =>
+      ((best[i][0] + best[i][1] + best[i][2]) / 3 - Math.sqrt(squares[i] / some.length) + 0.5) * subject[patch],
   );
   const found = [];
   while (found.length < Math.min(ASKING, some.length)) {

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from test_javascript import node
 
-CORE = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core"
+CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
 
 
 def in_javascript(names: list[str], lines: str, given: dict):
@@ -40,9 +40,7 @@ def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: in
     tokens = len(prefix) + grid[0] * grid[1]
     parts = random.normal(0, 1, (5, dim))
     of = random.integers(0, 5, tokens)
-    q, k = (
-        (2.2 * parts[of] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32) for _ in "qk"
-    )
+    q, k = ((2.2 * parts[of] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32) for _ in "qk")
     shape = {"layers": layers, "heads": heads, "tokens": tokens, "dim": dim, "prefix": list(prefix)}
     shape |= {"rows": grid[0], "columns": grid[1]}
     return {"shape": shape, "scale": dim**-0.5, "q": q, "k": k}
