@@ -40,7 +40,8 @@ class Facts:
     place: float  # of what the patches get: what it has in common with the crowd's mean by relative place
     alike: float  # of what the patches beyond the neighbourhood get: on those that resemble this one
     area: float  # how many of these patches do
-    own: float  # of what the alike patches get: on those that hang together with this one
+    own: float  # of what the alike patches get: on those that hang together with this one, through such as get more
+    # than the mean
 
 
 def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str, Facts]:
@@ -108,7 +109,7 @@ def facts_of(
     near, resembles = apart <= reach(grid), likeness >= ALIKE
     outside = max(float(patches[~near].sum()), 1e-12)
     alike = ~near & resembles
-    own = component(resembles, patch, grid)
+    own = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)
     expected = crowd.offsets[
         high - 1 - patch // wide : 2 * high - 1 - patch // wide, wide - 1 - patch % wide : 2 * wide - 1 - patch % wide
     ].ravel()

@@ -87,7 +87,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         f"  for (const patch of {list(patches)}) {{"
         "    const row = new Float32Array(pack.tokens);"
         "    core.rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);"
-        "    const facts = kinds.factsOf(row, pack, patch, crowd, kinds.likenessOf(toward, patch));"
+        "    const facts = kinds.rowFacts(row, pack, patch, crowd, kinds.likenessOf(toward, patch));"
         "    found.push([facts, kinds.kindOf(facts)]); } } return found;",
         made,
     )

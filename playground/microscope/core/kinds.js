@@ -117,25 +117,26 @@ const firstOffset = (patch, rows, columns) =>
 // -------------------------------------------------------------------------------------------------- facts of a row
 
 // row: (tokens,); likeness: (patches,). See Facts in row_kinds.py.
-export function factsOf(row, pack, patch, crowd, likeness) {
+export function rowFacts(row, pack, patch, crowd, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
-  const own = component(likeness, patch, rows, columns);
+  let all = 0;
+  for (let j = prefixCount; j < tokens; j++) all += row[j];
+  const together = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= all / patches;
+  const own = component(together, patch, rows, columns);
   const reaches = reach(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
   const wide = 2 * columns - 1,
     first = firstOffset(patch, rows, columns);
-  let all = 0,
-    expected = 0,
+  let expected = 0,
     near = 0,
     nearby = 0,
     alike = 0,
     area = 0,
-    together = 0;
+    joined = 0;
   const relative = (j) => crowd.offsets[first + Math.floor(j / columns) * wide + (j % columns)];
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
-    all += weight;
     expected += relative(j);
     if (Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches) {
       near += weight;
@@ -143,7 +144,7 @@ export function factsOf(row, pack, patch, crowd, likeness) {
     } else if (likeness[j] >= ALIKE) {
       alike += weight;
       area++;
-      if (own[j]) together += weight;
+      if (own[j]) joined += weight;
     }
   }
   let place = 0,
@@ -160,17 +161,17 @@ export function factsOf(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(all - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    own: together / Math.max(alike, 1e-12),
+    own: joined / Math.max(alike, 1e-12),
   };
 }
 
-// 1 for each patch that resembles this one and hangs together with it, side by side; itself too.
-export function component(likeness, patch, rows, columns) {
+// 1 for each patch that belongs and hangs together with this one, side by side; itself too.
+export function component(belongs, patch, rows, columns) {
   const found = new Uint8Array(rows * columns);
   found[patch] = 1;
   const left = [patch];
   const take = (there) => {
-    if (found[there] || likeness[there] < ALIKE) return;
+    if (found[there] || !belongs(there)) return;
     found[there] = 1;
     left.push(there);
   };
@@ -196,16 +197,25 @@ export function kindOf({ breadth, shared, peak, crowdPeak, near, place, alike, a
   return near >= 0.25 ? "near" : "noise";
 }
 
-// What is said of it. `early`: one of the layers below the middle. `one`: a single token has most of it.
-export function kindWords(kind, { early = false, one = false } = {}) {
+const SINKS = {
+  patch: "at one patch that everybody looks at",
+  token: "at one token that everybody looks at, which is no place in the picture",
+  many: "where everybody looks, whoever asks",
+};
+
+// What is said of it. `early`: it is of one of the first layers. `one`: "patch" or "token" where a single one has much.
+// `plain`: whether a filter of colour and nearness does nearly the same; null: not known.
+export function kindWords(kind, { early = false, one = "", plain = null } = {}) {
   const words = {
-    thing: "This row looks at the same thing.",
-    far: "This row looks at a far part that is like this one.",
-    near: "This row looks at the neighbourhood.",
-    place: "This row looks at a place, whatever the picture shows there.",
-    sink: `This row looks at ${one ? "one patch" : "the patches"} that everybody looks at.`,
-    noise: early ? "An early layer: this row is mostly noise." : "This row follows no rule that is known here.",
-    even: "This row looks at everything alike.",
+    thing: "This row looks at the same thing",
+    far: "This row looks at a far part that is like this one",
+    near: "This row looks at the neighbourhood",
+    place: "This row looks at a place, whatever the picture shows there",
+    sink: `This row looks ${SINKS[one || "many"]}`,
+    noise: early ? "An early layer: this row is mostly noise" : "This row follows no rule that is known here",
+    even: "This row looks at everything alike",
   };
-  return words[kind];
+  const asks = kind === "thing" || kind === "far"; // of the others nobody would think that they had to be learned
+  if (!asks || plain === null) return `${words[kind]}.`;
+  return `${words[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }

@@ -1,6 +1,9 @@
 // Two pictures by their features: which patch is which, and which parts both have. The same lines as in
 // playground/matching.py; tests/analysis/test_matching.py compares the two. No DOM in here.
 
+import { largestIndex } from "./core.js";
+import { similarityInto } from "./features.js";
+
 const ROUNDS = 50; // of k-means, at most
 
 // Two pictures' features, as makeFeatures gives them → Int32Array: for each patch of the first the patch of the second
@@ -14,7 +17,13 @@ export function matchesOf(one, other) {
     mostBack = new Float32Array(others).fill(-Infinity);
   for (let i = 0; i < count; i++) {
     for (let j = 0; j < others; j++) {
-      const alike = dot(one.unit, (one.from + i) * one.width, other.unit, (other.from + j) * one.width, one.width);
+      const alike = alongside(
+        one.unit,
+        (one.from + i) * one.width,
+        other.unit,
+        (other.from + j) * one.width,
+        one.width,
+      );
       if (alike > most[i]) {
         most[i] = alike;
         there[i] = j;
@@ -28,9 +37,20 @@ export function matchesOf(one, other) {
   return there.map((j, i) => (back[j] === i ? j : -1));
 }
 
+// The same for one token of the first picture: the token of the second, or −1.
+export function matchOf(one, token, other) {
+  const there = mostAlike(one, token, other);
+  return mostAlike(other, there, one) === token ? there : -1;
+}
+
+function mostAlike(one, token, other) {
+  const row = similarityInto(new Float32Array(other.tokens), other, token, one);
+  return largestIndex(row, other.from, other.tokens);
+}
+
 // The number of each patch's part, 0 the largest, of one picture or of several together: [Int32Array of each]. k-means
-// on the sphere. It begins with the patch nearest to the mean, and goes on with the one that the centres so far resemble
-// least: no chance, so the same pictures have the same parts.
+// on the sphere. It begins with the patch nearest to the mean, and goes on with the one that the centres so far
+// resemble least: no chance, so the same pictures have the same parts.
 export function partsOf(pictures, k) {
   const { width } = pictures[0];
   const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
@@ -77,7 +97,7 @@ function nearest(points, centres, width) {
   const alike = new Float64Array(of.length).fill(-Infinity);
   for (let i = 0; i < of.length; i++) {
     for (let part = 0; part < centres.length; part++) {
-      const value = dot(points, i * width, centres[part], 0, width);
+      const value = alongside(points, i * width, centres[part], 0, width);
       if (value > alike[i]) {
         alike[i] = value;
         of[i] = part;
@@ -108,7 +128,7 @@ function largestFirst(of, k) {
   return of.map((part) => place[part]);
 }
 
-function dot(a, aAt, b, bAt, width) {
+function alongside(a, aAt, b, bAt, width) {
   let s0 = 0,
     s1 = 0,
     s2 = 0,

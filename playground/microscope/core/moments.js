@@ -1,6 +1,6 @@
 // The best moment of a picture: the head and the three patches that show most. The same lines as in
-// playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM in
-// here.
+// playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM
+// in here.
 
 import { holdsAll, rowInto } from "./core.js";
 import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
@@ -8,7 +8,7 @@ import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
 const FAR = 0.15; // of the longer side: what is farther away is far
 const FEW = 0.03; // of the patches
 const ASKING = 24; // patches with a far twin
-const CROWD = 16; // patches, evenly spread, whose rows say what everybody listens to
+const WHO_ASKS = 16; // patches, evenly spread, whose rows say what everybody listens to
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
@@ -20,8 +20,8 @@ export const telling = (pack) =>
   );
 
 // Works through all heads of `layers`, and gives way after each: a generator that returns a scene, see tellsOf, with
-// `moments`: {layer, head, patches: who asks, tells: how telling each row is, score}, the best first. `features`: of all
-// tokens, as makeFeatures gives them.
+// `moments`: {layer, head, patches: who asks, tells: how telling each row is, score}, the best first. `features`: of
+// all tokens, as makeFeatures gives them.
 export function* searchMoments(pack, features, layers = telling(pack)) {
   const toward = directionsOf(features);
   yield;
@@ -48,7 +48,7 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
 export const tellsOf = (scene, layer, head, patch, likeness = likenessOf(scene.toward, patch)) =>
   litInto(new Float32Array(scene.pack.patches), scene, layer, head, patch, likeness);
 
-// {layer, head, tells}: the head in which this patch shows most, of those that were searched.
+// {layer, head, tells}, or null: the head in which this patch shows most, of those that were searched.
 export function bestHeadFor(scene, patch) {
   const likeness = likenessOf(scene.toward, patch);
   let best = null;
@@ -200,7 +200,7 @@ function largest(values) {
   return best;
 }
 
-// ------------------------------------------------------------------------------------------------------ what is telling
+// ----------------------------------------------------------------------------------------------------- what is telling
 
 // (patches,) what some evenly spread patches of a head listen to on average. Kept: the same head is asked for others.
 function usualOf({ pack, usual }, layer, head) {
@@ -208,7 +208,7 @@ function usualOf({ pack, usual }, layer, head) {
   if (usual.has(key)) return usual.get(key);
   const mean = new Float32Array(pack.patches);
   const row = new Float32Array(pack.tokens);
-  const crowd = spreadPatches(pack.rows, pack.columns, CROWD);
+  const crowd = spreadPatches(pack.rows, pack.columns, WHO_ASKS);
   for (const patch of crowd) {
     rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
     for (let j = 0; j < mean.length; j++) mean[j] += row[pack.prefixCount + j] / crowd.length;
