@@ -21,7 +21,7 @@ from playground.tracing import Trace, softmax_rows
 FAR = 0.15  # of the longer side: what is farther away is far
 FEW = 0.03  # of the patches
 ASKING = 24  # patches with a far twin
-CROWD = 16  # patches, evenly spread, whose rows say what everybody listens to
+CROWD = 12  # patches, evenly spread, whose rows say what everybody listens to
 FRAME = 0.08  # of each side: what lies in this frame counts half
 APART = 0.1  # of the longer side: two of the three patches are farther from each other
 MOST_TAKEN = 4  # times the mean weight: more from the class token is not taken as a sign of the picture's subject

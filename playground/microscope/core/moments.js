@@ -8,7 +8,7 @@ import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
 const FAR = 0.15; // of the longer side: what is farther away is far
 const FEW = 0.03; // of the patches
 const ASKING = 24; // patches with a far twin
-const WHO_ASKS = 16; // patches, evenly spread, whose rows say what everybody listens to
+const WHO_ASKS = 12; // patches, evenly spread, whose rows say what everybody listens to
 const FRAME = 0.08; // of each side: what lies in this frame counts half
 const APART = 0.1; // of the longer side: two of the three patches are farther from each other
 const MOST_TAKEN = 4; // times the mean weight: more from the class token is not taken as a sign of the subject
@@ -29,8 +29,11 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
   scene.subject = subjectOf(pack, toward, yield* atClass(pack, layers));
   yield;
   const asking = yield* twinsOf(scene);
-  const likeness = asking.map((patch) => likenessOf(toward, patch));
-  yield;
+  const likeness = [];
+  for (const patch of asking) {
+    likeness.push(likenessOf(toward, patch));
+    yield;
+  }
   const lit = asking.map(() => new Float32Array(pack.patches));
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
