@@ -21,6 +21,7 @@ import eyes  # noqa: E402
 import playground  # noqa: E402
 from playground.analysis.moments import Moment, best_moments  # noqa: E402
 from playground.figures import light  # noqa: E402
+from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 
 OUT = ROOT / "build" / "moments.png"
@@ -35,6 +36,10 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--model", default="dinov2-small")
     options = parser.parse_args()
+    if not options.files:
+        borrowed.fetch(borrowed.PHOTOGRAPHS)
+    if options.model == "dinov2-small":
+        borrowed.fetch([borrowed.DINOV2])
     vit = playground.load(options.model, device="cpu")
     cases = {file.stem: file for file in options.files} or {name: named(name).path for name in eyes.PAIRS}
     lines = []

@@ -90,6 +90,7 @@ function workOn(lens) {
   search.moved = true;
   if (moment.wished) surprise(lens);
   else moveToBest(lens, search.scene);
+  lens.schedule(); // what is said of the row may say more now
 }
 
 // What the patches are compared by: the keys of a late layer.
