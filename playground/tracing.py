@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import pack_schema
+from playground import matching, pack_schema
 from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
 from playground.pictures import images
@@ -211,6 +211,37 @@ class Trace:
         """(tokens,): cosine between the query's features and every token's."""
         x = self.features(layer)
         return torch.cosine_similarity(x, x[self.token(query)], dim=-1)
+
+    def match(self, other: Trace, layer: int | None = None) -> Tensor:
+        """(rows, columns, 2): for each patch the (row, column) of the patch in another picture that its features
+        resemble most, if that patch, too, resembles none of this picture more; else (-1, -1). By default after the
+        layer two thirds of the way up: what comes later is about labels."""
+        there = torch.from_numpy(matching.matches(self._directions(layer), other._directions(layer, self)))
+        columns = other.grid[1]
+        places = torch.stack([there // columns, there % columns], dim=-1)
+        return places.where((there >= 0)[:, None], torch.tensor(-1)).unflatten(0, self.grid)
+
+    def parts(self, k: int = 6, other: Trace | None = None, layer: int | None = None) -> Any:
+        """(rows, columns): the number of the part that each patch belongs to, 0 for the largest, where the picture is
+        cut into k parts by its features. With another picture a pair: both are cut together, so that the same part has
+        the same number in both."""
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
+        each = [self] if other is None else [self, other]
+        found = matching.parts(np.concatenate([seen._directions(layer, self) for seen in each]), k)
+        cut = torch.from_numpy(found).split([math.prod(seen.grid) for seen in each])
+        grids = [numbers.unflatten(0, seen.grid) for numbers, seen in zip(cut, each, strict=True)]
+        return grids[0] if other is None else tuple(grids)
+
+    def _directions(self, layer: int | None, first: Trace | None = None) -> np.ndarray:
+        """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
+        if first is not None and first.model != self.model:
+            raise PlaygroundError(
+                f"Features of two models have nothing in common: these pictures were traced through {first.model} and "
+                f"{self.model}. Trace both through one."
+            )
+        features = self.features(self.upper_layer if layer is None else layer)
+        return matching.unit(features[len(self.prefix) :].numpy())
 
     def rollout(self, query: Query | None = None, give_way: Callable[[], object] = lambda: None) -> Tensor:
         """Attention rollout (Abnar & Zuidema, 2020): the product of (A + I)/2 over all layers, A averaged over heads; I

@@ -35,6 +35,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "hold": ["--quick"],
     "layouts": ["heads"],
     "microscope": ["--few"],
+    "moments": ["--model", "bundled"],
     "readability": [],
     "screenshots": ["--folder", "{}", "compare"],
     "upload": ["--times", "1"],

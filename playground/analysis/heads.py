@@ -36,10 +36,11 @@ FIXED = Habit("fixed offset", "", "#CC79A7", "triangle-left")  # in a small cell
 LOCAL = Habit("local", "local", "#6A51A3", "circle")
 ITSELF = Habit("looks at itself", "itself", "#B5A000", "square")
 PREFIX = Habit("class token or registers", "CLS, reg", "#882255", "diamond")
+ONE = Habit("one patch for all", "one", "#8C2D04", "cross")
 MIXED = Habit("no single habit", "mixed", "#9A9CA5", "circle-open")
 EVERYWHERE = Habit("everywhere", "all", "#C4C6CC", "hexagon")
 IDLE = Habit("idle", "idle", "#5B5D66", "x-thin-open")
-HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, MIXED, EVERYWHERE, IDLE)  # in the order of legends
+HABITS = (CONTENT, FIXED, LOCAL, ITSELF, PREFIX, ONE, MIXED, EVERYWHERE, IDLE)  # in the order of legends
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Head:
     to_self: float  # share
     to_class: float  # share, the distillation token's included
     to_registers: float  # share
+    to_one: float  # share of the one patch that gets most from all of them
     near: float  # share of the eight neighbours
     offset: tuple[int, int]  # (down, right) from the query to the relative place that gets most
     offset_share: float  # share of that place
@@ -77,6 +79,8 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return IDLE
     if head.to_class + head.to_registers > 0.5:
         return PREFIX
+    if head.to_one > 0.3:  # before CONTENT: whatever asks, the answer is the same
+        return ONE
     if head.to_self > 0.5:
         return ITSELF
     if head.offset_share > 0.3:
@@ -106,6 +110,7 @@ class Habits:
     to_self: np.ndarray
     to_class: np.ndarray
     to_registers: np.ndarray
+    to_one: np.ndarray
     near: np.ndarray
     content: np.ndarray
     colour: np.ndarray  # nan where the trace has no image
@@ -226,6 +231,7 @@ def _layer(seen: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
         "to_self": patches[:, own].mean(-1),
         "to_class": weights[..., : front - registers].sum(-1).mean(-1),
         "to_registers": weights[..., front - registers : front].sum(-1).mean(-1),
+        "to_one": patches.mean(-2).amax(-1),
         "near": (patches * ((far < 2) & ~own)).sum(-1).mean(-1),
         "content": (others - expected).abs().sum(-1).mean(-1) / 2,
         "colour": _colour(others, expected, grid),

@@ -11,11 +11,11 @@ from pathlib import Path
 from posixpath import dirname, normpath
 
 MICROSCOPE = Path(__file__).parent.parent / "microscope"
-LENS_STYLES = ("lens/lens.css", "lens/pair.css", "lens/film.css", "lens/ghost.css", "lens/scenes.css")
+LENS_STYLES = tuple(f"lens/{name}.css" for name in ("lens", "pair", "film", "kindline", "ghost", "scenes"))
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class) )", re.MULTILINE)
-_NAME = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) ([\w$]+)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
+_NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
 @cache

@@ -37,7 +37,7 @@ OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's names for them, as in playground/analysis/heads.py -> matplotlib's
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
-    "hexagon": "H", "x-thin-open": "x",
+    "hexagon": "H", "x-thin-open": "x", "cross": "P",
 }  # fmt: skip
 
 _turn = threading.RLock()  # matplotlib's settings belong to the whole process

@@ -60,7 +60,7 @@ MOST_BYTES = 100 * 10**6
 PATCHES = 14  # along a side of the sample at most, even if the model's own grid is finer: it is stored a dozen times
 POINTS = 300  # of the curve, at most
 EARLY = 12  # the first points are single steps, not averages
-HABITS = tuple(field.name for field in fields(Habits))
+HABITS = tuple(field.name for field in fields(Habits) if field.name != "to_one")  # the file is older than that
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def read(file: Path = FILE) -> Timelapse:
     moments = (
         Moment(
             step=step,
-            habits=Habits(**{name: arrays[name][i] for name in HABITS}),
+            habits=Habits(to_one=np.zeros_like(arrays["entropy"][i]), **{name: arrays[name][i] for name in HABITS}),
             mass=arrays["mass"][i],
             trace=arrays[f"trace{i}"].tobytes(),
         )

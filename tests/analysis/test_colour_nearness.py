@@ -4,8 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from twins import in_javascript
 
-from playground.analysis.colour_nearness import SETTINGS, differences, mean_colours, weights
+from playground.analysis.colour_nearness import (
+    SETTINGS,
+    WIDTHS,
+    differences,
+    in_common,
+    mean_colours,
+    row_of,
+    weights,
+)
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (6, 8, 3), np.uint8)  # 3 × 4 patches of 2 × 2 pixels
 GRID = (3, 4)
@@ -49,3 +58,26 @@ def test_no_setting_fails_where_all_weights_vanish(setting):
     found = weights(*differences(mean_colours(image, (4, 4))), *setting)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)
     assert not found.diagonal().any()
+
+
+def test_the_browser_s_filter_is_this_one():
+    colours = mean_colours(IMAGE, GRID)
+    head = np.random.default_rng(1).dirichlet(np.ones(12))
+    rgba = np.dstack([IMAGE, np.full(IMAGE.shape[:2], 255, np.uint8)])
+    theirs, their_colours, shared = in_javascript(
+        ["nearness"],
+        "const colours = nearness.meanColours(given.pixels, 8, 6, 3, 4);"
+        "const rows = Array.from({ length: 12 }, (_, patch) =>"
+        "  [...nearness.nearnessInto(new Float32Array(12), 0, colours, 3, 4, patch)]);"
+        "return [rows, [...colours], nearness.inCommon(given.head, 0, rows[7], 7)];",
+        {"pixels": rgba.ravel(), "head": head},
+    )
+    np.testing.assert_allclose(np.reshape(their_colours, (3, 4, 3)), colours, atol=1e-6)
+    ours = np.stack([row_of(colours, patch) for patch in range(12)])
+    np.testing.assert_allclose(theirs, ours, atol=1e-5)
+    np.testing.assert_allclose(ours, weights(*differences(colours), *WIDTHS), atol=1e-6)
+    others = head * (np.arange(12) != 7)
+    by_hand = sum(min(a / others.sum(), b) for a, b in zip(others, ours[7], strict=True))
+    assert in_common(head, ours[7], 7) == pytest.approx(by_hand)
+    assert shared == pytest.approx(by_hand, abs=1e-5)
+    assert WIDTHS in SETTINGS

@@ -96,6 +96,17 @@ def test_shares_of_class_token_and_registers_are_told_apart():
     assert head.to_self == pytest.approx(0.3 / PATCHES, abs=1e-5)
 
 
+def test_one_patch_that_all_listen_to_is_a_habit_of_its_own():
+    table = torch.full((PATCHES, PATCHES), 0.1 / PATCHES)
+    table[:, 13] += 0.9
+    head = only(table)
+    assert head.to_one == pytest.approx(0.9 + 0.1 / PATCHES, abs=1e-5)
+    assert kind(head) == "one patch for all"
+    assert kind(dataclasses.replace(head, colour=0.9, content=0.9)) == "one patch for all"
+    assert only(EVERYWHERE).to_one == pytest.approx(1 / PATCHES, abs=1e-5)
+    assert only(left_neighbour()).to_one < 0.05
+
+
 def test_the_left_neighbour_is_found_as_the_offset():
     head = only(left_neighbour())
     assert head.offset == (0, -1)

@@ -78,6 +78,16 @@ export function sentenceOf(facts) {
   return inParts(`${subject} gives `, percent(seen.far), ` of its attention${to}${between}`, place, after);
 }
 
+// Of the filter without a network, see core/nearness.js.
+export const nearnessSentence = ({ k, seen, place }) =>
+  inParts(
+    "No network: colour and nearness alone give ",
+    percent(seen.far),
+    ` to places outside the ${k}×${k} neighbourhood, most of all `,
+    place,
+    ` (${percent(seen.value)}).`,
+  );
+
 // "stands here", "stands at row 2, column 7"
 const placed = ({ place }) => (place === "here" ? place : `at ${place}`);
 

@@ -171,13 +171,21 @@ function paintOtherMap(lens, other) {
     printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
     const best = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
-    if (view.what === "similarity" && map.asked < 0)
-      words = `Most alike here: patch ${tokenName(best, pack)}, cosine ${shortNumber(map.values[best])}.`;
+    if (view.what === "similarity" && map.asked < 0) {
+      words = [
+        `Most alike here: patch ${tokenName(best, pack)}, cosine ${shortNumber(map.values[best])}.`,
+        matchWords(map.match),
+      ].join(" ");
+    }
   }
   if (missingMatrix(lens)) words = "Its features are on their way.";
   setOther(lens, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
   say(lens.refs.otherFoot, words);
 }
+
+// Whether the two belong together, or one of them resembles a third one more.
+const matchWords = (match) =>
+  match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
 // Draws the compared picture in its frame.
 function setOther(lens, other, mark, tag) {

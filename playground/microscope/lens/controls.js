@@ -8,6 +8,8 @@ import { closeSums, openSums } from "./arithmetic.js";
 import { showChoices, valueOfButton } from "./choices.js";
 import { refresh } from "./layout.js";
 import { holdsLine } from "./lockline.js";
+import { surprise } from "./moment.js";
+import { toggleNearness } from "./nearness.js";
 import { savePicture } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { copyLink, togglePresenting } from "./sharing.js";
@@ -115,6 +117,8 @@ export function bindKeys(lens) {
     else if (event.key === "h") holdExposure(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
     else if (event.key === "a") openSums(lens);
+    else if (event.key === "b") surprise(lens);
+    else if (event.key === "n") toggleNearness(lens);
     else return;
     event.preventDefault();
   });

@@ -3,6 +3,7 @@
 
 import { halfFloats } from "../core/core.js";
 import { componentPixels, makeFeatures, principal, similarityInto } from "../core/features.js";
+import { matchOf } from "../core/matching.js";
 import { sameLayer } from "../core/view.js";
 import { softOf } from "../drawing/light.js";
 
@@ -115,7 +116,8 @@ export function otherMap(lens) {
   const within = !view.locked && lens.hoverOther >= 0;
   const values = new Float32Array(theirs.tokens);
   similarityInto(values, theirs, within ? lens.hoverOther : shown.token, within ? theirs : mine);
-  return { values, pixels: null, asked: within ? lens.hoverOther : -1 };
+  const match = within || shown.mark < 0 ? null : matchOf(mine, shown.token, theirs);
+  return { values, pixels: null, asked: within ? lens.hoverOther : -1, match };
 }
 
 // One flat colour a patch, with a little of the photograph beneath. They stay when the cursor moves.

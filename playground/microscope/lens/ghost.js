@@ -2,6 +2,7 @@
 // turn. Whatever they do ends it. Whether this is a first visit is the host's to know.
 
 import { threePatches, WALK, walkAt } from "../core/walk.js";
+import { tellingPatches } from "./moment.js";
 import { isMap } from "./shown.js";
 
 const BEFORE = 900; // ms: the picture is looked at first
@@ -42,7 +43,7 @@ function begin(lens, began) {
   if (!plain || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
     return endGhost(lens);
   const from = view.head * pack.tokens + pack.prefixCount;
-  const patches = threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
+  const patches = tellingPatches(lens) ?? threePatches(answers.weights, from, pack.rows, pack.columns, shown.mark);
   if (!patches.length) return endGhost(lens);
   began();
   const box = document.createElement("div");

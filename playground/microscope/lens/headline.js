@@ -3,8 +3,9 @@
 
 import { sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
-import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
+import { nearnessSentence, placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
+import { isNearness, nearnessOf } from "./nearness.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
 import { isMap, overlayNow } from "./shown.js";
@@ -13,7 +14,7 @@ const LETTERS = 24; // letters: the size of the type changes in steps, or it wou
 
 export function writeHeadline(lens) {
   const { refs, root } = lens;
-  const parts = sentenceOf(factsOf(lens));
+  const parts = isNearness(lens) ? nearnessSentence(nearnessFacts(lens)) : sentenceOf(factsOf(lens));
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   const role = lens.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
@@ -22,6 +23,13 @@ export function writeHeadline(lens) {
   if (lens.letters === letters) return;
   lens.letters = letters;
   root.style.setProperty("--letters", String(letters));
+}
+
+function nearnessFacts(lens) {
+  const { shown, view, picture } = lens;
+  const { pack, mark } = shown;
+  const seen = spread(nearnessOf(lens, mark), 0, pack.rows, pack.columns, mark, view.k);
+  return { k: view.k, seen, place: picture.tag?.patch === seen.best ? "here" : placeName(seen.best, pack.columns) };
 }
 
 const headName = ({ shown, view }) => shown.pack.headNumbers[view.head];

@@ -17,6 +17,7 @@
 //                bare},                       // the picture alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // of a question that the source did not answer
+//     opened:   () => {},                     // an own photograph has moved to its best moment: nobody chose that
 //     compare:  () => {},                     // wants something to compare with; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
@@ -45,9 +46,11 @@ import { bindCurtain } from "./curtain.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
 import { dropOld } from "./given.js";
+import { bindKindLine, writeKindSoon } from "./kindline.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
+import { bindMoment, lookForMoment, noteOpening } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { pictureCanvas } from "./saving.js";
@@ -72,6 +75,12 @@ export function createLens(parent, options = {}) {
     update(lens, { view });
     tell(lens);
   };
+  lens.opens = ({ greets }) => {
+    showChoices(lens);
+    lens.schedule();
+    lens.host.opened?.();
+    if (greets) greet(lens, () => {});
+  };
   bindPointer(lens);
   bindCurtain(lens);
   bindKeys(lens);
@@ -79,6 +88,8 @@ export function createLens(parent, options = {}) {
   bindSums(lens);
   bindLine(lens);
   bindFilm(lens);
+  bindKindLine(lens);
+  bindMoment(lens);
   bindScenes(lens);
   const stopFollowing = followThePage(lens);
 
@@ -116,7 +127,7 @@ export function createLens(parent, options = {}) {
       lens.coming?.abort();
       stopAsking(lens);
       cancelAnimationFrame(lens.frame);
-      for (const timer of [lens.telling, lens.speaking, lens.asking]) clearTimeout(timer);
+      for (const timer of [lens.telling, lens.speaking, lens.asking, lens.moment.timer]) clearTimeout(timer);
       stopFollowing();
       root.remove();
     },
@@ -155,6 +166,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui }) 
   const found = await bring(lens, other ? [main, other] : [main], wanted);
   if (!found || !lens.alive) return false;
   take(lens, ...found);
+  noteOpening(lens, view);
   update(lens, { view, place, ui });
   return true;
 }
@@ -271,7 +283,9 @@ function onFrame(lens) {
   lens.painted = lens.shown.token;
   if (pointed) lens.samples[lens.sampled++ % lens.samples.length] = performance.now() - start;
   if (unfinished) lens.schedule();
+  writeKindSoon(lens);
   askForMissing(lens, pointed && !dirty);
+  lookForMoment(lens);
   clearTimeout(lens.speaking);
   if (lens.ghost) return; // a screen reader need not follow it
   lens.speaking = setTimeout(() => say(lens.refs.live, describe(lens)), 600);

@@ -19,6 +19,7 @@ import { paintFilmSoon } from "./film.js";
 import { habitOf } from "./habits.js";
 import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
+import { layNearness } from "./nearness.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { isMap, overlayNow, resolve } from "./shown.js";
@@ -36,7 +37,9 @@ export function paintFrame(lens) {
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
+  const putBack = layNearness(lens);
   paintMain(lens);
+  putBack();
   paintHeads(lens);
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);

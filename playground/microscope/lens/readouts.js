@@ -8,6 +8,7 @@ import { tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { habitOf } from "./habits.js";
+import { isNearness } from "./nearness.js";
 import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
@@ -47,6 +48,7 @@ export function writeTitles(lens) {
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
+  if (isNearness(lens)) parts.push("no network: colour and nearness alone");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   say(refs.credit, main.picture.credit ?? "");

@@ -103,6 +103,9 @@ export function createState(root, refs, host) {
     line: null, //                          the line and its label, see lockline.js
     film: null, //                          the strip of all layers, see film.js
     sums: null, //                          the arithmetic of one weight, see arithmetic.js
+    moment: null, //                        where the picture shows most, see moment.js
+    kindline: null, //                      what kind of row this is, see kindline.js
+    nearness: null, //                      the comparison without a network, see nearness.js
 
     // ---- frames
     frame: 0, //                            the frame that is requested, 0: none
@@ -124,5 +127,6 @@ export function createState(root, refs, host) {
     schedule: null, //                      (pointed?) asks for a frame
     choose: null, //                        ({key: value}, from?) changes the view
     showView: null, //                      (view) shows another one
+    opens: null, //                         ({greets}) after the view in which a picture opens was changed
   });
 }

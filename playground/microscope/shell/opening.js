@@ -20,7 +20,8 @@ export function viewFor(trace, before, view) {
   const sameModel = before?.model === trace.model;
   if (!another && sameModel) return null;
   const kept = { ...view };
-  if (Object.keys(trace.opens ?? {}).length || !sameModel) for (const key of ["layer", "head"]) delete kept[key];
+  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (another && trace.private);
+  if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete kept[key];
   if (another) for (const key of ["locked", "query"]) delete kept[key];
   return kept;
 }

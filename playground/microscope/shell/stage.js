@@ -50,6 +50,9 @@ export function mountStage({ parentElement }) {
       writeAddress();
     },
     failed,
+    opened: () => {
+      kept.opened = kept.lens.view;
+    },
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },

@@ -43,9 +43,16 @@ test("of another picture, which opens where it shows much, the layer, the head a
   assert.deepEqual(viewFor(MEADOW, null, VIEW), { scale: "off", what: "value" });
 });
 
-test("a picture of one's own says no layer: in the same model the layer and the head stay", () => {
+test("where a picture says no layer, layer and head stay in the same model, but not for a person's own", () => {
   const own = { model: "dino", picture: { id: "ab" }, opens: {} };
   assert.deepEqual(viewFor(own, TRACE, VIEW), { layer: 5, head: 4, scale: "off", what: "value" });
+  assert.deepEqual(
+    viewFor({ ...own, private: true }, TRACE, VIEW),
+    { scale: "off", what: "value" },
+    "it finds its moment",
+  );
+  const mine = { ...TRACE, private: true };
+  assert.equal(viewFor(mine, mine, VIEW), null, "but it stays where somebody has gone");
   const elsewhere = viewFor({ ...own, model: "large", opens: undefined }, TRACE, VIEW);
   assert.deepEqual(elsewhere, { scale: "off", what: "value" }, "layer 5 of one network is not layer 5 of another");
 });

@@ -1,0 +1,107 @@
+"""The best moment of each photograph beside the view in which it would open: python benchmarks/moments.py [FILE …]
+
+Writes build/moments.png: a line for each photograph, the default layer and head asked from the middle, then the three
+patches of the best moment. Without files the five photographs of benchmarks/eyes.py; `--model` takes another model than
+DINOv2. Of these five it also says whether the best row finds the partner of a pair that eyes.py marks.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+import eyes  # noqa: E402
+
+import playground  # noqa: E402
+from playground.analysis.moments import Moment, best_moments  # noqa: E402
+from playground.figures import light  # noqa: E402
+from playground.models import borrowed  # noqa: E402
+from playground.samples import named  # noqa: E402
+
+OUT = ROOT / "build" / "moments.png"
+PATCHES = 28 * 28  # about as many as the app cuts a photograph into, for DINOv2
+WIDE = 360  # pixels of a picture on the sheet
+HIGH = 240
+BLUE = (0, 114, 178)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--model", default="dinov2-small")
+    options = parser.parse_args()
+    if not options.files:
+        borrowed.fetch(borrowed.PHOTOGRAPHS)
+    if options.model == "dinov2-small":
+        borrowed.fetch([borrowed.DINOV2])
+    vit = playground.load(options.model, device="cpu")
+    cases = {file.stem: file for file in options.files} or {name: named(name).path for name in eyes.PAIRS}
+    lines = []
+    for name, file in cases.items():
+        picture = playground.open_image(file)
+        seen = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
+        began = time.perf_counter()
+        found = best_moments(seen)
+        seconds = time.perf_counter() - began
+        best = found[0]
+        tells = ", ".join(f"{tell:.2f}" for tell in best.tells)
+        partner = f", {partners(name, seen, best)}" if not options.files else ""
+        print(f"{name:32} layer {best.layer:2} head {best.head}: {tells} in {seconds:.2f} s{partner}")
+        lines.append(line(name, seen, best))
+    OUT.parent.mkdir(exist_ok=True)
+    Image.fromarray(np.concatenate(lines)).save(OUT)
+    print(f"{len(lines)} photographs on {OUT}")
+
+
+def size(picture: Image.Image, patch: int) -> tuple[int, int]:
+    """Of the input: about PATCHES patches in the picture's aspect."""
+    rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
+    return rows * patch, max(1, round(PATCHES / rows)) * patch
+
+
+def partners(name: str, seen, best: Moment) -> str:
+    """The pairs of regions of which the best patch lies in one: how much the other takes of what goes elsewhere."""
+    row = seen.matrix(best.layer, best.head)[len(seen.prefix) :, len(seen.prefix) :]
+    found = []
+    for what, boxes in eyes.PAIRS[name].items():
+        regions = [eyes.inside(box, seen.grid) for box in boxes]
+        for here, there in (regions, regions[::-1]):
+            if here.flatten()[best.patches[0]]:
+                alone = here.new_zeros(here.shape).flatten()
+                alone[best.patches[0]] = True
+                taken = eyes.asked(row, alone.unflatten(0, seen.grid), there)[0]
+                found.append(f"{what}: the partner takes {float(taken[0]):.0%}")
+    return "; ".join(found) or "no marked pair"
+
+
+def line(name: str, seen, best: Moment) -> np.ndarray:
+    rows, columns = seen.grid
+    usual = (seen.upper_layer, 0, rows // 2 * columns + columns // 2)
+    views = [usual, *((best.layer, best.head, patch) for patch in best.patches)]
+    tiles = [tile(seen, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
+    return np.concatenate(tiles, axis=1)
+
+
+def tile(seen, layer: int, head: int, patch: int, words: str) -> np.ndarray:
+    rows, columns = seen.grid
+    cell = max(1, min((WIDE - 6) // columns, (HIGH - 20) // rows))
+    weights = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).numpy()
+    photo = np.asarray(seen.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
+    shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
+    sheet = Image.new("RGB", (WIDE, HIGH), "white")
+    sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 16))
+    draw = ImageDraw.Draw(sheet)
+    draw.text((2, 2), words, fill="black")
+    y, x = divmod(patch, columns)
+    draw.rectangle((x * cell - 1, 16 + y * cell - 1, (x + 1) * cell, 16 + (y + 1) * cell), outline=BLUE, width=3)
+    return np.asarray(sheet)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""What kind of row this is: one word for what a patch listens to, by a rule.
+
+A row is compared with three things: with what the head's other patches listen to (the crowd), with what is near, and
+with what resembles the patch in the features of a late layer. The browser has the same lines in
+microscope/core/kinds.js; tests/analysis/test_row_kinds.py compares the two, and holds the rule to rows that were
+labelled by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from playground.tracing import Trace, softmax_rows
+
+CROWD = 48  # patches, evenly spread, whose rows are the crowd's
+NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
+ALIKE = 0.35  # the cosine from which a patch resembles another
+KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What some patches of a head listen to on average: each token, and each place relative to them."""
+
+    tokens: np.ndarray  # (tokens,)
+    offsets: np.ndarray  # (2 rows − 1, 2 columns − 1): the patch itself in the middle
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Shares of a row, from 0 to 1."""
+
+    breadth: float  # 2^entropy / tokens
+    shared: float  # what it has in common with the crowd's mean
+    peak: float  # on the token that the crowd listens to most
+    crowd_peak: float  # what the crowd gives that token
+    near: float  # of what the patches get: on the neighbourhood, the patch itself included
+    place: float  # of what the patches get: what it has in common with the crowd's mean by relative place
+    alike: float  # of what the patches beyond the neighbourhood get: on those that resemble this one
+    area: float  # how many of these patches do
+    own: float  # of what the alike patches get: on those that hang together with this one, through such as get more
+    # than the mean
+
+
+def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str, Facts]:
+    """The kind of this row, and what it follows from."""
+    front, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
+    toward = directions(late_keys(seen), front)
+    q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
+    asking = spread(seen.grid, CROWD)
+    crowd = crowd_of(softmax_rows(q[front + asking], k, seen.scale).numpy(), asking, front, seen.grid)
+    row = seen.row(layer, head, query).numpy()
+    facts = facts_of(row, patch, crowd, toward @ toward[patch], front, seen.grid)
+    return kind_of(facts), facts
+
+
+def late_keys(seen: Trace) -> np.ndarray:
+    """(tokens, width): the keys of all heads of a late layer. What its attention goes by serves as its features, and
+    the browser has it without a question to anybody."""
+    return seen.record[seen.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
+
+
+def spread(grid: tuple[int, int], most: int) -> np.ndarray:
+    """The numbers of at most about `most` patches on a lattice."""
+    rows, columns = grid
+    step = max(1, int((rows * columns / most) ** 0.5))
+    down, across = (np.arange(step // 2, side, step) for side in grid)
+    return (down[:, None] * columns + across).ravel()
+
+
+def reach(grid: tuple[int, int]) -> int:
+    return max(1, round(NEAR * max(grid)))
+
+
+def directions(features: np.ndarray, prefix: int) -> np.ndarray:
+    """(tokens, width) -> (patches, width): unit vectors of what sets each patch apart from the mean patch."""
+    unit = _unit(features[prefix:].astype(np.float32))
+    return _unit(unit - unit.mean(0))
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def crowd_of(rows: np.ndarray, asking: np.ndarray, prefix: int, grid: tuple[int, int]) -> Crowd:
+    """Of the rows (asking, tokens) of these patches."""
+    high, wide = grid
+    given, asked = np.zeros((2, 2 * high - 1, 2 * wide - 1))
+    for row, patch in zip(rows, asking, strict=True):
+        down, right = high - 1 - patch // wide, wide - 1 - patch % wide
+        window = slice(down, down + high), slice(right, right + wide)
+        given[window] += row[prefix:].reshape(grid)
+        asked[window] += 1
+    return Crowd(rows.mean(0), given / np.maximum(asked, 1))
+
+
+def facts_of(
+    row: np.ndarray, patch: int, crowd: Crowd, likeness: np.ndarray, prefix: int, grid: tuple[int, int]
+) -> Facts:
+    """`row`: (tokens,); `likeness`: (patches,), the cosine of this patch's direction with every patch's."""
+    high, wide = grid
+    patches, told = row[prefix:], row[row > 0]
+    all_of_them = max(float(patches.sum()), 1e-12)
+    most = int(crowd.tokens.argmax())
+    down, right = np.divmod(np.arange(high * wide), wide)
+    apart = np.maximum(abs(down - patch // wide), abs(right - patch % wide))
+    near, resembles = apart <= reach(grid), likeness >= ALIKE
+    outside = max(float(patches[~near].sum()), 1e-12)
+    alike = ~near & resembles
+    own = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)
+    expected = crowd.offsets[
+        high - 1 - patch // wide : 2 * high - 1 - patch // wide, wide - 1 - patch % wide : 2 * wide - 1 - patch % wide
+    ].ravel()
+    return Facts(
+        breadth=float(2 ** -(told * np.log2(told)).sum() / len(row)),
+        shared=float(np.minimum(row, crowd.tokens).sum()),
+        peak=float(row[most]),
+        crowd_peak=float(crowd.tokens[most]),
+        near=float(patches[near].sum()) / all_of_them,
+        place=float(np.minimum(patches / all_of_them, expected / max(expected.sum(), 1e-12)).sum()),
+        alike=float(patches[alike].sum()) / outside,
+        area=float(alike.sum()) / max(1, int((~near).sum())),
+        own=float(patches[alike & own].sum()) / max(float(patches[alike].sum()), 1e-12),
+    )
+
+
+def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
+    """(patches,): the chosen patches that hang together with this one, side by side; itself too."""
+    high, wide = grid
+    found = np.zeros(high * wide, bool)
+    found[patch] = True
+    left = [patch]
+    while left:
+        here = left.pop()
+        row, column = divmod(here, wide)
+        for there, is_inside in (
+            (here - wide, row > 0),
+            (here + wide, row < high - 1),
+            (here - 1, column > 0),
+            (here + 1, column < wide - 1),
+        ):
+            if is_inside and chosen[there] and not found[there]:
+                found[there] = True
+                left.append(there)
+    return found
+
+
+def kind_of(facts: Facts) -> str:
+    """The rule, from what is plainest to what is least so. "noise" is what is left over."""
+    if facts.breadth >= 0.8:
+        return "even"
+    if (facts.peak >= 0.3 and facts.crowd_peak >= 0.2) or (facts.shared >= 0.6 and facts.breadth < 0.4):
+        return "sink"
+    if facts.near >= 0.5:
+        return "near"
+    if facts.place >= 0.7:
+        return "near" if facts.near >= 0.2 else "place"
+    if facts.alike >= 0.4 and facts.alike >= 1.5 * facts.area:
+        return "thing" if facts.own >= 0.5 else "far"
+    return "near" if facts.near >= 0.25 else "noise"

@@ -1,0 +1,45 @@
+"""Two pictures by their features: which patch is which, and which parts both have.
+
+The browser has the same lines in microscope/core/matching.js; tests/analysis/test_matching.py compares the two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+ROUNDS = 50  # of k-means, at most
+
+
+def unit(features: np.ndarray) -> np.ndarray:
+    """(patches, width): each vector at length 1."""
+    vectors = features.astype(np.float32)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def matches(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Unit vectors (patches, width) of two pictures -> (patches of the first,): the patch of the second that resembles
+    it most, if it is mutual: that patch, too, resembles none more. Else −1."""
+    alike = one @ other.T
+    there, back = alike.argmax(1), alike.argmax(0)
+    return np.where(back[there] == np.arange(len(one)), there, -1)
+
+
+def parts(vectors: np.ndarray, k: int) -> np.ndarray:
+    """Unit vectors (points, width) -> (points,): the number of each one's part, 0 the largest. k-means on the sphere.
+
+    It begins with the point nearest to the mean, and goes on with the one that the centres so far resemble least: no
+    chance, so the same pictures have the same parts."""
+    k = min(k, len(vectors))
+    centres = vectors[[int((vectors @ vectors.mean(0)).argmax())]]
+    while len(centres) < k:
+        centres = np.vstack([centres, vectors[[int((vectors @ centres.T).max(1).argmin())]]])
+    of = (vectors @ centres.T).argmax(1)
+    for _ in range(ROUNDS):
+        for part in range(k):
+            if (of == part).any():
+                centres[part] = unit(vectors[of == part].sum(0, keepdims=True))[0]
+        before, of = of, (vectors @ centres.T).argmax(1)
+        if (of == before).all():
+            break
+    order = np.argsort(-np.bincount(of, minlength=k), kind="stable")  # the largest first
+    return np.argsort(order)[of]

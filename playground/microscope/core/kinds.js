@@ -1,0 +1,221 @@
+// What kind of row this is: one word for what a patch listens to, by a rule. The same lines as in
+// playground/analysis/row_kinds.py; tests/analysis/test_row_kinds.py compares the two. No DOM in here.
+
+import { entropyBits, layerOf, rowInto } from "./core.js";
+import { makeFeatures } from "./features.js";
+
+const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
+const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
+const ALIKE = 0.35; // the cosine from which a patch resembles another
+
+// The numbers of at most about `most` patches on a lattice.
+export function spreadPatches(rows, columns, most) {
+  const step = Math.max(1, Math.floor(Math.sqrt((rows * columns) / most)));
+  const found = [];
+  for (let r = step >> 1; r < rows; r += step)
+    for (let c = step >> 1; c < columns; c += step) found.push(r * columns + c);
+  return found;
+}
+
+// Half of an integer goes to the even one, as in Python.
+function reach(rows, columns) {
+  const exact = NEAR * Math.max(rows, columns);
+  const whole = Math.floor(exact);
+  return Math.max(1, exact - whole === 0.5 ? whole + (whole % 2) : Math.round(exact));
+}
+
+// ------------------------------------------------------------------------------------------- what resembles what
+
+// The keys of all heads of a layer, one vector a token: what a layer's attention goes by serves as its features, and is
+// here without a question to anybody.
+export function keysOf(pack, layer) {
+  const { k } = layerOf(pack, layer);
+  const { heads, tokens, dim } = pack;
+  const out = new Float32Array(k.length);
+  for (let head = 0; head < heads; head++)
+    for (let j = 0; j < tokens; j++)
+      out.set(k.subarray((head * tokens + j) * dim, (head * tokens + j + 1) * dim), (j * heads + head) * dim);
+  return makeFeatures(out, tokens, heads * dim, pack.prefixCount);
+}
+
+// {values: (patches × width), width}: unit vectors of what sets each patch apart from the mean patch.
+export function directionsOf({ unit, width, from, tokens }) {
+  const values = unit.slice(from * width);
+  const count = tokens - from;
+  const mean = new Float64Array(width);
+  for (let p = 0; p < values.length; p += width) for (let x = 0; x < width; x++) mean[x] += values[p + x] / count;
+  for (let p = 0; p < values.length; p += width) {
+    let square = 0;
+    for (let x = 0; x < width; x++) {
+      values[p + x] -= mean[x];
+      square += values[p + x] ** 2;
+    }
+    const by = 1 / Math.max(Math.sqrt(square), 1e-12);
+    for (let x = 0; x < width; x++) values[p + x] *= by;
+  }
+  return { values, width };
+}
+
+// The cosine of two patches' directions.
+export function alikeness({ values, width }, one, other) {
+  const a = one * width,
+    b = other * width;
+  let s0 = 0,
+    s1 = 0,
+    s2 = 0,
+    s3 = 0,
+    x = 0;
+  for (; x + 3 < width; x += 4) {
+    s0 += values[a + x] * values[b + x];
+    s1 += values[a + x + 1] * values[b + x + 1];
+    s2 += values[a + x + 2] * values[b + x + 2];
+    s3 += values[a + x + 3] * values[b + x + 3];
+  }
+  for (; x < width; x++) s0 += values[a + x] * values[b + x];
+  return s0 + s1 + s2 + s3;
+}
+
+export function likenessOf(toward, patch) {
+  const out = new Float32Array(toward.values.length / toward.width);
+  for (let j = 0; j < out.length; j++) out[j] = alikeness(toward, patch, j);
+  return out;
+}
+
+// ----------------------------------------------------------------------------------------------------- the crowd
+
+// What some patches of a head listen to on average: {tokens, most, offsets: each place relative to them, (2 rows − 1) ×
+// (2 columns − 1), the patch itself in the middle}.
+export function crowdOf(pack, layer, head, scale) {
+  const { rows, columns, prefixCount, tokens } = pack;
+  const asking = spreadPatches(rows, columns, CROWD);
+  const row = new Float32Array(tokens);
+  const mean = new Float64Array(tokens);
+  const wide = 2 * columns - 1;
+  const given = new Float64Array(wide * (2 * rows - 1));
+  const asked = new Float64Array(given.length);
+  for (const patch of asking) {
+    rowInto(row, 0, pack, layer, head, prefixCount + patch, scale);
+    for (let j = 0; j < tokens; j++) mean[j] += row[j] / asking.length;
+    const first = firstOffset(patch, rows, columns);
+    for (let r = 0, j = prefixCount; r < rows; r++) {
+      for (let c = 0, at = first + r * wide; c < columns; c++, at++, j++) {
+        given[at] += row[j];
+        asked[at]++;
+      }
+    }
+  }
+  for (let at = 0; at < given.length; at++) if (asked[at]) given[at] /= asked[at];
+  let most = 0;
+  for (let j = 1; j < tokens; j++) if (mean[j] > mean[most]) most = j;
+  return { tokens: mean, most, offsets: given };
+}
+
+// Where the picture's first patch lies among the offsets, seen from this one.
+const firstOffset = (patch, rows, columns) =>
+  (rows - 1 - Math.floor(patch / columns)) * (2 * columns - 1) + columns - 1 - (patch % columns);
+
+// -------------------------------------------------------------------------------------------------- facts of a row
+
+// row: (tokens,); likeness: (patches,). See Facts in row_kinds.py.
+export function rowFacts(row, pack, patch, crowd, likeness) {
+  const { rows, columns, prefixCount, tokens, patches } = pack;
+  let all = 0;
+  for (let j = prefixCount; j < tokens; j++) all += row[j];
+  const together = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= all / patches;
+  const own = component(together, patch, rows, columns);
+  const reaches = reach(rows, columns),
+    y = Math.floor(patch / columns),
+    x = patch % columns;
+  const wide = 2 * columns - 1,
+    first = firstOffset(patch, rows, columns);
+  let expected = 0,
+    near = 0,
+    nearby = 0,
+    alike = 0,
+    area = 0,
+    joined = 0;
+  const relative = (j) => crowd.offsets[first + Math.floor(j / columns) * wide + (j % columns)];
+  for (let j = 0; j < patches; j++) {
+    const weight = row[prefixCount + j];
+    expected += relative(j);
+    if (Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches) {
+      near += weight;
+      nearby++;
+    } else if (likeness[j] >= ALIKE) {
+      alike += weight;
+      area++;
+      if (own[j]) joined += weight;
+    }
+  }
+  let place = 0,
+    shared = 0;
+  for (let j = 0; j < patches; j++)
+    place += Math.min(row[prefixCount + j] / Math.max(all, 1e-12), relative(j) / Math.max(expected, 1e-12));
+  for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
+  return {
+    breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
+    shared,
+    peak: row[crowd.most],
+    crowdPeak: crowd.tokens[crowd.most],
+    near: near / Math.max(all, 1e-12),
+    place,
+    alike: alike / Math.max(all - near, 1e-12),
+    area: area / Math.max(1, patches - nearby),
+    own: joined / Math.max(alike, 1e-12),
+  };
+}
+
+// 1 for each patch that belongs and hangs together with this one, side by side; itself too.
+export function component(belongs, patch, rows, columns) {
+  const found = new Uint8Array(rows * columns);
+  found[patch] = 1;
+  const left = [patch];
+  const take = (there) => {
+    if (found[there] || !belongs(there)) return;
+    found[there] = 1;
+    left.push(there);
+  };
+  while (left.length) {
+    const here = left.pop();
+    if (here >= columns) take(here - columns);
+    if (here < (rows - 1) * columns) take(here + columns);
+    if (here % columns) take(here - 1);
+    if (here % columns < columns - 1) take(here + 1);
+  }
+  return found;
+}
+
+// ---------------------------------------------------------------------------------------------------------- the rule
+
+// From what is plainest to what is least so. "noise" is what is left over.
+export function kindOf({ breadth, shared, peak, crowdPeak, near, place, alike, area, own }) {
+  if (breadth >= 0.8) return "even";
+  if ((peak >= 0.3 && crowdPeak >= 0.2) || (shared >= 0.6 && breadth < 0.4)) return "sink";
+  if (near >= 0.5) return "near";
+  if (place >= 0.7) return near >= 0.2 ? "near" : "place";
+  if (alike >= 0.4 && alike >= 1.5 * area) return own >= 0.5 ? "thing" : "far";
+  return near >= 0.25 ? "near" : "noise";
+}
+
+const SINKS = {
+  patch: "at one patch that everybody looks at",
+  token: "at one token that everybody looks at, which is no place in the picture",
+  many: "where everybody looks, whoever asks",
+};
+
+// What is said of it. `early`: it is of one of the first layers. `one`: "patch" or "token" where a single one has much.
+// `plain`: whether a filter of colour and nearness does nearly the same; null: not known.
+export function kindWords(kind, { early = false, one = "", plain = null } = {}) {
+  const words = {
+    thing: "This row looks at the same thing",
+    far: "This row looks at a far part that is like this one",
+    near: "This row looks at the neighbourhood",
+    place: "This row looks at a place, whatever the picture shows there",
+    sink: `This row looks ${SINKS[one || "many"]}`,
+    noise: early ? "An early layer: this row is mostly noise" : "This row follows no rule that is known here",
+    even: "This row looks at everything alike",
+  };
+  const asks = kind === "thing" || kind === "far"; // of the others nobody would think that they had to be learned
+  if (!asks || plain === null) return `${words[kind]}.`;
+  return `${words[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
+}

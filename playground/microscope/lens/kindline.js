@@ -1,0 +1,129 @@
+// The line under the picture: what kind of row this is, a head in which this patch shows more, and the comparison with
+// a filter that has no network. It follows the cursor at its own pace.
+
+import { crowdOf, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
+import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
+import { isMuch } from "../core/nearness.js";
+import { percent } from "../core/numbers.js";
+import { say, show } from "../drawing/dom.js";
+import { sceneOf, towardOf } from "./moment.js";
+import { isNearness, nearnessShare, toggleNearness } from "./nearness.js";
+import { isMap } from "./shown.js";
+
+const BETWEEN = 60; // ms between two
+const MORE = 1.5; // times as telling: worth going there
+const TELLS = 0.03; // of a row: what is less tells nobody anything
+const CROWDS = 24; // heads whose crowds are kept
+
+const KIND_LINE = `
+  <span data-kind></span>
+  <button class="quiet" data-go hidden></button>
+  <button class="quiet" data-compare aria-pressed="false"
+      title="What a filter without a network would light from here (key n)">colour and nearness alone</button>`;
+
+export function bindKindLine(lens) {
+  const line = document.createElement("p");
+  line.className = "kindline";
+  line.innerHTML = KIND_LINE;
+  lens.refs.pictureBox.after(line);
+  const [kind, go, compare] = line.children;
+  lens.kindline = {
+    line,
+    kind,
+    go,
+    compare,
+    timer: 0,
+    better: null,
+    pack: null,
+    layers: 0,
+    toward: null,
+    crowds: new Map(),
+  };
+  lens.nearness = { on: false, key: "", colours: null, row: null, patch: -1 };
+  go.addEventListener("click", () => {
+    const { better, token } = lens.kindline;
+    if (better) lens.choose({ layer: better.layer, head: better.head, query: token, locked: true });
+  });
+  compare.addEventListener("click", () => toggleNearness(lens));
+}
+
+export function writeKindSoon(lens) {
+  const { kindline } = lens;
+  kindline.timer ||= setTimeout(() => {
+    kindline.timer = 0;
+    if (lens.alive && lens.main && !lens.shown.layerMissing) writeKind(lens);
+  }, BETWEEN);
+}
+
+function writeKind(lens) {
+  const { kindline, shown, view, nearness } = lens;
+  const readable = view.direction === "row" && !isMap(view.what) && shown.mark >= 0 && shown.answers.ready[view.head];
+  kindline.better = null;
+  show(kindline.compare, Boolean(readable && lens.main.picture.bitmap));
+  kindline.compare.setAttribute("aria-pressed", String(nearness.on));
+  say(kindline.kind, readable ? (isNearness(lens) ? againstFilter(lens) : kindNow(lens)) : "");
+  show(kindline.go, Boolean(readable && kindline.better && !isNearness(lens)));
+}
+
+function kindNow(lens) {
+  const { shown, view, main, kindline } = lens;
+  const { pack, mark } = shown;
+  const toward = directions(lens);
+  if (!toward) return "";
+  const at = view.head * pack.tokens;
+  const row = shown.answers.weights.subarray(at, at + pack.tokens);
+  const crowd = crowdNow(lens);
+  const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
+  const one = facts.peak < 0.3 ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const share = nearnessShare(lens, mark);
+  const plain = share === null ? null : isMuch(share);
+  findBetter(lens);
+  if (kindline.better)
+    say(
+      kindline.go,
+      `layer ${kindline.better.layer}, head ${main.pack.headNumbers[kindline.better.head]} shows more here`,
+    );
+  return kindWords(kindOf(facts), { early: view.layer < pack.layers / 3, one, plain });
+}
+
+function againstFilter(lens) {
+  const { shown, view, main } = lens;
+  const share = nearnessShare(lens, shown.mark);
+  const head = `layer ${view.layer}, head ${main.pack.headNumbers[view.head]}`;
+  const how = isMuch(share) ? "much the same" : "another";
+  return `What a filter without a network lights. The row of ${head} is ${how}: ${percent(share)} in common.`;
+}
+
+// Where this patch shows clearly more than in the head on view.
+function findBetter(lens) {
+  const { kindline, shown, view, main } = lens;
+  const scene = sceneOf(lens);
+  if (!scene || shown.altered || shown.pack !== main.pack) return;
+  const found = bestHeadFor(scene, shown.mark);
+  const searched = scene.moments.some(({ layer, head }) => layer === view.layer && head === view.head);
+  const here = searched ? tellsOf(scene, view.layer, view.head, shown.mark) : 0;
+  if (!found || found.tells < Math.max(TELLS, MORE * here)) return;
+  if (found.layer === view.layer && found.head === view.head) return;
+  kindline.better = found;
+  kindline.token = `${Math.floor(shown.mark / main.pack.columns)},${shown.mark % main.pack.columns}`;
+}
+
+// What the patches of the pack on view are compared by; null while no late layer is here.
+function directions({ kindline, shown: { pack } }) {
+  const layers = telling(pack).length;
+  if (!layers) return null;
+  if (kindline.pack !== pack || kindline.layers !== layers) {
+    kindline.crowds.clear();
+    Object.assign(kindline, { pack, layers, toward: towardOf(pack) });
+  }
+  return kindline.toward;
+}
+
+function crowdNow({ kindline, shown, view }) {
+  const key = `${view.layer} ${view.head} ${shown.scale}`;
+  const found = kindline.crowds.get(key) ?? crowdOf(shown.pack, view.layer, view.head, shown.scale);
+  kindline.crowds.delete(key);
+  kindline.crowds.set(key, found);
+  for (const old of kindline.crowds.keys()) if (kindline.crowds.size > CROWDS) kindline.crowds.delete(old);
+  return found;
+}

@@ -1,0 +1,122 @@
+"""Matches and parts: against loops written by hand, and against the browser's."""
+
+import numpy as np
+import pytest
+import torch
+from twins import in_javascript
+
+from playground import PlaygroundError, load, matching, trace
+from playground.tracing import Trace
+
+RANDOM = np.random.default_rng(0)
+BLOBS = RANDOM.normal(0, 1, (4, 9))
+
+
+def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
+    return (blobs[RANDOM.integers(0, len(blobs), count)] + RANDOM.normal(0, 0.25, (count, 9))).astype(np.float32)
+
+
+def made(values: np.ndarray, name: str) -> str:
+    """As the browser has them, with a prefix token before the patches."""
+    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1);"
+
+
+def with_prefix(values: np.ndarray) -> list[float]:
+    return [5.0] * 9 + values.ravel().tolist()
+
+
+def cosine(a, b) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True)) / (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5
+
+
+def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
+    one, other = features(40), features(55)
+    found = matching.matches(matching.unit(one), matching.unit(other))
+    expected = []
+    for i in range(40):
+        there = max(range(55), key=lambda j: cosine(one[i], other[j]))
+        back = max(range(40), key=lambda x: cosine(one[x], other[there]))
+        expected.append(there if back == i else -1)
+    assert found.tolist() == expected
+    assert 0 < (found >= 0).sum() < 40
+    theirs = in_javascript(
+        ["features", "matching"],
+        made(one, "one") + made(other, "other") + "return [...matching.matchesOf(one, other)];",
+        {"one": with_prefix(one), "other": with_prefix(other)},
+    )
+    assert theirs == expected
+
+
+@pytest.mark.parametrize("k", [1, 4, 6])
+def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
+    one, other = features(70), features(30)
+    vectors = matching.unit(np.concatenate([one, other]))
+    found = matching.parts(vectors, k)
+    theirs = in_javascript(
+        ["features", "matching"],
+        made(one, "one")
+        + made(other, "other")
+        + f"return matching.partsOf([one, other], {k}).map((part) => [...part]);",
+        {"one": with_prefix(one), "other": with_prefix(other)},
+    )
+    assert theirs == [found[:70].tolist(), found[70:].tolist()]
+    sizes = np.bincount(found, minlength=k)
+    assert sizes.tolist() == sorted(sizes, reverse=True)
+    means = [vectors[found == part].sum(0) for part in range(k) if (found == part).any()]
+    for vector, part in zip(vectors, found, strict=True):
+        assert max(range(len(means)), key=lambda i: cosine(vector, means[i])) == part
+
+
+def test_parts_find_the_groups_that_were_planted():
+    apart = np.eye(9)[:3] * 4
+    of = np.repeat([0, 1, 2], [30, 20, 10])
+    vectors = matching.unit(apart[of] + RANDOM.normal(0, 0.3, (60, 9)))
+    assert (matching.parts(vectors, 3) == of).all()
+
+
+def test_there_are_no_more_parts_than_patches():
+    assert matching.parts(matching.unit(features(3)), 8).max() <= 2
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[Trace, Trace]:
+    vit = load("bundled", device="cpu")
+    return trace(vit, "meadow"), trace(vit, "portrait")
+
+
+def test_a_picture_matches_itself_patch_by_patch(pair):
+    seen = pair[0]
+    places = seen.match(seen)
+    assert places.shape == (*seen.grid, 2)
+    rows, columns = torch.meshgrid(*map(torch.arange, seen.grid), indexing="ij")
+    assert torch.equal(places, torch.stack([rows, columns], -1))
+
+
+def test_a_match_is_a_patch_of_the_other_picture_or_none(pair):
+    one, other = pair
+    places = one.match(other).flatten(0, 1)
+    matched = (places >= 0).all(-1)
+    assert torch.equal(matched, (places >= 0).any(-1))
+    assert 0 < matched.sum() < len(places)
+    back = other.match(one)
+    for patch in matched.nonzero()[:, 0].tolist():
+        row, column = places[patch].tolist()
+        assert back[row, column].tolist() == list(divmod(patch, one.grid[1]))
+
+
+def test_parts_of_a_picture_have_its_grid_and_of_two_are_cut_together(pair):
+    one, other = pair
+    alone = one.parts(4)
+    assert alone.shape == one.grid
+    assert set(alone.flatten().tolist()) == {0, 1, 2, 3}
+    together = one.parts(4, other)
+    assert [part.shape for part in together] == [one.grid, other.grid]
+    assert torch.equal(one.parts(4, one)[0], one.parts(4, one)[1])
+
+
+def test_what_can_t_be_compared_is_refused_with_a_sentence(pair):
+    stranger = trace("untrained", "meadow")
+    with pytest.raises(PlaygroundError, match="Trace both through one"):
+        pair[0].match(stranger)
+    with pytest.raises(PlaygroundError, match="a number of parts"):
+        pair[0].parts(0)

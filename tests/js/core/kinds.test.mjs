@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { unpack } from "../../../playground/microscope/core/core.js";
+import {
+  alikeness,
+  component,
+  directionsOf,
+  keysOf,
+  kindWords,
+  likenessOf,
+} from "../../../playground/microscope/core/kinds.js";
+import { packOf } from "../packs.mjs";
+
+// What Python's tests do not reach: tests/analysis/test_row_kinds.py compares facts and kinds with Python's.
+
+const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [4, 5] }));
+
+test("the keys of all heads stand side by side, token by token", () => {
+  const features = keysOf(pack, 1);
+  assert.deepEqual([features.tokens, features.width, features.from], [21, 12, 1]);
+  const { k } = pack.stored.get(1).ready;
+  assert.deepEqual([...features.raw.subarray(3 * 12 + 4, 3 * 12 + 8)], [...k.subarray((21 + 3) * 4, (21 + 4) * 4)]);
+});
+
+test("a patch resembles itself, and another both ways alike", () => {
+  const toward = directionsOf(keysOf(pack, 1));
+  const row = likenessOf(toward, 7);
+  assert.equal(row.length, 20);
+  assert.ok(Math.abs(row[7] - 1) < 1e-5);
+  assert.ok(Math.abs(row[3] - alikeness(toward, 3, 7)) < 1e-6);
+});
+
+test("what hangs together is found side by side, not across corners", () => {
+  const belongs = new Set([0, 1, 6, 12, 13]); // of 4 × 5
+  const found = component((j) => belongs.has(j), 1, 4, 5);
+  assert.deepEqual(
+    [...found.keys()].filter((j) => found[j]),
+    [0, 1, 6],
+  );
+});
+
+test("each kind has one sentence; what colour and nearness do is said where somebody could think it was learned", () => {
+  assert.equal(kindWords("far"), "This row looks at a far part that is like this one.");
+  assert.match(kindWords("far", { plain: false }), /colour and nearness alone do not\.$/);
+  assert.match(kindWords("thing", { plain: true }), /colour and nearness alone do nearly the same\.$/);
+  assert.doesNotMatch(kindWords("near", { plain: true }), /colour/);
+  assert.match(kindWords("noise", { early: true }), /^An early layer/);
+  assert.doesNotMatch(kindWords("noise"), /early/);
+  assert.match(kindWords("sink", { one: "patch" }), /one patch that everybody looks at/);
+  assert.match(kindWords("sink", { one: "token" }), /no place in the picture/);
+  assert.match(kindWords("sink"), /where everybody looks/);
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { unpack } from "../../../playground/microscope/core/core.js";
+import { searchMoments } from "../../../playground/microscope/core/moments.js";
+import {
+  bindMoment,
+  comparedBy,
+  lookForMoment,
+  noteOpening,
+  sceneOf,
+  surprise,
+  tellingPatches,
+} from "../../../playground/microscope/lens/moment.js";
+import { packOf } from "../packs.mjs";
+import { aLens, aTrace, pass } from "./alens.mjs";
+
+const WHOLE = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
+const OWN = aTrace("own", { private: true, model: "small" });
+
+// A lens with somebody's own photograph, which was just opened with this view.
+function opened({ view = {}, trace = OWN, pack = WHOLE, offers } = {}) {
+  const { lens } = aLens({ pack, offers });
+  const choices = [];
+  const moves = [];
+  lens.refs = { picture: new EventTarget(), message: {} };
+  lens.main = { ...lens.main, trace, picture: { id: "photograph" } };
+  lens.view = { ...lens.view, layer: 2, head: 0, query: "3,3" };
+  lens.choose = (change) => {
+    choices.push(change);
+    lens.view = { ...lens.view, ...change };
+  };
+  lens.opens = (how) => moves.push(how);
+  lens.schedule = () => lookForMoment(lens);
+  bindMoment(lens);
+  noteOpening(lens, view);
+  lookForMoment(lens);
+  return { lens, choices, moves };
+}
+
+async function searched(lens) {
+  for (let turn = 0; turn < 200 && !sceneOf(lens); turn++) await pass(200);
+  await pass();
+  assert.ok(sceneOf(lens), "the search has ended");
+}
+
+function best(how = WHOLE) {
+  const pack = unpack(packOf(how));
+  const steps = searchMoments(pack, comparedBy(pack));
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value.moments[0];
+}
+
+const moved = (name, values) => Object.assign(new Event(name), values);
+
+test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
+  const { lens, choices, moves } = opened();
+  await searched(lens);
+  const { layer, head, patches } = best();
+  const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
+  assert.deepEqual([lens.view.layer, lens.view.head, lens.view.query], [layer, head, query]);
+  assert.deepEqual([moves, choices], [[{ greets: true }], []]);
+  lens.view = { ...lens.view, layer: 3, head: 0 };
+  lookForMoment(lens);
+  await pass(2000);
+  assert.equal(lens.view.head, 0, "it does not move again");
+});
+
+test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {
+  const cases = {
+    head: ({ lens }) => lens.choose({ head: 1 }),
+    cursor: ({ lens }) => {
+      lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
+      lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 15, clientY: 5 }));
+    },
+    click: ({ lens }) => lens.refs.picture.dispatchEvent(new Event("pointerdown")),
+    lock: ({ lens }) => {
+      lens.view = { ...lens.view, locked: true };
+    },
+  };
+  for (const [name, does] of Object.entries(cases)) {
+    const made = opened();
+    does(made);
+    await searched(made.lens);
+    assert.deepEqual(made.moves, [], name);
+  }
+  const { lens, moves } = opened({ view: { layer: "2" } });
+  await searched(lens);
+  assert.deepEqual(moves, [], "an address");
+});
+
+test("a mouse that rests where the picture appears has not touched it", async () => {
+  const { lens, moves } = opened();
+  lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 5, clientY: 5 }));
+  lens.refs.picture.dispatchEvent(moved("pointermove", { clientX: 6, clientY: 6 }));
+  await searched(lens);
+  assert.equal(moves.length, 1);
+});
+
+test("a sample stays in the view that was chosen for it; what tells is known there too", async () => {
+  const { lens, moves } = opened({ trace: aTrace("cat", { model: "small" }) });
+  await searched(lens);
+  assert.deepEqual(moves, []);
+  const found = sceneOf(lens).moments.find(({ layer, head }) => layer === 2 && head === 0);
+  const telling = found.patches.filter((_, i) => found.tells[i] > 0);
+  assert.deepEqual(tellingPatches(lens), telling.length ? telling.reverse() : null);
+});
+
+test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
+  const { lens, moves } = opened();
+  lens.choose({ head: 1 });
+  noteOpening(lens, null);
+  await searched(lens);
+  assert.equal(moves.length, 0);
+  lens.main = { ...lens.main, id: "next", picture: { id: "another" } };
+  noteOpening(lens, null);
+  lookForMoment(lens);
+  await searched(lens);
+  assert.deepEqual(moves, [{ greets: true }]);
+});
+
+test("a coarse first look is not searched, and nothing is while layers are missing", async () => {
+  const coarse = opened({ trace: { ...OWN, words: { first: "yes" } } });
+  const early = opened({ pack: { ...WHOLE, held: [0, 1, 2] } });
+  await pass(3000);
+  assert.equal(sceneOf(coarse.lens), null);
+  assert.equal(sceneOf(early.lens), null);
+});
+
+test("surprises go round, lock the patch, and are no move of the picture itself", async () => {
+  const { lens, choices } = opened();
+  await searched(lens);
+  const seen = [];
+  for (let n = 0; n < 12; n++) {
+    surprise(lens);
+    const { layer, head, query, locked } = choices.at(-1);
+    assert.ok(locked);
+    seen.push(`${layer} ${head} ${query}`);
+  }
+  const different = new Set(seen);
+  assert.ok(different.size > 1 && different.size <= 8, [...different].join("; "));
+  assert.equal(seen[0], seen[different.size]);
+});
+
+test("a surprise that is asked for too early comes when the layers have come", async () => {
+  const { lens, choices } = opened({ pack: { ...WHOLE, held: [0, 1] } });
+  lens.film.wanted = false;
+  surprise(lens);
+  assert.ok(lens.film.wanted, "the layers are asked for");
+  assert.deepEqual(choices, []);
+  for (const [layer, entry] of unpack(packOf(WHOLE)).stored) lens.main.pack.stored.set(layer, entry);
+  lookForMoment(lens);
+  await searched(lens);
+  assert.equal(choices.length, 1);
+});

@@ -1,0 +1,51 @@
+"""Runs the browser's half of a computation under Node, on the same numbers."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from test_javascript import node
+
+CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
+
+
+def in_javascript(names: list[str], lines: str, given: dict):
+    """What these lines return; they may use modules of core/ by their names, and `given`."""
+    imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in names)
+    text = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
+    program = (
+        f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
+        f"process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
+    )
+    run = subprocess.run([node(), "--input-type=module", "-e", program], input=text, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+PACK = """
+const pack = {
+  ...given.shape, patches: given.shape.rows * given.shape.columns, scale: given.scale, header: {},
+  prefixCount: given.shape.prefix.length,
+  stored: new Map(given.q.map((_, layer) => [layer, { some: null, ready: {
+    q: Float32Array.from(given.q[layer].flat(2)), k: Float32Array.from(given.k[layer].flat(2)), norms: null } }])),
+};
+"""  # a pack as core.js makes it, of q and k as nested lists
+
+
+def a_pass(seed: int, grid: tuple[int, int], prefix: tuple[str, ...], layers: int = 4, heads: int = 2, dim: int = 6):
+    """Queries and keys of a made-up picture of a few parts, so that rows have something to look for: {shape, scale, q,
+    k: (layers, heads, tokens, dim)}."""
+    random = np.random.default_rng(seed)
+    tokens = len(prefix) + grid[0] * grid[1]
+    parts = random.normal(0, 1, (5, dim))
+    of = random.integers(0, 5, tokens)
+    q, k = ((2.2 * parts[of] + random.normal(0, 0.6, (layers, heads, tokens, dim))).astype(np.float32) for _ in "qk")
+    shape = {"layers": layers, "heads": heads, "tokens": tokens, "dim": dim, "prefix": list(prefix)}
+    shape |= {"rows": grid[0], "columns": grid[1]}
+    return {"shape": shape, "scale": dim**-0.5, "q": q, "k": k}
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
