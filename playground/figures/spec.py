@@ -70,7 +70,8 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
 SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
 WITHOUT_QUERY = ("components", "norm")  # all patches are shown alike, whoever asks
-WITHOUT_HEADS = ("similarity", "rollout", *WITHOUT_QUERY)
+THROUGH_LAYERS = ("rollout", "relevance")  # of the whole network, not of one layer
+WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
 MOVING_DPI = 96
 
 

@@ -56,7 +56,7 @@ VIEW = (
         help="run the whole forward pass with that scale, not this layer alone",
     ),
     Choice(
-        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "components", "norm"),
+        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"),
         field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),

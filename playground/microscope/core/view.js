@@ -28,7 +28,7 @@ export const DEFAULT_VIEW = Object.freeze({
 // The only values that these may have.
 export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
-  what: ["weight", "value", "score", "similarity", "rollout", "components", "norm"],
+  what: ["weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
   draw: ["heat", "light"],
