@@ -133,15 +133,24 @@ const aboutSimilarity = ({ seen, place, name }) =>
   );
 
 function aboutAllLayers({ what, seen, place, name, k }) {
-  const { far, total } = seen;
+  const { far, total, where } = seen;
+  const asked = name || "this patch";
+  const most = where === "itself" ? "itself" : place;
+  const after = ` (${percent(seen.value / total)}).`;
+  const share = percent(far / total);
+  if (what === "relevance") {
+    const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
+    const at = where === "itself" ? "in " : place === "here" ? "" : "at ";
+    const begins = "Through all layers together, ";
+    return inParts(
+      begins,
+      share,
+      ` of what moves the feature of ${asked} lies ${outside}, the most ${at}`,
+      most,
+      after,
+    );
+  }
   const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-  return inParts(
-    "Through all layers together, ",
-    percent(far / total),
-    what === "relevance"
-      ? ` of what moves the feature of ${name || "this patch"} lies ${name ? "in " : ""}${outside}, the most at `
-      : ` of what reaches ${name || "this patch"} from the picture comes from ${outside}, the most from `,
-    seen.where === "itself" ? "itself" : place,
-    ` (${percent(seen.value / total)}).`,
-  );
+  const from = ` of what reaches ${asked} from the picture comes from ${outside}, the most from `;
+  return inParts("Through all layers together, ", share, from, most, after);
 }
