@@ -197,7 +197,16 @@ def _made_with(spec: Spec, seen: Trace) -> str:
 
 
 def altered(spec: Spec, seen: Trace) -> list[str]:
-    """A scale that the network was not trained with is a counterfactual, and is said to be one."""
+    """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
+    return _cut(seen) + _scaled(spec, seen)
+
+
+def _cut(seen: Trace) -> list[str]:
+    said = ", ".join(text.replace(">", " > ").replace("@", " in ") for text in seen.cuts.texts)
+    return [f"Cut in the whole forward pass: {said}."] if said else []
+
+
+def _scaled(spec: Spec, seen: Trace) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []

@@ -88,6 +88,7 @@ class Spec:
     query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the picture's start
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
+    cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
     what: str = "weight"
     direction: str = "row"
     kernel: int = 3
@@ -155,6 +156,10 @@ class Spec:
             raise PlaygroundError(
                 f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
+
+    @property
+    def cuts(self) -> list[str]:
+        return self.cut.split(";") if self.cut else []
 
     @property
     def made_for(self) -> Purpose:

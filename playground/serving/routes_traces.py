@@ -64,6 +64,7 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "title": plain_name(wish.model),
         "detail": wish.detail,
         "scale": wish.scale,
+        "cut": list(wish.cut),
         "grid": list(traces.grid(picture, wish)),
         "grids": grids,
         "first": coarse is not None,  # a coarse first look is worth its while
