@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,11 +24,13 @@ def trace(
     *,
     size: tuple[int, int] | None = None,
     scale: Scale = None,
+    cut: Sequence[str] | str = (),
 ) -> Trace:
     """One forward pass, remembered. `vit` is what `load` gives, or a name for it. `image` is a picture: PIL's, a path,
     bytes, a file object, the name of a sample such as "meadow", an array or a tensor of (height, width, 3) or (3,
     height, width), bytes or 0 … 1. `size` is the input's (height, width): by default the area that the model was
-    trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer."""
+    trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
+    whom, such as "7,5>3,2" or "*>3x3@4": see playground/cuts.py."""
     if isinstance(vit, str | os.PathLike):
         vit = _model(os.fspath(vit))
     if not isinstance(vit, VisionTransformer):
@@ -35,7 +38,7 @@ def trace(
             f"trace takes a model that playground.load gave, or the name of one; given was {type(vit).__name__}."
         )
     picture, name = _picture(image)
-    return tracing.trace(vit, picture, size=size, scale=scale).of(picture, name)
+    return tracing.trace(vit, picture, size=size, scale=scale, cut=cut).of(picture, name)
 
 
 def _picture(image: Source) -> tuple[Image.Image, str]:

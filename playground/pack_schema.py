@@ -41,6 +41,13 @@ def trace(header: dict, arrays: Arrays) -> None:
     for scale in (header["scale"], header["forward_scale"]):
         if not (_number(scale) or (scale is None and header["forward_scale"] is None)):
             raise ValueError(f"a scale is a number, not {scale!r:.60}")
+    numbers = header.get("head_numbers") or []
+    if not (isinstance(numbers, list) and all(_whole(n, 0, COUNTS["heads"][1] - 1) for n in numbers)):
+        raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
+    if numbers and len(numbers) != header["heads"]:
+        raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
+    if not isinstance(header.get("cuts", []), list):
+        raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
     for guess in header["predictions"] or []:
         if not (isinstance(guess, list) and len(guess) == 2 and _word(guess[0]) and _number(guess[1])):
             raise ValueError(f"predictions are labels and numbers, not {guess!r:.60}")

@@ -21,11 +21,12 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from playground import matching, pack_schema
+from playground import cuts, matching, pack_schema, relevance
+from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
 from playground.pictures import images
-from playground.vit import QKV, Config, Rotation, VisionTransformer
+from playground.vit import QKV, Config, Heard, Rotation, VisionTransformer
 
 MOST_TOKENS = 16_384
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
@@ -36,17 +37,25 @@ Scale = float | str | None
 
 
 def trace(
-    vit: VisionTransformer, image: Image.Image, *, size: tuple[int, int] | None = None, scale: Scale = None
+    vit: VisionTransformer,
+    image: Image.Image,
+    *,
+    size: tuple[int, int] | None = None,
+    scale: Scale = None,
+    cut: Sequence[str] | str = (),
 ) -> Trace:
     """One forward pass over the whole picture. `size` is the input's (height, width): by default the area that the
-    model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer."""
+    model was trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not
+    hear whom: see playground/cuts.py."""
     c = vit.config
     size = images.fit(image.size, c.patch_size, c.image_size) if size is None else _checked_size(size, c.patch_size)
     device = vit.patch_embed.proj.weight.device
+    grid = (size[0] // c.patch_size, size[1] // c.patch_size)
+    made = cuts.read(cut, Shape(c.prefix, grid, c.depth, c.heads))
     pixels = images.model_input(image, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        logits, record = vit.record(pixels.to(device), None if scale is None else number)
+        logits, record = vit.record(pixels.to(device), None if scale is None else number, _on(device, made))
     return Trace(
         model=vit.name,
         size=size,
@@ -60,7 +69,16 @@ def trace(
         predictions=_predictions(logits[0], c),
         input=pixels,
         vit=vit,
+        cuts=made,
     )
+
+
+def _on(device: torch.device, made: Cuts) -> Heard:
+    def heard(layer: int) -> Tensor | None:
+        found = made.heard(layer)
+        return None if found is None else found.to(device)
+
+    return heard
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,6 +95,7 @@ class Trace:
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
+    cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of a trace that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
@@ -129,7 +148,8 @@ class Trace:
 
     def row(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): how much the query takes from each token. Sums to 1."""
-        return self.scores(layer, head, query, scale).softmax(dim=-1)
+        scores, token = self.scores(layer, head, query, scale), self.token(query)
+        return _silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
 
     def rows(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads at once."""
@@ -139,8 +159,8 @@ class Trace:
         """(heads, queries, tokens): the rows of several queries, or of every token. On a fine grid, ask for some
         queries at a time: all rows of 4,096 tokens in twelve heads take 800 MB."""
         q, k, _ = self._layer(layer)
-        asked = q if queries is None else q[:, [self.token(query) for query in queries]]
-        return _answer(softmax_rows(asked, k, self.scale_number(scale)))
+        tokens = slice(None) if queries is None else [self.token(query) for query in queries]
+        return _answer(softmax_rows(q[:, tokens], k, self.scale_number(scale), self.cuts.heard(layer, tokens)))
 
     def entropy(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
         """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
@@ -154,7 +174,7 @@ class Trace:
     def matrix(self, layer: int, head: int, scale: Scale = None) -> Tensor:
         """(tokens, tokens): every row, one below the other."""
         weights = torch.empty(self.tokens, self.tokens)
-        for block, rows in self._blocks(self._head(layer, head), scale):
+        for block, rows in self._blocks(layer, head, scale):
             weights[block] = _answer(rows)
         return weights
 
@@ -166,20 +186,20 @@ class Trace:
 
     def column(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): how much each token takes from this one. Columns don't sum to 1."""
-        return self._column(self._head(layer, head), self.token(query), scale)
+        return self._column(layer, head, self.token(query), scale)
 
     def columns(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
         """(heads, tokens): the same for all heads."""
         token = self.token(query)
-        return torch.stack([self._column(self._head(layer, h), token, scale) for h in range(self.heads)])
+        return torch.stack([self._column(layer, head, token, scale) for head in range(self.heads)])
 
     def column_scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): each token's q·k·scale with this token's key, before the softmax."""
         q, k, _ = self._head(layer, head)
         return _answer(q @ k[self.token(query)] * self.scale_number(scale))
 
-    def _column(self, head: QKV, token: int, scale: Scale) -> Tensor:
-        return torch.cat([_answer(rows[:, token]) for _, rows in self._blocks(head, scale)])
+    def _column(self, layer: int, head: int, token: int, scale: Scale) -> Tensor:
+        return torch.cat([_answer(rows[:, token]) for _, rows in self._blocks(layer, head, scale)])
 
     # What a weight carries --------------------------------------------------------------------------------------------
 
@@ -205,7 +225,7 @@ class Trace:
         vit = self._need_vit()
         with torch.no_grad():
             pixels = self._need_input().to(vit.patch_embed.proj.weight.device)
-            return _answer(vit.features(pixels, layer, self.scale)[0])
+            return _answer(vit.features(pixels, layer, self.scale, self.heard_on(pixels.device))[0])
 
     def similarity(self, query: Query, layer: int | None = None) -> Tensor:
         """(tokens,): cosine between the query's features and every token's."""
@@ -254,11 +274,45 @@ class Trace:
             heads = [self._head(layer, head) for head in range(self.heads)]
             spread = torch.zeros_like(reached)
             for block in self._some_queries():
-                for head in heads:
-                    spread += reached[:, block] @ softmax_rows(head.q[block], head.k, self.scale_number(None))
+                for number, head in enumerate(heads):
+                    heard = self._heard(layer, number, block)
+                    spread += reached[:, block] @ softmax_rows(head.q[block], head.k, self.scale_number(None), heard)
                 give_way()
             reached = reached / 2 + spread / (2 * self.heads)
         return _answer(reached if query is None else reached[0])
+
+    def relevance(
+        self,
+        query: Query | None = None,
+        label: str | int | None = None,
+        method: str = relevance.DEFAULT,
+        give_way: Callable[[], object] = lambda: None,
+    ) -> Tensor:
+        """(tokens,): which tokens, through all layers, move the query's feature, or, where a label is given by its name
+        or number, that label's score. Shares that sum to 1: see playground/relevance.py for the methods."""
+        if (query is None) == (label is None):
+            raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
+        if method not in relevance.METHODS:
+            raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(relevance.METHODS)}.")
+        vit, x, rotation = self.entering()
+        if label is None:
+            answer = relevance.feature(vit, self.token(query), self.tokens)  # type: ignore[arg-type]
+        else:
+            answer = relevance.label_score(vit, self._label(label), self.tokens)
+        with torch.no_grad():
+            of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
+        return _answer(relevance.relevance(of, answer, method))
+
+    def _label(self, label: str | int) -> int:
+        c = self._need_vit().config
+        if not c.classes:
+            raise PlaygroundError(f"{self.model} has no labels: ask for the relevance of a query.")
+        if isinstance(label, str) and label in c.labels:
+            return c.labels.index(label)
+        if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
+            return label
+        known = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
+        raise PlaygroundError(f"{self.model} has no label {label!r:.60}{known}")
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
@@ -283,6 +337,7 @@ class Trace:
             "size": list(self.size),
             "patch": self.patch_size,
             "held": held,
+            **({"cuts": self.cuts.texts} if self.cuts else {}),
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
         if heads is not None and list(heads) != list(range(self.heads)):
@@ -313,6 +368,11 @@ class Trace:
             if q.shape != shape or k.shape != shape or norms.shape != shape[:3] or not header["held"]:
                 raise ValueError(f"its arrays are not of the shape {shape}")
             native = float(header["scale"])
+            numbers = tuple(header.get("head_numbers") or range(header["heads"]))
+            patch = int(header["patch"])
+            of = (header["size"][0] // patch, header["size"][1] // patch)
+            may_be = Shape(tuple(header["prefix"]), of, header["layers"], pack_schema.COUNTS["heads"][1])
+            made = cuts.read(header.get("cuts", []), may_be)
             return Trace(
                 model=str(header["model"]),
                 size=tuple(header["size"]),
@@ -326,6 +386,7 @@ class Trace:
                 predictions=tuple((label, p) for label, p in header["predictions"] or ()),
                 input=None,
                 vit=None,
+                cuts=replace(made, numbers=numbers),
                 stored_norms={layer: norms[i] for i, layer in enumerate(header["held"])},
             )
         except (KeyError, ValueError, TypeError) as error:
@@ -382,10 +443,21 @@ class Trace:
             raise PlaygroundError(f"There is no head {head!r}; they count from 0 to {self.heads - 1}.")
         return head
 
-    def _blocks(self, head: QKV, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
-        """The weights in blocks of rows, to bound memory: (slice, (rows, tokens))."""
+    def _heard(self, layer: int, head: int, queries: list[int] | slice) -> Tensor | None:
+        """Whom these tokens hear in one head, (queries, tokens); None: everybody."""
+        found = self.cuts.heard(layer, queries)
+        return None if found is None else found[head if len(found) > 1 else 0]
+
+    def heard_on(self, device: torch.device) -> Heard:
+        """The cuts of this pass, for one that runs on this device."""
+        return _on(device, self.cuts)
+
+    def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
+        """The weights of a head in blocks of rows, to bound memory: (slice, (rows, tokens))."""
+        q, k, _ = self._head(layer, head)
         for block in self._some_queries():
-            yield block, softmax_rows(head.q[block], head.k, self.scale_number(scale))
+            heard = self._heard(layer, head, block)
+            yield block, softmax_rows(q[block], k, self.scale_number(scale), heard)
 
     def _some_queries(self) -> Iterator[slice]:
         """All queries, in slices so short that the rows of one stay below BLOCK scores."""
@@ -408,9 +480,14 @@ class Trace:
         return self.vit
 
 
-def softmax_rows(q: Tensor, k: Tensor, scale: float) -> Tensor:
+def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
-    return (q @ k.mT * scale).softmax(dim=-1)
+    return _silenced(q @ k.mT * scale, heard).softmax(dim=-1)
+
+
+def _silenced(scores: Tensor, heard: Tensor | None) -> Tensor:
+    """What is cut has a score of −∞, and so a weight of nothing."""
+    return scores if heard is None else scores.masked_fill(~heard.to(scores.device), -math.inf)
 
 
 def entropy(weights: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ h heads, d = D / h (the d_k of the formula). Parameters carry timm's names, so t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -85,6 +85,13 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
 }
 
 Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
+Heard = Callable[
+    [int], Tensor | None
+]  # layer -> whom each token hears, (h or 1, N, N) bool; None: everybody. See cuts.py
+
+
+def everybody(layer: int) -> None:
+    """Whom each token hears where nothing is cut."""
 
 
 class Told(NamedTuple):
@@ -104,14 +111,16 @@ class QKV(NamedTuple):
     v: Tensor  # (B, h, N, d)
 
 
-def attention(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """softmax(q kᵀ · scale) v, by torch's fused kernel, which never holds the (N, N) weights."""
-    return F.scaled_dot_product_attention(q, k, v, scale=scale)  # (B, h, N, d)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=heard, scale=scale)  # (B, h, N, d)
 
 
-def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """The same, as the formula says it."""
     scores = q @ k.transpose(-2, -1)  # (B, h, N, N): how well each query matches each key
+    if heard is not None:
+        scores = scores.masked_fill(~heard, float("-inf"))  # e^−∞ = 0: a weight of nothing
     weights = (scores * scale).softmax(dim=-1)  # (B, h, N, N): every row sums to one
     return weights @ v  # (B, h, N, d): a mixture of values
 
@@ -141,14 +150,16 @@ class Attention(nn.Module):
         self.proj = nn.Linear(c.width, c.width)  # W_O
         self.mix = attention  # training and ablation put a function of their own here
 
-    def forward(self, x: Tensor, scale: float | None, rotation: Rotation) -> tuple[Tensor, QKV]:
+    def forward(
+        self, x: Tensor, scale: float | None, rotation: Rotation, heard: Tensor | None = None
+    ) -> tuple[Tensor, QKV]:
         B, N, D = x.shape
         qkv = self.qkv(x).view(B, N, 3, self.heads, D // self.heads)  # (B, N, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, N, d) each
         q, k = self.q_norm(q), self.k_norm(k)
         if rotation is not None:
             q, k = rotate(q, *rotation), rotate(k, *rotation)
-        mixed = self.mix(q, k, v, self.scale if scale is None else scale)  # (B, h, N, d)
+        mixed = self.mix(q, k, v, self.scale if scale is None else scale, heard)  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # the heads' answers, one behind the other
         return self.proj(mixed), QKV(q, k, v)
 
@@ -213,9 +224,11 @@ class Block(nn.Module):
         self.mlp = MLP(c)
         self.ls2 = LayerScale(c) if c.layer_scale else nn.Identity()
 
-    def forward(self, x: Tensor, scale: float | None, rotation: Rotation) -> tuple[Tensor, QKV]:
-        heard, qkv = self.attn(self.norm1(x), scale, rotation)
-        x = x + self.ls1(heard)
+    def forward(
+        self, x: Tensor, scale: float | None, rotation: Rotation, heard: Tensor | None = None
+    ) -> tuple[Tensor, QKV]:
+        mixture, qkv = self.attn(self.norm1(x), scale, rotation, heard)
+        x = x + self.ls1(mixture)
         x = x + self.ls2(self.mlp(self.norm2(x)))
         return x, qkv
 
@@ -290,23 +303,23 @@ class VisionTransformer(nn.Module):
         """The logits, (B, classes); the pooled features, (B, D), of a model without a classifier."""
         return self.classify(self.features(image, self.config.depth - 1, scale))
 
-    def features(self, image: Tensor, layer: int, scale: float | None = None) -> Tensor:
+    def features(self, image: Tensor, layer: int, scale: float | None = None, heard: Heard = everybody) -> Tensor:
         """The tokens as they leave a layer, (B, N, D)."""
-        return next(islice(self.layers(*self.embed(image), scale), layer, None))[0]
+        return next(islice(self.layers(*self.embed(image), scale, heard=heard), layer, None))[0]
 
-    def record(self, image: Tensor, scale: float | None = None) -> tuple[Tensor, list[QKV]]:
+    def record(self, image: Tensor, scale: float | None = None, heard: Heard = everybody) -> tuple[Tensor, list[QKV]]:
         """The logits, and every layer's queries, keys and values."""
         record = []
-        for x, qkv in self.layers(*self.embed(image), scale):  # noqa: B007
+        for x, qkv in self.layers(*self.embed(image), scale, heard=heard):  # noqa: B007
             record.append(qkv)
         return self.classify(x), record
 
     def layers(
-        self, x: Tensor, rotation: Rotation, scale: float | None = None, first: int = 0
+        self, x: Tensor, rotation: Rotation, scale: float | None = None, first: int = 0, heard: Heard = everybody
     ) -> Iterator[tuple[Tensor, QKV]]:
         """One layer after the other: the tokens as they leave it, (B, N, D), and its queries, keys and values."""
-        for block in self.blocks[first:]:
-            x, qkv = block(x, scale, rotation)
+        for layer, block in enumerate(self.blocks[first:], first):
+            x, qkv = block(x, scale, rotation, heard(layer))
             yield x, qkv
 
     def embed(self, image: Tensor) -> tuple[Tensor, Rotation]:

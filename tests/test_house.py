@@ -11,8 +11,8 @@ import playground
 ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the ground up: a room may import what lies below it, and nothing beside or above it
     ("errors", "version", "assets", "positions", "matching"),
-    ("vit", "pack", "pack_schema"),
-    ("pictures", "models", "scenes"),
+    ("vit", "cuts", "pack", "pack_schema"),
+    ("pictures", "models", "scenes", "relevance"),
     ("tracing", "samples"),
     ("analysis", "lessons"),
     ("face", "figures", "training"),

@@ -143,7 +143,7 @@ def _muted_block(block: Block, heads: list[int]) -> Block:
     keep = torch.ones(attn.heads, 1, 1)
     keep[list(heads)] = 0
     mix = attn.mix
-    attn.mix = lambda q, k, v, scale: mix(q, k, v, scale) * keep.to(q)  # (B, h, N, d)
+    attn.mix = lambda q, k, v, scale, heard: mix(q, k, v, scale, heard) * keep.to(q)  # (B, h, N, d)
     silent._modules = silent._modules | {"attn": attn}
     return silent
 

@@ -9,7 +9,7 @@ from playground.figures import naming
 from playground.figures.light import MASS
 from playground.figures.maps import Domain, Map, clipped, is_even
 from playground.figures.prints import is_lit
-from playground.figures.spec import POOLED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
 
@@ -35,7 +35,7 @@ def picture(name: str) -> str:
 
 
 def place(spec: Spec, layer: int, head: int | str) -> str:
-    if spec.what == "rollout":
+    if spec.what in THROUGH_LAYERS:
         return "through all layers"
     if spec.what in WITHOUT_HEADS:
         return f"after layer {layer}"
@@ -53,6 +53,7 @@ def method(spec: Spec) -> str:
 _NAMES = {
     "similarity": "feature similarity",
     "rollout": "rollout",
+    "relevance": "relevance",
     "components": "colours of features",
     "norm": "length of features",
 }
@@ -96,7 +97,7 @@ def outside(map_: Map, spec: Spec) -> str:
     """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
     if spec.head == "max" and spec.what == "weight":
         return ""
-    if not (map_.prefix and spec.prefix and spec.what in ("weight", "rollout") and spec.direction == "row"):
+    if not (map_.prefix and spec.prefix and spec.what in ("weight", *THROUGH_LAYERS) and spec.direction == "row"):
         return ""
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
@@ -167,7 +168,7 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map]) -> str:
     first, changing = asks[0], {rows.name if spec.rows else "", columns.name if spec.columns else ""}
     fixed = [] if "models" in changing else [naming.model(first.subject.seen)]
     alike = {one.spec.layer for one in asks}
-    fixed += [f"layer {first.spec.layer}"] if len(alike) == 1 and spec.what != "rollout" else []
+    fixed += [f"layer {first.spec.layer}"] if len(alike) == 1 and spec.what not in THROUGH_LAYERS else []
     if "heads" not in changing and spec.what not in WITHOUT_HEADS:
         fixed.append(POOLED.get(first.spec.head, f"head {first.spec.head}"))
     who = asked(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
@@ -187,6 +188,7 @@ def _says(spec: Spec, who: str) -> str:
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what reaches {who} through all layers",
+        "relevance": f"what moves the feature of {who}, through all layers (gradient × attention)",
         "components": "the first three principal components of the patches’ features as red, green and blue",
         "norm": "how long each patch’s features are",
     }[spec.what]
@@ -215,7 +217,16 @@ def _made_with(spec: Spec, seen: Trace) -> str:
 
 
 def altered(spec: Spec, seen: Trace) -> list[str]:
-    """A scale that the network was not trained with is a counterfactual, and is said to be one."""
+    """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
+    return _cut(seen) + _scaled(spec, seen)
+
+
+def _cut(seen: Trace) -> list[str]:
+    said = ", ".join(text.replace(">", " > ").replace("@", " in ") for text in seen.cuts.texts)
+    return [f"Cut in the whole forward pass: {said}."] if said else []
+
+
+def _scaled(spec: Spec, seen: Trace) -> list[str]:
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []

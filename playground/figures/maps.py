@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import POOLED, SIGNED, WITHOUT_HEADS, Spec
+from playground.figures.spec import POOLED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,6 +64,8 @@ def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | No
         return seen.similarity(spec.query, layer)
     if spec.what == "rollout":
         return seen.rollout(spec.query)
+    if spec.what == "relevance":
+        return seen.relevance(spec.query)
     if spec.what == "norm":
         return seen.features(layer).norm(dim=-1)
     if head in POOLED:
@@ -90,6 +92,7 @@ WORDS = {
     "similarity": "likeness of features (cosine)",
     "norm": "length of the features",
     "rollout": "rollout: attention through all layers",
+    "relevance": "relevance: share of what moves its feature",
 }
 
 
@@ -105,7 +108,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     if spec.what in SIGNED:
         low, high = float(values.min()), float(values.max())
         return Domain(low, high if high > low else low + 1, words)
-    if spec.what == "rollout":
+    if spec.what in THROUGH_LAYERS:
         return _rising(spec, float(values.max()) or 1.0, words, percent=True)
     high = spec.ceiling or light.exposure(values)
     return _rising(spec, high, words, percent=spec.what == "weight", open_end=high < 1)

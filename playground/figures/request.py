@@ -54,7 +54,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
         vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
-        return trace(vit, other_image if other else image, size=size, scale=None if scale == "on" else scale)
+        number = None if scale == "on" else scale
+        return trace(vit, other_image if other else image, size=size, scale=number, cut=() if other else spec.cuts)
 
     seen, others = traces(spec, image, other_image, run)
     return seen, image, others
@@ -68,7 +69,8 @@ def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
         image, vit = open_picture(name), model(one)
         size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
         scale = spec.scale if spec.whole else "on"
-        found[name, its_model] = trace(vit, image, size=size, scale=None if scale == "on" else scale), image
+        number = None if scale == "on" else scale
+        found[name, its_model] = trace(vit, image, size=size, scale=number, cut=spec.cuts), image
     first = next(iter(found.values()))
     return *first, {"more": found}
 

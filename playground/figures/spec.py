@@ -70,7 +70,8 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
 SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
 WITHOUT_QUERY = ("components", "norm")  # all patches are shown alike, whoever asks
-WITHOUT_HEADS = ("similarity", "rollout", *WITHOUT_QUERY)
+THROUGH_LAYERS = ("rollout", "relevance")  # of the whole network, not of one layer
+WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
 MOVING_DPI = 96
 
 
@@ -87,6 +88,7 @@ class Spec:
     query: tuple[int, int] | str | None = None  # a patch, or a prefix token's name; None: the picture's start
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
+    cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
     what: str = "weight"
     direction: str = "row"
     kernel: int = 3
@@ -154,6 +156,10 @@ class Spec:
             raise PlaygroundError(
                 f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
+
+    @property
+    def cuts(self) -> list[str]:
+        return self.cut.split(";") if self.cut else []
 
     @property
     def made_for(self) -> Purpose:

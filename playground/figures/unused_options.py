@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.figures.spec import AXES, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import AXES, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -67,8 +67,10 @@ USES = (
     Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
     Use(
         ("layer",),
-        lambda s: s.what != "rollout" or s.layout == "components" or (s.layout, s.depth) == ("convolution", "follow"),
-        "a rollout goes through all layers",
+        lambda s: (
+            s.what not in THROUGH_LAYERS or s.layout == "components" or (s.layout, s.depth) == ("convolution", "follow")
+        ),
+        "it goes through all layers",
     ),
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
     Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),

@@ -56,7 +56,11 @@ VIEW = (
         help="run the whole forward pass with that scale, not this layer alone",
     ),
     Choice(
-        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "components", "norm"),
+        "cut", "", pattern=r"[0-9a-z,>@.+*;]{3,1000}", field="cut", flag="--cut",
+        help="who may not hear whom in the whole pass, such as 7,5>3,2 or *>cls@4.1 or *>3x3; several: A;B",
+    ),
+    Choice(
+        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"),
         field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),

@@ -152,8 +152,8 @@ def stream(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Stream
     with torch.no_grad():
         vit, x, rotation = seen.entering()
         for block in vit.blocks:
-            heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
-            push = block.ls1(heard)
+            mixture, _ = block.attn(block.norm1(x), seen.scale, rotation)
+            push = block.ls1(mixture)
             between = x + push
             thought = block.ls2(block.mlp(block.norm2(between)))
             after = between + thought
@@ -188,8 +188,8 @@ def hidden(seen: Trace, layer: int) -> Tensor:
         for below in range(layer):
             x, _ = vit.blocks[below](x, seen.scale, rotation)
         block = vit.blocks[layer]
-        heard, _ = block.attn(block.norm1(x), seen.scale, rotation)
-        x = x + block.ls1(heard)
+        mixture, _ = block.attn(block.norm1(x), seen.scale, rotation)
+        x = x + block.ls1(mixture)
         return block.mlp.fc1(block.norm2(x))[0, len(seen.prefix) :].float().cpu()
 
 

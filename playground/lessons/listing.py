@@ -147,8 +147,8 @@ PARTS = {
         "the sum itself is never rescaled.",
         (vit.Block,),
         (
-            ("heard, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
-            ("x = x + self.ls1(heard)", "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
+            ("mixture, qkv = self.attn(", "MSA(LN(z_{ℓ−1}))"),
+            ("x = x + self.ls1(mixture)", "z′_ℓ = MSA(LN(z_{ℓ−1})) + z_{ℓ−1}"),
             ("x = x + self.ls2(", "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
         ),
     ),
@@ -157,8 +157,8 @@ PARTS = {
         "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
         (
-            ("in self.layers(*self.embed(image), scale)", "z_0 → z_1 → … → z_L"),
-            ("x, qkv = block(x, scale, rotation)", "z_{ℓ−1} → z_ℓ"),
+            ("in self.layers(*self.embed(image), scale, heard=heard)", "z_0 → z_1 → … → z_L"),
+            ("x, qkv = block(x, scale, rotation, heard(layer))", "z_{ℓ−1} → z_ℓ"),
             ("x = self.norm(x)", "LN(z_L)"),
             ("pooled = {", "y = LN(z_L^0), the class token's row"),
             ("return self.head(self.pre_logits(", "y W_{head} + b"),

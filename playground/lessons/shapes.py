@@ -143,7 +143,7 @@ def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
     """The attention half of a layer of vit.py."""
     attn, normed = block.attn, block.norm1(x)
     flat = dict(zip("QKV", attn.qkv(normed).chunk(3, dim=-1), strict=True))  # (B, N, D) each
-    heard, qkv = attn(normed, None, rotation)
+    mixture, qkv = attn(normed, None, rotation)
     split = dict(zip("QKV", qkv, strict=True))  # (B, h, N, d) each
     extra = "".join(
         word for word, is_so in (
@@ -170,8 +170,8 @@ def walk_block(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
         ("batch", "tokens", "width"),
         "(tokens × width) + (tokens × width) = (tokens × width)",
         Block.forward,
-        ("x = x + self.ls1(heard)",),
-        {"x": x, "answer": block.ls1(heard), "sum": x + block.ls1(heard)},
+        ("x = x + self.ls1(mixture)",),
+        {"x": x, "answer": block.ls1(mixture), "sum": x + block.ls1(mixture)},
     )
     return [first, *_middle(Attention, attn, "LN(x)", ("width", "width"), flat, split, extra), last]
 

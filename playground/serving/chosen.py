@@ -18,6 +18,7 @@ from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 from playground.version import __version__
 
+LONGEST_CUT = 1000  # letters, as in an address: see figures/view.py
 MOST_SCALE = 8.0  # where the microscope's dial ends
 
 
@@ -50,7 +51,8 @@ def _wish(words: Mapping[str, str], picture: Picture) -> Wish:
     model = words.get("model") or usual.model
     check_model(model)
     detail = usual.detail if model == usual.model and "model" not in words else 1
-    return Wish(model, _detail(words.get("detail"), model, detail), _scale(words.get("scale")), "first" in words)
+    finer, scale = _detail(words.get("detail"), model, detail), _scale(words.get("scale"))
+    return Wish(model, finer, scale, _cut(words.get("cut")), "first" in words)
 
 
 def check_model(model: str) -> None:
@@ -92,6 +94,13 @@ def _scale(text: str | None) -> float | None:
     return scale
 
 
+def _cut(text: str | None) -> tuple[str, ...]:
+    """The tracing says what is wrong with one."""
+    if text and len(text) > LONGEST_CUT:
+        raise Refused(f"Cuts are said in at most {LONGEST_CUT:,} letters; these have {len(text):,}.")
+    return tuple(text.split(";")) if text else ()
+
+
 def other(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Wish] | None:
     """What is compared with it: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
@@ -129,7 +138,7 @@ def digest(picture: Picture, wish: Wish) -> str:
     """The same on every machine that would compute the same: of what goes in, never of the numbers that come out, for
     these differ between processors in the last digit."""
     size = traces.size(picture, wish)
-    made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, __version__)
+    made_of = (_picture_digest(picture), model_digest(wish.model), size, wish.scale, wish.cut, __version__)
     return sha256(repr(made_of).encode()).hexdigest()[:16]
 
 

@@ -150,7 +150,8 @@ def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
             picture, wish = here.other if other else (here.picture, here.wish)
             details = models.details(wish.model)
             detail = next((d for d in details if traces.size(picture, Wish(wish.model, d)) == size), 1)
-            return traces.trace(picture, Wish(wish.model, detail, _number(scale)), own)
+            cut = () if other else tuple(spec.cuts)
+            return traces.trace(picture, Wish(wish.model, detail, _number(scale), cut), own)
 
         other_image = here.other and here.other[0].image
         seen, beside = request.traces(spec, here.picture.image, other_image, run)
@@ -198,7 +199,7 @@ def _of_a_grid(cells: list[tuple], spec: Spec, own) -> tuple:
                 "make this grid with the command."
             )
         scale = _number(spec.scale) if spec.whole else None
-        seen = traces.trace(picture, replace(wish, scale=scale), own)
+        seen = traces.trace(picture, replace(wish, scale=scale, cut=tuple(spec.cuts)), own)
         found[picture.name, wish.model] = seen, picture.image
     return next(iter(found.values()))[0], {"more": found}
 

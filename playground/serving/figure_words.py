@@ -198,6 +198,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         query=command_line.read_query(view.get("query")),
         scale=view.get("scale", "on"),
         whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
+        cut=view.get("cut", ""),
         what=view.get("what", "weight"),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),

@@ -24,7 +24,7 @@ ROUTES: list[Route] = [
     *routes_health.ROUTES,
 ]
 
-LOOK = ("sample", "mine", "model", "detail", "scale", "first")  # which picture, in which model: chosen.py reads them
+LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "first")  # which picture and model: see chosen.py
 SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # as in the microscope's address: figure_words.py reads them
 FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
 WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each address; another word means nothing
@@ -35,6 +35,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer"),
     "GET /api/trace/{digest}/features": (*LOOK, "layer"),
     "GET /api/trace/{digest}/flows": (*LOOK, "query"),
+    "GET /api/trace/{digest}/relevance": (*LOOK, "query"),
     "GET /api/trace/{digest}/names": (*LOOK, "layer"),
     "GET /api/trace/{digest}/verdict": LOOK,
     "POST /api/pictures": (),

@@ -64,6 +64,7 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "title": plain_name(wish.model),
         "detail": wish.detail,
         "scale": wish.scale,
+        "cut": list(wish.cut),
         "grid": list(traces.grid(picture, wish)),
         "grids": grids,
         "first": coarse is not None,  # a coarse first look is worth its while
@@ -132,6 +133,18 @@ async def flows(request: Request) -> Response:
     return await _part(request, make)
 
 
+async def relevance(request: Request) -> Response:
+    """Which tokens move the feature of one: `query=7,5` or the name of a prefix token."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        query = _place(request.query_params.get("query", ""))
+        with queue.turns() as give_way:
+            return _matrix(seen.relevance(query, give_way=give_way).numpy()[None])
+
+    return await _part(request, make)
+
+
 def _place(query: str) -> tuple[int, int] | str:
     if patch := re.fullmatch(r"([0-9]{1,4}),([0-9]{1,4})", query):
         return int(patch[1]), int(patch[2])
@@ -173,6 +186,7 @@ ROUTES = [
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
     Route("/api/trace/{digest}/flows", flows),
+    Route("/api/trace/{digest}/relevance", relevance),
     Route("/api/trace/{digest}/names", names),
     Route("/api/trace/{digest}/verdict", verdict),
 ]

@@ -35,6 +35,7 @@ class Wish:
     model: str
     detail: int = 1  # how many times finer than usual, along each side
     scale: float | None = None  # of the whole forward pass
+    cut: tuple[str, ...] = ()  # who may not hear whom in it: see playground/cuts.py
     first: bool = False  # a coarse first look at an upload, shown until the real one is there
 
 
@@ -110,7 +111,7 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
     with queue.turn(finer):
         began = time.perf_counter()
         try:
-            seen = trace(vit, picture.image, size=pixels, scale=wish.scale)
+            seen = trace(vit, picture.image, size=pixels, scale=wish.scale, cut=wish.cut)
         except torch.OutOfMemoryError:  # of a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, wish.model)
             asker.current().hears(
@@ -118,7 +119,7 @@ def _run(picture: Picture, wish: Wish, finer: bool = False):
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            seen = trace(vit, picture.image, size=pixels, scale=wish.scale)
+            seen = trace(vit, picture.image, size=pixels, scale=wish.scale, cut=wish.cut)
     log.info("trace model=%s tokens=%d ms=%.0f", wish.model, seen.tokens, (time.perf_counter() - began) * 1e3)
     return seen
 

@@ -69,7 +69,7 @@ def test_an_impossible_width_is_explained_in_place(lesson):
 
 def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
     visitor = lesson("code", "part=layer")
-    line = visitor.page.locator(".read .noted").filter(has_text="x = x + self.ls1(heard)")
+    line = visitor.page.locator(".read .noted").filter(has_text="x = x + self.ls1(mixture)")
     line.wait_for()
     assert "MSA(LN(" in line.locator("em").inner_text()
     visitor.page.get_by_test_id("stButtonGroup").get_by_text("Heads", exact=True).click()

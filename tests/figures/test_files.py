@@ -138,7 +138,7 @@ OTHERS = {
     "other_queries": "1,2-cls", "over": "photo", "mass": 0.4, "mask": True,
     "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
-    "caption": False, "anonymous": True,
+    "caption": False, "anonymous": True, "cut": "7,5>3,2",
     "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
     "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True, "pack": "int8",
 }  # fmt: skip

@@ -14,7 +14,7 @@ KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 OTHER = ("sample:landscape", "model:untrained")  # landscape has another shape
 OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # in the sheet nobody says which rows and columns
-NO_HEADS = ("similarity", "rollout", "components", "norm")
+NO_HEADS = ("similarity", "rollout", "relevance", "components", "norm")
 
 
 @pytest.fixture(scope="module")

@@ -156,7 +156,14 @@ def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, mine
     assert http.get(f"/{own['picture']['address']}", headers=ANNA).status_code == 200
 
 
-PARTS = {"layers": {"layers": "0"}, "features": {"layer": "0"}, "flows": {}, "names": {"layer": "0"}, "verdict": {}}
+PARTS = {
+    "layers": {"layers": "0"},
+    "features": {"layer": "0"},
+    "flows": {},
+    "relevance": {"query": "4,9"},
+    "names": {"layer": "0"},
+    "verdict": {},
+}
 
 
 @pytest.mark.parametrize("name", PARTS)

@@ -15,6 +15,7 @@ import {
   softmaxInPlace,
   weighInto,
 } from "./core.js";
+import { silence } from "./cuts.js";
 import { exposure, exposureOfAll } from "./light.js";
 
 export function createAnswers(pack) {
@@ -53,7 +54,8 @@ export function answerLayer(answers, layer, token, scale, what, direction) {
     if (direction === "row") {
       const largest = scoresInto(weights, at, pack, layer, head, token, scale);
       if (what === "score") for (let j = at; j < at + pack.tokens; j++) scores[j] = weights[j];
-      answers.entropies[head] = softmaxInPlace(weights, at, pack.tokens, largest);
+      const left = silence(weights, at, pack, layer, head, token, largest);
+      answers.entropies[head] = softmaxInPlace(weights, at, pack.tokens, left);
       answers.ready[head] = 1;
       if (answers.drawn === weighted) weighInto(weighted, at, weights, norms, at, pack.tokens);
     } else {

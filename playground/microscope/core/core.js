@@ -4,6 +4,8 @@
 //     row_i = softmax(scale · q_i · k_j over all tokens j)
 // and costs tokens × head_dim multiplications, so that a whole layer follows the cursor, at any scale.
 
+import { isCut, readCuts, silence } from "./cuts.js";
+
 const FORMAT = "attention-playground/1";
 
 // ---------------------------------------------------------------------------------------------------- reading bytes
@@ -119,6 +121,7 @@ export function unpack(bytes) {
     scale: header.scale,
     headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file that holds a few
     forwardScale: header.forward_scale ?? null,
+    cuts: readCuts(header.cuts ?? [], { prefix: header.prefix, columns: header.grid[1] }),
   };
 }
 
@@ -203,13 +206,14 @@ export function softmaxInPlace(out, at, count, largest) {
 // Whom does token i listen to? Sums to 1. Returns the entropy in bits.
 export function rowInto(out, at, pack, layer, head, token, scale) {
   const largest = scoresInto(out, at, pack, layer, head, token, scale);
-  return softmaxInPlace(out, at, pack.tokens, largest);
+  return softmaxInPlace(out, at, pack.tokens, silence(out, at, pack, layer, head, token, largest));
 }
 
 // ln Σ_j exp(scale · q_i · k_j) for the queries from … to: what a column needs to know of every row.
 export function normalisersInto(out, at, pack, layer, head, scale, from, to, scratch) {
   for (let i = from; i < to; i++) {
-    const largest = scoresInto(scratch, 0, pack, layer, head, i, scale);
+    const score = scoresInto(scratch, 0, pack, layer, head, i, scale);
+    const largest = silence(scratch, 0, pack, layer, head, i, score);
     let total = 0;
     for (let j = 0; j < pack.tokens; j++) total += Math.exp(scratch[j] - largest);
     out[at + i] = largest + Math.log(total);
@@ -230,7 +234,8 @@ export function columnInto(out, at, pack, layer, head, token, scale, normalisers
   columnScoresInto(out, at, pack, layer, head, token, scale);
   let total = 0;
   for (let i = 0; i < pack.tokens; i++) {
-    const weight = Math.exp(out[at + i] - normalisers[from + i]);
+    const cut = pack.cuts?.length && isCut(pack, layer, head, i, token);
+    const weight = cut ? 0 : Math.exp(out[at + i] - normalisers[from + i]);
     out[at + i] = weight;
     total += weight;
   }

@@ -44,7 +44,8 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 }
 
 // facts: {
-//   what: "weight" | "value" | "score" | "similarity" | "components" | "norm" | "rollout", direction: "row" | "column",
+//   what: "weight" | "value" | "score" | "similarity" | "components" | "norm" | "rollout" | "relevance",
+//   direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
 //   seen: what `spread` gives, or null while the numbers are still on their way,
 //   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
@@ -67,7 +68,7 @@ export function sentenceOf(facts) {
       placed(facts),
       `: its length is ${seen.value.toFixed(1)}.`,
     );
-  if (what === "rollout") return aboutRollout(facts);
+  if (what === "rollout" || what === "relevance") return aboutAllLayers(facts);
   if (what === "score") return aboutScores(facts, subject);
   if (facts.direction === "column") return aboutColumn(facts, subject);
   if (what === "value") return aboutValues(facts, opening, capital);
@@ -141,14 +142,25 @@ const aboutSimilarity = ({ seen, place, name }) =>
     `: a cosine of ${seen.value.toFixed(2)}.`,
   );
 
-function aboutRollout({ seen, place, name, k }) {
-  const { far, total } = seen;
+function aboutAllLayers({ what, seen, place, name, k }) {
+  const { far, total, where } = seen;
+  const asked = name || "this patch";
+  const most = where === "itself" ? "itself" : place;
+  const after = ` (${percent(seen.value / total)}).`;
+  const share = percent(far / total);
+  if (what === "relevance") {
+    const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
+    const at = where === "itself" ? "in " : place === "here" ? "" : "at ";
+    const begins = "Through all layers together, ";
+    return inParts(
+      begins,
+      share,
+      ` of what moves the feature of ${asked} lies ${outside}, the most ${at}`,
+      most,
+      after,
+    );
+  }
   const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
-  return inParts(
-    "Through all layers together, ",
-    percent(far / total),
-    ` of what reaches ${name || "this patch"} from the picture comes from ${outside}, the most from `,
-    seen.where === "itself" ? "itself" : place,
-    ` (${percent(seen.value / total)}).`,
-  );
+  const from = ` of what reaches ${asked} from the picture comes from ${outside}, the most from `;
+  return inParts("Through all layers together, ", share, from, most, after);
 }

@@ -11,6 +11,7 @@ export const DEFAULT_VIEW = Object.freeze({
   locked: false, //         a locked patch stays when the cursor leaves
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
+  cut: "", //               who may not hear whom in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
   what: "weight", //        "value" is weight × ‖W_O v‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
@@ -28,7 +29,7 @@ export const DEFAULT_VIEW = Object.freeze({
 // The only values that these may have.
 export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
-  what: ["weight", "value", "score", "similarity", "rollout", "components", "norm"],
+  what: ["weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
   draw: ["heat", "light"],
@@ -95,6 +96,7 @@ export function tidyView(view, pack, at) {
     const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
     tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
   }
+  if (!/^[0-9a-z,>@.+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
   tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);
   if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
   if (tidy.depth !== "follow")

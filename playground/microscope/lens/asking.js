@@ -8,13 +8,13 @@ import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers } from "./film.js";
 import { dropOld, receive } from "./given.js";
 import { missingNames, takeNames } from "./habits.js";
-import { canAsk, overlayNow } from "./shown.js";
+import { canAsk, isThroughLayers, overlayNow } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
 const ASKED_AGAIN = 5000; // ms after which what failed is asked again
 
-// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The layer
-// on view comes at once, and so does the next question after an answer.
+// A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The
+// layer on view comes at once, and so does the next question after an answer.
 export function askForMissing(lens, pointed) {
   if (pointed && lens.asking) return;
   clearTimeout(lens.asking);
@@ -32,7 +32,7 @@ function askNow(lens) {
   const matrix = missingMatrix(lens);
   if (found) askForLayer(lens, ...found);
   if (matrix) askForMatrix(lens, matrix);
-  else if (view.what === "rollout" && view.locked && !overlayNow(lens)) askForRollout(lens);
+  else if (isThroughLayers(view.what) && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
   if (!found) askForNames(lens, main);
@@ -94,13 +94,15 @@ function askForMatrix(lens, { what, entry, layer }) {
   askOnce(lens, what, `${entry.id} ${layer}`, question, (values) => takeMatrix(lens, { what, entry, layer, values }));
 }
 
-function askForRollout(lens) {
+// A map of one patch through all layers: "rollout" or "relevance".
+function askForLocked(lens, what) {
+  if (!canAsk(lens, what)) return;
   const { view, shown, main, whole } = lens;
   const { trace } = shown.wholeArrived ? whole : main;
   const { query } = view;
-  const question = (how) => lens.host.source.rollout(trace, query, how);
-  askOnce(lens, "rollout", `${trace.id} ${query}`, question, (values) => {
-    lens.overlay = { what: "rollout", query, id: trace.id, values: decodeHalves(values) };
+  const question = (how) => lens.host.source[what](trace, query, how);
+  askOnce(lens, what, `${trace.id} ${query}`, question, (values) => {
+    lens.overlay = { what, query, id: trace.id, values: decodeHalves(values) };
   });
 }
 

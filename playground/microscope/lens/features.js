@@ -58,6 +58,8 @@ export function missingMatrix(lens) {
 
 export function waitingFor(lens) {
   const { view, main } = lens;
+  if (view.what === "relevance")
+    return view.locked ? "The model is run forward and back…" : "Click a patch: this map is made for a locked one.";
   if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
   if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
@@ -68,6 +70,7 @@ export function waitingFor(lens) {
 // {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
 export function liveMap(lens) {
   const { view, shown, live } = lens;
+  if (view.what === "relevance") return null; // the source makes it, of one patch
   const entry = entryShown(lens);
   const matrix = view.what === "rollout" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
   if (!matrix) return null;
@@ -106,7 +109,7 @@ export function otherMap(lens) {
   const { view, shown } = lens;
   const mine = featuresOf(lens, entryShown(lens), view.layer),
     theirs = otherFeatures(lens);
-  if (view.what === "rollout" || !theirs) return null;
+  if (view.what === "rollout" || view.what === "relevance" || !theirs) return null;
   if (view.what === "norm") return { values: theirs.norms, pixels: null, asked: -1 };
   if (view.what === "components") {
     const shared = comparable(mine, theirs);

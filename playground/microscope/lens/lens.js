@@ -3,12 +3,13 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
-//       offers: ["layers", "features", "rollout", "whole", "names"], // the questions that it answers
+//       offers: ["layers", "features", "rollout", "relevance", "whole", "names"], // the questions that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
 //       flows(trace, {signal}),               // the same, (tokens, tokens): the rollout of every token
 //       rollout(trace, query, {signal}),      // the same, (tokens,)
+//       relevance(trace, query, {signal}),    // the same: what moves its feature
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, scale, {signal}),        // the trace of the whole pass with another scale
 //     },                                      // each gives a promise, which is not waited for once it is aborted

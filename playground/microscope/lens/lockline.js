@@ -24,6 +24,7 @@ const OF_MAPS = {
   components: (value) => `cosine ${shortNumber(value)}`,
   norm: (value) => `length ${shortNumber(value)}`,
   rollout: (value) => `gives ${percent(value)} through all layers`,
+  relevance: (value) => `${percent(value)} of what moves it`,
 };
 
 export function bindLine(lens) {

@@ -18,6 +18,8 @@ export const MARKUP = `
         title="how long each token's feature vector is">length</button>
     <button data-value="rollout" class="extra" data-ask="rollout"
         title="half attention, half identity for the skip connection, multiplied through all layers">rollout</button>
+    <button data-value="relevance" class="extra" data-ask="relevance"
+        title="which patches move the locked patch's feature, through all layers">relevance</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -30,7 +32,7 @@ export const MARKUP = `
     <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
   </div>
   <button class="quiet" data-ref="more" aria-expanded="false"
-      title="Raw scores, rollout, kernel sizes, entropy, special tokens">More</button>
+      title="Raw scores, rollout, relevance, kernel sizes, entropy, special tokens">More</button>
   <span class="message" data-ref="message" role="status"></span>
   <div class="tools">
     <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>

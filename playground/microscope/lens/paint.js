@@ -22,7 +22,7 @@ import { paintLine } from "./lockline.js";
 import { layNearness } from "./nearness.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
-import { isMap, overlayNow, resolve } from "./shown.js";
+import { isMap, isThroughLayers, overlayNow, resolve } from "./shown.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
@@ -91,8 +91,8 @@ function paintMain(lens) {
     printComponents(lens.print, overlay.pixels, pack);
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-    const logarithmic = view.log && view.what === "rollout";
-    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, view.what !== "rollout");
+    const logarithmic = view.log && isThroughLayers(view.what);
+    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, !isThroughLayers(view.what));
     printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && view.what !== "score") {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
@@ -155,7 +155,7 @@ function paintColourBar(lens) {
   const { refs, shown, view } = lens;
   const domain = shown.mainDomain;
   refs.colourBar.style.visibility = view.what === "components" ? "hidden" : "";
-  const share = view.what === "weight" || view.what === "rollout";
+  const share = view.what === "weight" || isThroughLayers(view.what);
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;

@@ -113,6 +113,7 @@ export function layerRange(lens) {
 const MAP_TITLES = {
   similarity: "What resembles",
   rollout: "What flows into",
+  relevance: "What moves",
   components: "Colours of the features, at",
   norm: "Length of the features, at",
 };
@@ -126,6 +127,7 @@ const NOTES = {
   components: "features: 3 principal components as colours",
   norm: "length of each token's features after this layer",
   rollout: "(attention + identity) / 2, multiplied through all layers; mean over heads",
+  relevance: "gradient × attention through all layers: what moves this patch's feature",
 };
 
 function scaleWords(lens) {

@@ -6,11 +6,13 @@ import { queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { liveMap } from "./features.js";
 
 // Maps that are not made of queries and keys: the source is asked for features or flows.
-const MAPS = ["similarity", "rollout", "components", "norm"];
+const MAPS = ["similarity", "rollout", "relevance", "components", "norm"];
+const THROUGH_LAYERS = ["rollout", "relevance"]; // shares of the whole network, not of one layer
 export const isMap = (what) => MAPS.includes(what);
+export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
 
-// Whether the source answers such questions: "layers", "features", "rollout", "whole", "names". Only a host with more
-// than one picture can compare.
+// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names". Only a
+// host with more than one picture can compare.
 export const canAsk = (lens, what) =>
   what === "compare" ? Boolean(lens.host.compare) : lens.host.source.offers.includes(what);
 

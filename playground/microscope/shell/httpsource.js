@@ -43,7 +43,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const traceOf = (said, words) => Object.freeze({ ...said, words: { ...words, model: said.model } });
 
   const source = {
-    offers: ["layers", "features", "rollout", "whole", "names"],
+    offers: ["layers", "features", "rollout", "relevance", "whole", "names"],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, how = {}) {
@@ -72,6 +72,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
     flows: (trace, how) => matrix(trace, "flows", {}, how),
+    relevance: (trace, query, how) => matrix(trace, "relevance", { query }, how),
     rollout: (trace, query, how) => matrix(trace, "flows", { query }, how),
     async names(trace, layer, how) {
       return (await (await get(part(trace, "names", { layer }), how)).json()).heads;

@@ -22,7 +22,7 @@ export async function pass(ms = 0) {
   await new Promise(setImmediate);
 }
 
-export const EVERYTHING = ["layers", "features", "rollout", "whole", "names"];
+export const EVERYTHING = ["layers", "features", "rollout", "relevance", "whole", "names"];
 
 // questions: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}]
 export function aSource(offers = EVERYTHING) {
@@ -35,7 +35,7 @@ export function aSource(offers = EVERYTHING) {
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", "names", "whole"];
+  const kinds = ["layers", "picture", "features", "flows", "rollout", "relevance", "names", "whole"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 

@@ -177,7 +177,7 @@ test("a lens that is gone asks nothing and takes nothing", async () => {
 });
 
 test("a source that offers nothing is asked nothing", async () => {
-  for (const what of ["weight", "similarity", "rollout"]) {
+  for (const what of ["weight", "similarity", "rollout", "relevance"]) {
     const { lens, source } = aLens({
       offers: [],
       film: true,
@@ -193,6 +193,24 @@ test("a source that offers nothing is asked nothing", async () => {
 // ---------------------------------------------------------------------------------------------- maps of the source
 
 const TOKENS = 7; // of packOf as it comes
+
+test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "relevance" } });
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), [], "it costs a pass forward and one back");
+  lens.view = { ...lens.view, locked: true, query: "0,1" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["relevance cat 0,1"]);
+  open(source, "relevance").answer(new Uint16Array(TOKENS).fill(0x3c00));
+  await pass();
+  assert.deepEqual([...overlayNow(lens).values], new Array(TOKENS).fill(1));
+  lens.view = { ...lens.view, query: "1,1" };
+  frame(lens);
+  assert.equal(overlayNow(lens), null);
+});
 
 test("features are asked for once a layer, of the layer on view", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "norm" } });

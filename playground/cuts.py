@@ -1,0 +1,187 @@
+"""Cuts: who may not hear whom. The whole pass runs again, with these scores at −∞ before the softmax.
+
+A cut is one text, the same in Python, in an address and on the command line:
+
+    7,5>3,2         patch (7, 5) does not hear patch (3, 2), in any layer or head
+    7,5>3,2@4.1     in layer 4, head 1 alone; several of either: 4+5.0+1
+    7,5+7,6>cls     two patches do not hear the class token
+    *>3,2+3,3       nobody hears these two
+    *>*@4.1         in that head everybody hears themselves alone
+    *>3x3           patches hear the 3 × 3 around them alone, as a convolution; *>3x3+cls: and the class token
+
+Every token always hears itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+
+MOST = 16  # cuts at the same time
+MOST_NAMED = 4096  # tokens, layers and heads that a text may name
+ALL = "*"
+KERNEL = re.compile(r"(3|5|7)x\1")
+TEXT = re.compile(r"(?P<hearers>[^>@]+)>(?P<unheard>[^>@]+)(@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?)?")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a text may name: of a model, and of a picture's grid of patches."""
+
+    prefix: tuple[str, ...]
+    grid: tuple[int, int]  # rows, columns
+    layers: int
+    heads: int
+
+    @property
+    def tokens(self) -> int:
+        return len(self.prefix) + self.grid[0] * self.grid[1]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One of them. None stands for all."""
+
+    text: str
+    hearers: tuple[int, ...] | None  # tokens
+    unheard: tuple[int, ...] | None  # tokens
+    kernel: int  # 0, or: the patches around the hearer that alone are heard, and with them the tokens in `kept`
+    kept: tuple[int, ...]
+    layers: tuple[int, ...] | None
+    heads: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Those of one pass."""
+
+    all: tuple[Cut, ...]
+    shape: Shape
+    numbers: tuple[int, ...] | None = None  # of the heads that are held, where those are not all
+
+    def __bool__(self) -> bool:
+        return bool(self.all)
+
+    @property
+    def texts(self) -> list[str]:
+        return [cut.text for cut in self.all]
+
+    def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
+        """Whom these tokens, by default all, hear in a layer: (h or 1, queries, N) bool; None: everybody."""
+        cuts = [cut for cut in self.all if cut.layers is None or layer in cut.layers]
+        if not cuts:
+            return None
+        tokens = torch.arange(self.shape.tokens)
+        asked = tokens if queries is None else tokens[queries]
+        held = range(self.shape.heads) if self.numbers is None else self.numbers
+        heads = 1 if all(cut.heads is None for cut in cuts) else len(held)
+        heard = torch.ones(heads, len(asked), len(tokens), dtype=torch.bool)
+        for cut in cuts:
+            some = [i for i, head in enumerate(held[:heads]) if cut.heads is None or head in cut.heads]
+            heard[some] &= ~self._silenced(cut, asked, tokens)
+        return heard | (asked[:, None] == tokens)  # a token always hears itself
+
+    def _silenced(self, cut: Cut, asked: Tensor, tokens: Tensor) -> Tensor:
+        """(queries, N): the scores that a cut sets to −∞."""
+        hears_not = torch.ones(len(asked), dtype=torch.bool) if cut.hearers is None else _among(asked, cut.hearers)
+        if cut.kernel:
+            first, columns = len(self.shape.prefix), self.shape.grid[1]
+            far = _apart(asked, tokens, first, columns) > cut.kernel // 2
+            return hears_not[:, None] & (asked >= first)[:, None] & far & ~_among(tokens, cut.kept)
+        silent = torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _among(tokens, cut.unheard)
+        return hears_not[:, None] & silent
+
+
+def _among(tokens: Tensor, some: Sequence[int]) -> Tensor:
+    return torch.isin(tokens, torch.tensor(list(some), dtype=tokens.dtype))
+
+
+def _apart(asked: Tensor, tokens: Tensor, first: int, columns: int) -> Tensor:
+    """(queries, N): how many rows or columns of patches lie between two, whichever is more; the prefix lies far off."""
+    (a, b), (c, d) = (((t - first) // columns, (t - first) % columns) for t in (asked, tokens))
+    apart = torch.maximum((a[:, None] - c).abs(), (b[:, None] - d).abs())
+    return apart.masked_fill(tokens < first, 10**6)
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
+    """PlaygroundError says what is wrong with a text."""
+    texts = [texts] if isinstance(texts, str) else list(texts)
+    if len(texts) > MOST:
+        raise PlaygroundError(f"At most {MOST} cuts are made at the same time, and these are {len(texts)}.")
+    cuts = tuple(_read(text, shape) for text in texts)
+    for i, cut in enumerate(cuts):
+        if cut.text in texts[:i]:
+            raise PlaygroundError(f"The cut {cut.text!r:.80} is there twice.")
+    return Cuts(cuts, shape)
+
+
+def _read(text: object, shape: Shape) -> Cut:
+    found = TEXT.fullmatch(text) if isinstance(text, str) and len(text) < 8 * MOST_NAMED else None
+    if not isinstance(text, str) or not found:
+        raise PlaygroundError(
+            f"A cut is who > whom, such as 7,5>3,2 or *>cls, with @LAYER or @LAYER.HEAD behind it where it is not "
+            f"meant everywhere; given was {text!r:.80}."
+        )
+    hearers = _tokens(found["hearers"], shape, text)
+    first, *more = found["unheard"].split("+")
+    kernel = int(first[0]) if KERNEL.fullmatch(first) else 0
+    kept = _tokens("+".join(more), shape, text) or () if kernel and more else ()
+    unheard = None if kernel else _tokens(found["unheard"], shape, text)
+    layers = _numbers(found["layers"], shape.layers, "layer", text)
+    heads = _numbers(found["heads"], shape.heads, "head", text)
+    if not kernel and hearers is not None and hearers == unheard and len(hearers) == 1:
+        raise PlaygroundError(f"{text!r:.80} cuts nothing: a patch always hears itself.")
+    if not kernel and hearers is None and unheard is None and layers is None and heads is None:
+        raise PlaygroundError(f"{text!r:.80} leaves nobody anything to hear in any layer: name a layer or a head.")
+    if kernel and hearers is not None and all(token < len(shape.prefix) for token in hearers):
+        raise PlaygroundError(f"{text!r:.80} cuts nothing: only patches have neighbours.")
+    return Cut(text, hearers, unheard, kernel, kept, layers, heads)
+
+
+def _tokens(text: str, shape: Shape, cut: str) -> tuple[int, ...] | None:
+    if text == ALL:
+        return None
+    return _once([_token(word, shape, cut) for word in text.split("+")], cut)
+
+
+def _token(word: str, shape: Shape, cut: str) -> int:
+    if word in shape.prefix:
+        return shape.prefix.index(word)
+    rows, columns = shape.grid
+    if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
+        names = "".join(f", or {name}" for name in shape.prefix[:1])
+        raise PlaygroundError(f"A cut names patches as row,column{names}; {word!r:.40} stands in {cut!r:.80}.")
+    row, column = int(patch[1]), int(patch[2])
+    if row >= rows or column >= columns:
+        raise PlaygroundError(
+            f"There is no patch ({row}, {column}), named in {cut!r:.80}: rows count from 0 to {rows - 1}, columns to "
+            f"{columns - 1}."
+        )
+    return len(shape.prefix) + row * columns + column
+
+
+def _numbers(text: str | None, count: int, what: str, cut: str) -> tuple[int, ...] | None:
+    if text is None or text == ALL:
+        return None
+    words = text.split("+")
+    for word in words:
+        if not re.fullmatch(r"\d{1,3}", word) or int(word) >= count:
+            raise PlaygroundError(
+                f"There is no {what} {word!r:.40}, named in {cut!r:.80}; they count from 0 to {count - 1}."
+            )
+    return _once([int(word) for word in words], cut)
+
+
+def _once(numbers: list[int], cut: str) -> tuple[int, ...]:
+    if len(set(numbers)) < len(numbers):
+        raise PlaygroundError(f"{cut!r:.80} names the same twice.")
+    return tuple(sorted(numbers))

@@ -1,0 +1,112 @@
+"""Occlusion: what is blanked, what moves, and how well a relevance foretells it."""
+
+import numpy as np
+import pytest
+import torch
+
+import playground
+from playground.analysis import occlusion
+from playground.analysis.occlusion import Asked, Measured, blanked, blocks, spearman
+from playground.errors import PlaygroundError
+
+
+def only(*patches: tuple[int, int]) -> torch.Tensor:
+    gone = torch.zeros(8, 8, dtype=torch.bool)
+    for patch in patches:
+        gone[patch] = True
+    return gone
+
+
+@pytest.mark.parametrize("by", occlusion.BLANKS)
+def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(seen, by):
+    pixels, other = seen.input, seen.input.clone()
+    other[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
+    a, b = (blanked(x, only((2, 5)), 8, by) for x in (pixels, other))
+    outside = torch.ones(64, 64, dtype=torch.bool)
+    outside[16:24, 40:48] = False
+    assert torch.equal(a[..., outside], pixels[..., outside])
+    assert not torch.equal(a, pixels)
+    if by == "neighbours":
+        assert torch.equal(a, b), "it is filled from what is around it alone"
+
+
+def test_what_is_all_gone_is_filled_from_as_far_as_needed(seen):
+    gone = ~only((0, 0))
+    filled = blanked(seen.input, gone, 8, "neighbours")
+    assert torch.isfinite(filled).all()
+    corner = seen.input[..., :8, :8]
+    assert filled.max() <= corner.max() + 1e-4
+    assert filled.min() >= corner.min() - 1e-4
+
+
+def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
+    gone = only((2, 5), (2, 6))
+    pixels = blanked(seen.input, gone, 8)
+    with torch.no_grad():
+        before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
+        shares = [small(x).softmax(-1)[0, 7] for x in (seen.input, pixels)]
+    assert Measured(seen, Asked(query=(4, 4))).moved([gone])[0] == pytest.approx(
+        float((after - before).norm() / before.norm()), rel=1e-4
+    )
+    assert Measured(seen, Asked(label=7)).moved([gone])[0] == pytest.approx(float(shares[0] - shares[1]), abs=1e-6)
+
+
+def test_nothing_blanked_moves_nothing(seen):
+    assert Measured(seen, Asked(query=(4, 4))).moved([only()]) == [pytest.approx(0, abs=1e-6)]
+
+
+def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen):
+    steps = list(occlusion.occlusion(Measured(seen, Asked(query=(4, 4))), most=40))
+    passes = [done for done, _ in steps]
+    assert passes[0] == 4, "a grid of 8 × 8 begins with blocks of 4 × 4"
+    assert passes == sorted(passes)
+    assert passes[-1] <= 40
+    finest = steps[-1][1]
+    assert finest.shape == (8, 8)
+    assert len(finest.unique()) > len(steps[0][1].unique())
+
+
+def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(small, picture):
+    for block in small.blocks:
+        torch.nn.init.zeros_(block.attn.proj.weight)
+        torch.nn.init.zeros_(block.attn.proj.bias)
+    seen = playground.trace(small, picture)
+    measured = Measured(seen, Asked(query=(4, 5)))
+    *_, (_, found) = occlusion.occlusion(measured)
+    assert found.flatten().argmax().item() == 8 * 4 + 5
+    assert (found > 1e-6).sum() == 1
+    truth = torch.zeros(8, 8)
+    truth[4, 5] = 1
+    assert occlusion.predicts(truth, measured, 2) == pytest.approx(1, abs=1e-6)
+    assert occlusion.deletion(truth, measured).area > occlusion.deletion(-truth, measured).area
+    assert occlusion.insertion(truth, measured).area < occlusion.insertion(-truth, measured).area
+
+
+def test_blocks_cover_every_patch_once():
+    assert sum(block.int() for block in blocks((7, 10), 4)).unique().tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ([1, 2, 3], [10, 20, 30], 1), ([1, 2, 3], [3, 2, 1], -1), ([1, 1, 1], [1, 2, 3], 0),
+        ([1, 2, 2, 4], [1, 3, 2, 4], 0.9487),
+    ],
+)  # fmt: skip
+def test_the_rank_correlation_on_cases_by_hand(a, b, expected):
+    assert spearman(a, b) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_rank_correlation_is_pearson_s_of_ranks_that_are_counted():
+    random = np.random.default_rng(0)
+    a, b = random.integers(0, 9, 40), random.normal(size=40)
+
+    def rank(values):
+        return [sum(other < v for other in values) + (sum(other == v for other in values) - 1) / 2 for v in values]
+
+    assert spearman(a, b) == pytest.approx(np.corrcoef(rank(a), rank(b))[0, 1], abs=1e-9)
+
+
+def test_an_unknown_way_to_blank_gets_a_sentence(seen):
+    with pytest.raises(PlaygroundError, match="not by 'black'"):
+        blanked(seen.input, only(), 8, "black")

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { answerLayer, createAnswers, prepareColumns } from "../../../playground/microscope/core/answers.js";
+import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
+import { isCut } from "../../../playground/microscope/core/cuts.js";
+import { packOf } from "../packs.mjs";
+
+// Tokens of a grid of 2 × 3: 0 is CLS, then 1 2 3 above 4 5 6.
+const cut = (...cuts) => unpack(packOf({ cuts, held: [0, 1] }));
+const edges = (pack, layer, head) => {
+  const found = [];
+  for (let i = 0; i < pack.tokens; i++)
+    for (let j = 0; j < pack.tokens; j++) if (isCut(pack, layer, head, i, j)) found.push(`${i}-${j}`);
+  return found.join(" ");
+};
+
+test("a text names tokens, layers and heads", () => {
+  assert.equal(edges(cut("0,1>1,2"), 0, 0), "2-6", "an edge has a direction");
+  assert.equal(edges(cut("0,1+cls>1,2+0,0"), 1, 2), "0-1 0-6 2-1 2-6");
+  assert.equal(edges(cut("*>cls"), 0, 0), "1-0 2-0 3-0 4-0 5-0 6-0", "and hears itself");
+  const inOne = cut("0,1>1,2@1.0+2");
+  assert.deepEqual([edges(inOne, 0, 0), edges(inOne, 1, 1), edges(inOne, 1, 2)], ["", "", "2-6"]);
+  assert.equal(edges(cut("0,1>1,2", "0,2>cls@*.1"), 0, 1), "2-6 3-0");
+  assert.equal(edges(cut("0,1>*"), 0, 0), "2-0 2-1 2-3 2-4 2-5 2-6");
+});
+
+test("three by three leaves the neighbours, and CLS where it is kept", () => {
+  assert.equal(edges(cut("*>3x3"), 0, 0), "1-0 1-3 1-6 2-0 3-0 3-1 3-4 4-0 4-3 4-6 5-0 6-0 6-1 6-4");
+  assert.equal(edges(cut("*>3x3+cls"), 0, 0), "1-3 1-6 3-1 3-4 4-3 4-6 6-1 6-4");
+});
+
+test("a file that holds some heads knows their numbers", () => {
+  const pack = unpack(packOf({ cuts: ["0,1>1,2@0.7"], heads: 2, head_numbers: [4, 7] }));
+  assert.deepEqual([edges(pack, 0, 0), edges(pack, 0, 1)], ["", "2-6"]);
+});
+
+test("rows, columns and entropies are those of a softmax without the edge", () => {
+  const [whole, less] = [cut(), cut("0,1>1,2@0.1")];
+  const row = (pack, head, token) => {
+    const out = new Float32Array(pack.tokens);
+    const bits = rowInto(out, 0, pack, 0, head, token, pack.scale);
+    return { row: [...out], bits };
+  };
+  const before = row(whole, 1, 2).row;
+  const left = 1 - before[6];
+  const expected = before.map((weight, j) => (j === 6 ? 0 : weight / left));
+  const { row: after, bits } = row(less, 1, 2);
+  after.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
+  const entropy = -expected.reduce((sum, weight) => sum + (weight ? weight * Math.log2(weight) : 0), 0);
+  assert.ok(Math.abs(bits - entropy) < 1e-5);
+  assert.deepEqual(row(less, 0, 2), row(whole, 0, 2), "another head hears as before");
+
+  const answers = createAnswers(less);
+  answerLayer(answers, 0, 2, less.scale, "weight", "row");
+  const rows = [...answers.weights.subarray(7, 14)];
+  rows.forEach((weight, j) => assert.ok(Math.abs(weight - expected[j]) < 1e-6));
+  prepareColumns(answers, [0], 0, less.scale, 1e4);
+  answerLayer(answers, 0, 6, less.scale, "weight", "column");
+  const column = [...answers.weights.subarray(7, 14)];
+  for (let i = 0; i < 7; i++) assert.ok(Math.abs(column[i] - row(less, 1, i).row[6]) < 1e-6);
+  assert.equal(column[2], 0);
+});

@@ -1,0 +1,162 @@
+"""Relevance, against the formulas of the papers with explicit N × N gradients, and on cases whose answer is known."""
+
+import math
+
+import pytest
+import torch
+
+import playground
+from playground import relevance
+from playground.errors import PlaygroundError
+
+
+def explicit(vit, entering, answer, cut=None):
+    """Every layer's weights as tensors that keep their gradient: (the number, [(h, N, N) A], the tokens after each)."""
+    kept, xs, x = [], [], entering
+    for layer, block in enumerate(vit.blocks):
+        h = block.attn.heads
+        q, k, v = block.attn.qkv(block.norm1(x))[0].unflatten(-1, (3, h, -1)).permute(1, 2, 0, 3)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if cut and layer == cut[0]:
+            scores = scores.index_put(
+                (torch.arange(h), torch.full((h,), cut[1]), torch.full((h,), cut[2])), torch.tensor(-math.inf)
+            )
+        weights = scores.softmax(-1)
+        weights.retain_grad()
+        kept.append(weights)
+        x = x + block.ls1(block.attn.proj((weights @ v).transpose(0, 1).flatten(1)[None]))
+        x = x + block.ls2(block.mlp(block.norm2(x)))
+        xs.append(x)
+    return answer(x), kept, xs
+
+
+def answers(small, seen):
+    """(how it is asked for, the number, the tokens that it is read from)"""
+    with torch.no_grad():
+        last = small.norm(seen.features()[None])[0]
+    t = seen.token((2, 5))
+    apart = last[t] - last[3:].mean(0)
+    return {
+        "label": ({"label": 7}, lambda x: small.classify(x)[0, 7], 0),
+        "query": ({"query": (2, 5)}, lambda x: small.norm(x)[0, t] @ (apart / apart.norm()), t),
+    }
+
+
+@pytest.mark.parametrize("kind", ["label", "query"])
+def test_gradient_times_attention_is_chefer_s_product_of_explicit_matrices(small, seen, kind):
+    asked, number, token = answers(small, seen)[kind]
+    _, x, _ = seen.entering()
+    y, kept, _ = explicit(small, x.detach(), number)
+    y.backward()
+    reached = torch.eye(seen.tokens)
+    for weights in kept:  # their rule: R ← R + Ā R, from the first layer to the last
+        reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
+    expected = (reached - torch.eye(seen.tokens))[token]
+    torch.testing.assert_close(seen.relevance(**asked), expected / expected.sum(), atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["label", "query"])
+def test_gradient_times_input_is_autograd_s(small, seen, kind):
+    asked, number, _ = answers(small, seen)[kind]
+    _, x, _ = seen.entering()
+    x = x.detach().requires_grad_()
+    explicit(small, x, number)[0].backward()
+    expected = (x.grad * x).sum(-1)[0].detach().abs()
+    torch.testing.assert_close(
+        seen.relevance(**asked, method="gradient"), expected / expected.sum(), atol=1e-6, rtol=1e-4
+    )
+
+
+def test_legrad_lets_each_layer_answer_by_itself(small, seen):
+    _, x, _ = seen.entering()
+    _, kept, xs = explicit(small, x.detach(), lambda x: x.sum())
+    expected = torch.zeros(seen.tokens)
+    for weights, after in zip(kept, xs, strict=True):
+        (gradient,) = torch.autograd.grad(small.classify(after)[0, 7], weights, retain_graph=True)
+        expected += gradient.clamp(min=0).mean((0, 1))
+    torch.testing.assert_close(
+        seen.relevance(label=7, method="legrad"), expected / expected.sum(), atol=1e-6, rtol=1e-4
+    )
+
+
+def test_a_cut_edge_is_cut_here_too(small, picture):
+    seen = playground.trace(small, picture, cut="cls>3,2@1")
+    _, x, _ = seen.entering()
+    y, kept, _ = explicit(small, x.detach(), lambda x: small.classify(x)[0, 7], (1, 0, seen.token((3, 2))))
+    y.backward()
+    reached = torch.eye(seen.tokens)
+    for weights in kept:
+        reached = reached + (weights.grad * weights).clamp(min=0).mean(0).detach() @ reached
+    expected = (reached - torch.eye(seen.tokens))[0]
+    torch.testing.assert_close(seen.relevance(label=7), expected / expected.sum(), atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["chefer", "legrad"])
+def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, picture, method):
+    """The planted case: in every layer only this patch's value is not zero."""
+    seen = playground.trace(small, picture)
+    planted = seen.token((6, 1))
+
+    class Loud(torch.nn.Module):
+        def __init__(self, qkv):
+            super().__init__()
+            self.qkv = qkv
+
+        def forward(self, x):
+            keep = torch.ones(x.shape[1], 3 * x.shape[2])
+            keep[:, 2 * x.shape[2] :] = (torch.arange(x.shape[1]) == planted)[:, None]
+            return self.qkv(x) * keep
+
+    for block in small.blocks:
+        block.attn.qkv = Loud(block.attn.qkv)
+    found = playground.trace(small, picture).relevance(label=3, method=method)
+    assert found.argmax().item() == planted
+    assert found[planted].item() == pytest.approx(1, abs=1e-5)
+
+
+def test_of_a_model_that_hears_nobody_a_patch_is_moved_by_itself_alone(small, picture):
+    for block in small.blocks:
+        torch.nn.init.zeros_(block.attn.proj.weight)
+    seen = playground.trace(small, picture)
+    found = seen.relevance((4, 4), method="gradient")
+    assert found[seen.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
+    assert seen.relevance((4, 4)).sum() == 0, "no weight moves anything"
+
+
+def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
+    from dataclasses import replace
+
+    from conftest import SMALL, scramble
+
+    from playground.vit import VisionTransformer
+
+    vit = scramble(VisionTransformer(replace(SMALL, pool="avg", cls_token=False, norm_place="pooled")))
+    answer = relevance.label_score(vit, 0, 66)
+    assert answer.read_from.tolist() == [0] * 2 + [1 / 64] * 64
+    assert playground.trace(vit, picture).relevance(label=0).sum().item() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({}, "give one of the two"), ({"query": (0, 0), "label": 1}, "give one of the two"),
+        ({"label": 10}, "no label 10"), ({"label": "cat"}, "no label 'cat'"), ({"label": True}, "no label True"),
+        ({"query": (9, 9)}, "no patch (9, 9)"), ({"label": 1, "method": "magic"}, "no method 'magic'"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_asked_gets_a_sentence(seen, asked, says):
+    with pytest.raises(PlaygroundError) as refused:
+        seen.relevance(**asked)
+    assert says in str(refused.value)
+
+
+def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
+    """Rows come in blocks: with blocks of one row the numbers are the same."""
+    seen = playground.trace(small, picture)
+    expected = seen.relevance(label=7)
+    sizes = []
+    monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
+    rows = relevance._rows
+    monkeypatch.setattr(relevance, "_rows", lambda *a: (sizes.append(w.shape[1]) or (r, w, g) for r, w, g in rows(*a)))
+    torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
+    assert set(sizes) == {1}
