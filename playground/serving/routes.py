@@ -36,6 +36,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/trace/{digest}/features": (*LOOK, "layer"),
     "GET /api/trace/{digest}/flows": (*LOOK, "query"),
     "GET /api/trace/{digest}/relevance": (*LOOK, "query"),
+    "GET /api/trace/{digest}/moved": (*LOOK, "query"),
     "GET /api/trace/{digest}/names": (*LOOK, "layer"),
     "GET /api/trace/{digest}/verdict": LOOK,
     "POST /api/pictures": (),

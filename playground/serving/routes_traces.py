@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import pack
 from playground.samples import named
@@ -25,6 +27,9 @@ from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_samples import FOREVER, credit, picture_address
 from playground.serving.traces import Wish
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 MOST_LAYERS = 64  # of one answer
 MOST_HEADS = 64
@@ -169,13 +174,34 @@ async def names(request: Request) -> Response:
     return await _part(request, make)
 
 
+async def moved(request: Request) -> Response:
+    """How far the cuts of this pass move the feature of a patch, and how far cuts of as much attention to other patches
+    do: a few passes more."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis import cutting
+
+        def run(texts: list[str]) -> Trace:
+            return traces.trace(picture, replace(wish, cut=tuple(texts)), own(person))
+
+        query = _place(request.query_params.get("query", ""))
+        whole, cut = run([]), run(list(wish.cut))
+        try:
+            found = cutting.beside_others(whole, cut, query, run)
+        except PlaygroundError as error:  # there is nothing like it
+            return JSONResponse({"by": cutting.moved(whole, cut, query), "says": str(error)})
+        return JSONResponse({"by": found.by, "times": found.times, "attention": found.attention})
+
+    return await _part(request, make)
+
+
 async def verdict(request: Request) -> Response:
     """The labels that a whole pass with another scale changes: before and after."""
 
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis.scale import changed
 
-        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None), wish))
+        on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None, cut=()), wish))
         return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
 
     return await _part(request, make)
@@ -187,6 +213,7 @@ ROUTES = [
     Route("/api/trace/{digest}/features", features),
     Route("/api/trace/{digest}/flows", flows),
     Route("/api/trace/{digest}/relevance", relevance),
+    Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
     Route("/api/trace/{digest}/verdict", verdict),
 ]

@@ -161,6 +161,7 @@ PARTS = {
     "features": {"layer": "0"},
     "flows": {},
     "relevance": {"query": "4,9"},
+    "moved": {"query": "4,9"},
     "names": {"layer": "0"},
     "verdict": {},
 }

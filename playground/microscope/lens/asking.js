@@ -8,7 +8,7 @@ import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers } from "./film.js";
 import { dropOld, receive } from "./given.js";
 import { missingNames, takeNames } from "./habits.js";
-import { canAsk, isThroughLayers, overlayNow } from "./shown.js";
+import { canAsk, isThroughLayers, overlayNow, passOf } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
 const ASKED_AGAIN = 5000; // ms after which what failed is asked again
@@ -40,7 +40,7 @@ function askNow(lens) {
 
 // Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn.
 // A new question of the same kind ends the former one.
-function askOnce(lens, kind, key, question, take) {
+export function askOnce(lens, kind, key, question, take) {
   const last = lens.asked.get(kind);
   if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
   last?.stop.abort();
@@ -108,11 +108,15 @@ function askForLocked(lens, what) {
 
 function askForWhole(lens) {
   const { view, main } = lens;
+  const wanted = passOf(lens);
   const question = async (how) => {
-    const trace = await lens.host.source.whole(main.trace, view.scale, how);
+    const trace = await lens.host.source.whole(main.trace, wanted, how).catch((error) => {
+      if (error.status === 400 && wanted.cut) lens.choose({ cut: "" }); // a link may say anything
+      throw error;
+    });
     return { trace, bytes: await lens.host.source.layers(trace, [view.layer], how) };
   };
-  askOnce(lens, "whole", `${main.id} ${view.scale}`, question, ({ trace, bytes }) => {
+  askOnce(lens, "whole", `${main.id} ${wanted.scale} ${wanted.cut}`, question, ({ trace, bytes }) => {
     lens.whole = receive(lens, trace, bytes);
     keepNew(lens, lens.whole);
   });

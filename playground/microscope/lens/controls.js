@@ -12,6 +12,7 @@ import { surprise } from "./moment.js";
 import { toggleNearness } from "./nearness.js";
 import { savePicture } from "./saving.js";
 import { stepScene } from "./scenes.js";
+import { cutAimed } from "./scissors.js";
 import { copyLink, togglePresenting } from "./sharing.js";
 import { depthOf } from "./shown.js";
 
@@ -119,6 +120,7 @@ export function bindKeys(lens) {
     else if (event.key === "a") openSums(lens);
     else if (event.key === "b") surprise(lens);
     else if (event.key === "n") toggleNearness(lens);
+    else if (event.key === "x") cutAimed(lens);
     else return;
     event.preventDefault();
   });

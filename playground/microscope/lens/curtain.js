@@ -1,5 +1,6 @@
 // The curtain: dragged across the picture, it shows the same row at the other scale. To its right the scale on the
-// screen, to its left the other one: no scale at all, or the trained one where the scale is off already.
+// screen, to its left the other one: no scale at all, or the trained one where the scale is off already. Where an edge
+// is cut, the row before the cut is to its left.
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { holdsAll, largestIndex } from "../core/core.js";
@@ -14,14 +15,17 @@ const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
 // Columns would need the sums of all rows at the other scale too; maps of features know no scale.
 export const canDraw = (lens) => lens.view.direction === "row" && !isMap(lens.view.what);
 
-const otherScale = (lens) => (lens.shown.altered ? lens.main.pack.scale : 1);
+// Where something is cut, the pass without the cut stands behind it, at the same scale.
+const isCutNow = ({ shown, view }) => Boolean(view.cut) && shown.wholeArrived;
+const otherScale = (lens) => (isCutNow(lens) ? lens.shown.scale : lens.shown.altered ? lens.main.pack.scale : 1);
 
 // The print behind the curtain, or null where it is open.
 export function printBehind(lens) {
   const { view, shown } = lens;
   placeCurtain(lens);
   if (!view.curtain || !canDraw(lens)) return null;
-  const { pack, answers, token, what } = shown;
+  const { pack, token, what } = shown;
+  const { answers } = isCutNow(lens) ? lens.main : shown;
   if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
   if (!values) return null; // this head is on its way
@@ -36,9 +40,12 @@ function placeCurtain(lens) {
   show(curtain, canDraw(lens));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
-  curtain.dataset.behind = shown.altered ? "with 1/√d" : "no scale";
+  curtain.dataset.behind = isCutNow(lens) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
   curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
-  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows the other scale`);
+  curtain.setAttribute(
+    "aria-valuetext",
+    `${Math.round(100 * view.curtain)} % of the picture shows ${isCutNow(lens) ? "the pass without the cut" : "the other scale"}`,
+  );
 }
 
 export function bindCurtain(lens) {

@@ -3,7 +3,7 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
-//       offers: ["layers", "features", "rollout", "relevance", "whole", "names"], // the questions that it answers
+//       offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"], // the questions that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
@@ -11,7 +11,8 @@
 //       rollout(trace, query, {signal}),      // the same, (tokens,)
 //       relevance(trace, query, {signal}),    // the same: what moves its feature
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
-//       whole(trace, scale, {signal}),        // the trace of the whole pass with another scale
+//       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
+//       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
@@ -56,6 +57,7 @@ import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { describe } from "./readouts.js";
 import { pictureCanvas } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
+import { bindScissors } from "./scissors.js";
 import { leavePresenting } from "./sharing.js";
 import { canAsk, overlayNow, resolve } from "./shown.js";
 import { createState } from "./state.js";
@@ -88,6 +90,7 @@ export function createLens(parent, options = {}) {
   bindButtons(lens);
   bindSums(lens);
   bindLine(lens);
+  bindScissors(lens);
   bindFilm(lens);
   bindKindLine(lens);
   bindMoment(lens);
@@ -183,7 +186,7 @@ function take(lens, main, other = null) {
   stopAsking(lens);
   const another = before && before.picture !== main.picture; // what was locked was a patch of the former one
   Object.assign(lens, { whole: null, overlay: null, aim: -1 });
-  if (another) lens.view = { ...lens.view, locked: false };
+  if (another) lens.view = { ...lens.view, locked: false, cut: "" };
   const same = before && !another;
   if (same && lens.hover >= 0)
     lens.pointer.fresh = true; // the cursor rests on the same place of another grid
@@ -221,6 +224,7 @@ function keepPlace(lens, before) {
   const { pack } = lens.main;
   if (pack.rows === before.rows && pack.columns === before.columns) return;
   const token = tokenOf(lens.view.query, before);
+  lens.view = { ...lens.view, cut: "" }; // it named patches of the other grid
   const there = token >= 0 ? sameToken(token, before, pack) : -1;
   if (there >= 0) lens.view = { ...lens.view, query: queryOf(there, pack) };
   if (lens.hover >= 0) lens.hover = sameToken(lens.hover, before, pack);

@@ -46,14 +46,14 @@ export function bindLine(lens) {
   };
   label.addEventListener("click", () => openSums(lens));
   label.addEventListener("pointerleave", (event) => {
-    if (event.relatedTarget !== lens.refs.picture) letGo(lens);
+    if (event.relatedTarget !== lens.refs.picture && !box.contains(event.relatedTarget)) letGo(lens);
   });
   bindCurve(lens);
 }
 
 // The cursor has left the picture for the label, or the arithmetic is open and to be read: the pair stays.
 export const holdsLine = (lens, event) =>
-  lens.view.locked && (lens.line.label.contains(event.relatedTarget) || sumsAreOpen(lens));
+  lens.view.locked && (lens.line.box.contains(event.relatedTarget) || sumsAreOpen(lens));
 
 function letGo(lens) {
   if (sumsAreOpen(lens)) return;

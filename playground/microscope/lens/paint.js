@@ -22,6 +22,7 @@ import { paintLine } from "./lockline.js";
 import { layNearness } from "./nearness.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
+import { paintScissors } from "./scissors.js";
 import { isMap, isThroughLayers, overlayNow, resolve } from "./shown.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
@@ -34,6 +35,7 @@ export function paintFrame(lens) {
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
     paintWaiting(lens, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
+    paintScissors(lens);
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
@@ -56,6 +58,7 @@ export function paintFrame(lens) {
 export function paintAim(lens) {
   paintCurve(lens);
   paintLine(lens);
+  paintScissors(lens);
   paintSums(lens);
 }
 

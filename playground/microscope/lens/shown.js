@@ -18,7 +18,14 @@ export const canAsk = (lens, what) =>
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
-const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : pack.forwardScale);
+const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
+
+// Of the whole pass that the view wants: its scale, where that is not the trained one, and its cuts.
+export const passOf = ({ view, shown }) => ({
+  scale: view.pass === "whole" && shown.altered ? view.scale : null,
+  cut: view.cut,
+});
+const cutOf = (entry) => (entry.trace.cut ?? []).join(";");
 
 // The layers that can be shown: all of them where the source has more, else those that were given.
 export const layersAtHand = (lens) =>
@@ -31,8 +38,11 @@ export function resolve(lens) {
   const { view, main, whole } = lens;
   const scale = scaleOf(view, main.pack);
   const altered = Math.abs(scale - main.pack.scale) > 1e-9;
-  const wanted = view.pass === "whole" && altered;
-  const arrived = wanted && whole !== null && Math.abs(forwardScale(whole.pack) - scale) < 1e-6;
+  const through = view.pass === "whole" && altered;
+  const wanted = through || Boolean(view.cut);
+  const asked = through ? scale : main.pack.scale;
+  const arrived =
+    wanted && whole !== null && Math.abs(forwardScale(whole.pack) - asked) < 1e-6 && cutOf(whole) === view.cut;
   const entry = arrived ? whole : main;
   return Object.assign(lens.shown, {
     answers: entry.answers,

@@ -102,6 +102,7 @@ export function createState(root, refs, host) {
     // ---- what a locked patch gives another one
     line: null, //                          the line and its label, see lockline.js
     film: null, //                          the strip of all layers, see film.js
+    scissors: null, //                      what is cut, see scissors.js
     sums: null, //                          the arithmetic of one weight, see arithmetic.js
     moment: null, //                        where the picture shows most, see moment.js
     kindline: null, //                      what kind of row this is, see kindline.js

@@ -43,7 +43,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const traceOf = (said, words) => Object.freeze({ ...said, words: { ...words, model: said.model } });
 
   const source = {
-    offers: ["layers", "features", "rollout", "relevance", "whole", "names"],
+    offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, how = {}) {
@@ -77,10 +77,15 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, how) {
       return (await (await get(part(trace, "names", { layer }), how)).json()).heads;
     },
-    async whole(trace, scale, how) {
-      const whole = await source.open({ ...trace.words, scale: String(scale) }, how);
+    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut.
+    async whole(trace, { scale, cut }, how) {
+      const wanted = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
+      const whole = await source.open({ ...trace.words, ...wanted }, how);
       const { labels } = await (await get(part(whole, "verdict"), how)).json();
       return { ...whole, verdict: labels };
+    },
+    async moved(trace, query, how) {
+      return (await get(part(trace, "moved", { query }), how)).json();
     },
     addressOf,
   };

@@ -22,7 +22,7 @@ export function viewFor(trace, before, view) {
   const kept = { ...view };
   const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (another && trace.private);
   if (opensByItself || !sameModel) for (const key of ["layer", "head"]) delete kept[key];
-  if (another) for (const key of ["locked", "query"]) delete kept[key];
+  if (another) for (const key of ["locked", "query", "cut"]) delete kept[key];
   return kept;
 }
 

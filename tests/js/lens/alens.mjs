@@ -22,7 +22,7 @@ export async function pass(ms = 0) {
   await new Promise(setImmediate);
 }
 
-export const EVERYTHING = ["layers", "features", "rollout", "relevance", "whole", "names"];
+export const EVERYTHING = ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"];
 
 // questions: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}]
 export function aSource(offers = EVERYTHING) {
@@ -31,11 +31,13 @@ export function aSource(offers = EVERYTHING) {
     (kind) =>
     (trace, ...rest) => {
       const { heads, signal } = rest.pop() ?? {};
-      const question = { text: [kind, trace.id, ...rest.flat()].join(" "), heads, signal };
+      const words = rest.flatMap((word) => (word && typeof word === "object" ? Object.values(word) : [word])).flat();
+      const text = [kind, trace.id, ...words.filter((word) => word !== "" && word !== null)].join(" ");
+      const question = { text, heads, signal };
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", "relevance", "names", "whole"];
+  const kinds = ["layers", "picture", "features", "flows", "rollout", "relevance", "names", "whole", "moved"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 

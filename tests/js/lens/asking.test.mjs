@@ -321,6 +321,29 @@ test("a whole pass comes with the layer on view, then with the others; another s
   assert.deepEqual(count(), ["layers cat at 0.2 2"], "the layer on view of what is shown");
 });
 
+test("a cut is a whole pass at the trained scale; what can't be cut is left out of the view", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, cut: "0,1>1,2" } });
+  const chosen = [];
+  lens.choose = (change) => chosen.push(change);
+  const count = () => asked(source).filter((text) => !text.startsWith("names"));
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["whole cat 0,1>1,2"]);
+  open(source, "whole").answer(aTrace("cut", { cut: ["0,1>1,2"] }));
+  await pass();
+  open(source, "layers cut").answer(packOf({ held: [1], cuts: ["0,1>1,2"] }));
+  await pass();
+  frame(lens);
+  assert.equal(lens.shown.pack, lens.whole.pack);
+  lens.view = { ...lens.view, cut: "9,9>0,0" };
+  frame(lens);
+  assert.equal(lens.shown.pack, lens.main.pack, "another cut is not here yet");
+  await pass(REST);
+  open(source, "whole").fail(Object.assign(new Error("no such patch"), { status: 400 }));
+  await pass();
+  assert.deepEqual(chosen, [{ cut: "" }]);
+});
+
 test("nothing is asked of a whole pass at the trained scale", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole", scale: "on" } });
   frame(lens);

@@ -90,13 +90,16 @@ test("a whole pass is a trace of its own, with what it changes", async () => {
     json(/verdict/.test(path) ? { labels } : described({ digest: "w", id: "whole" })),
   );
   const trace = { ...described(), words: { sample: "tabby", model: "dino", detail: "2" } };
-  const whole = await aSource().whole(trace, 0.25);
+  const whole = await aSource().whole(trace, { scale: 0.25, cut: "" });
   const words = { sample: "tabby", model: "dino", detail: "2", scale: "0.25" };
   assert.deepEqual([whole.id, whole.verdict, whole.words], ["whole", labels, words]);
   assert.deepEqual(server.questions.map(asked), [
     ["api/trace", words],
     ["api/trace/w/verdict", words],
   ]);
+  server.questions.length = 0;
+  await aSource().whole(trace, { scale: null, cut: "7,5>3,2" });
+  assert.deepEqual(asked(server.questions[0])[1], { sample: "tabby", model: "dino", detail: "2", cut: "7,5>3,2" });
 });
 
 test("a photograph that the server has forgotten is brought again, and asked for once more", async () => {

@@ -1,0 +1,133 @@
+// Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
+// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, and its undoing.
+
+import { percent, shortNumber } from "../core/numbers.js";
+import { queryOf } from "../core/view.js";
+import { say, show } from "../drawing/dom.js";
+import { askOnce } from "./asking.js";
+import { canAsk } from "./shown.js";
+
+const MOST_CUTS = 16; // as in playground/cuts.py
+const NEIGHBOURS = "*>3x3";
+
+const CUTS = `
+  <ol></ol>
+  <button class="quiet" data-neighbours title="Every patch hears its eight neighbours alone: attention as a convolution">
+    cut all but 3×3</button>
+  <p role="status"></p>`;
+
+export function bindScissors(lens) {
+  const box = document.createElement("div");
+  box.className = "cuts";
+  box.innerHTML = CUTS;
+  const button = document.createElement("button");
+  button.className = "pair-cut";
+  button.title = "Cut this edge: the whole pass runs again without it (key x)";
+  button.textContent = "✂ cut";
+  lens.refs.pictureBox.append(box);
+  lens.line.box.append(button);
+  const [list, neighbours, said] = box.children;
+  lens.scissors = { box, list, neighbours, said, button, shown: "", moved: { key: "", text: "" } };
+  button.addEventListener("click", () => cutAimed(lens));
+  neighbours.addEventListener("click", () => putCuts(lens, [...cutsOf(lens), NEIGHBOURS]));
+}
+
+const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
+
+function putCuts(lens, cuts) {
+  const kept = [...new Set(cuts)].slice(0, MOST_CUTS);
+  lens.choose({ cut: kept.join(";") });
+}
+
+export const canCut = (lens) =>
+  canAsk(lens, "cuts") && lens.view.locked && lens.aim >= 0 && lens.aim !== lens.shown.token;
+
+export function cutAimed(lens) {
+  if (!canCut(lens)) return;
+  const { main, shown, aim } = lens;
+  putCuts(lens, [...cutsOf(lens), `${queryOf(shown.token, main.pack)}>${queryOf(aim, main.pack)}`]);
+}
+
+// Each frame: the button beside the label, and the list where it is another one.
+export function paintScissors(lens) {
+  const { scissors, view, line } = lens;
+  show(scissors.button, canCut(lens));
+  if (canCut(lens)) {
+    for (const name of ["--x", "--top", "--bottom"])
+      scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
+    scissors.button.classList.toggle("above", line.label.classList.contains("above"));
+  }
+  show(scissors.box, Boolean(view.cut));
+  if (!view.cut) return;
+  const key = `${view.cut} ${view.layer} ${view.head}`;
+  if (scissors.shown !== key) writeList(lens);
+  scissors.shown = key;
+  show(scissors.neighbours, !cutsOf(lens).some((cut) => cut.startsWith(NEIGHBOURS)));
+  say(scissors.said, whatMoved(lens));
+}
+
+function writeList(lens) {
+  const cuts = cutsOf(lens);
+  lens.scissors.list.replaceChildren(
+    ...cuts.map((cut, at) => {
+      const item = document.createElement("li");
+      const [edge, where = ""] = cut.split("@");
+      const name = document.createElement("span");
+      name.textContent = `✂ ${edgeWords(edge)}`;
+      item.append(name, placeChooser(lens, edge, where, at), undoButton(lens, at));
+      return item;
+    }),
+  );
+}
+
+// "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2", short.
+const edgeWords = (edge) => edge.replace(">", " ⇢ ").replace("3x3", "3×3 alone").replaceAll("*", "everybody");
+
+function placeChooser(lens, edge, where, at) {
+  const { view, main } = lens;
+  const head = main.pack.headNumbers[view.head];
+  const places = [
+    ["", "in all layers"],
+    [`${view.layer}`, `in layer ${view.layer}`],
+    [`${view.layer}.${head}`, `in layer ${view.layer}, head ${head}`],
+  ];
+  if (!places.some(([place]) => place === where)) places.push([where, `in layer ${where.replace(".", ", head ")}`]);
+  const chooser = document.createElement("select");
+  chooser.setAttribute("aria-label", "Where this edge is cut");
+  for (const [place, words] of places) chooser.add(new Option(words, place, false, place === where));
+  chooser.addEventListener("change", () => {
+    const cuts = cutsOf(lens);
+    cuts[at] = chooser.value ? `${edge}@${chooser.value}` : edge;
+    putCuts(lens, cuts);
+  });
+  return chooser;
+}
+
+function undoButton(lens, at) {
+  const undo = document.createElement("button");
+  undo.textContent = "×";
+  undo.setAttribute("aria-label", "Undo this cut");
+  undo.addEventListener("click", () => putCuts(lens, cutsOf(lens).toSpliced(at, 1)));
+  return undo;
+}
+
+// How far the locked patch's feature has moved, beside cuts of as much attention to other patches.
+function whatMoved(lens) {
+  const { scissors, view, shown, whole, main } = lens;
+  if (!shown.wholeArrived) return "The whole pass runs again…";
+  if (!view.locked) return "Lock a patch: how far has its feature moved?";
+  const query = queryOf(shown.token, main.pack);
+  const key = `${whole.id} ${query}`;
+  if (scissors.moved.key === key) return scissors.moved.text;
+  const question = (how) => lens.host.source.moved(whole.trace, query, how);
+  askOnce(lens, "moved", key, question, (found) => {
+    scissors.moved = { key, text: movedWords(found) };
+  });
+  return "Measuring how far its feature moves…";
+}
+
+export function movedWords({ by, times }) {
+  const far = `This patch's feature moved by ${percent(by)} of its length`;
+  if (times === undefined) return `${far}.`;
+  return `${far}: ${shortNumber(times)} × as far as where as much attention to other patches is cut.`;
+}
