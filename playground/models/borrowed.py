@@ -94,9 +94,10 @@ STALE = 3600  # seconds after which the folder of an interrupted download is del
 
 
 def hub_cache() -> Path:
-    """The hub's cache by the rules of its own library, without importing that, which takes half a second."""
+    """The hub's cache by the rules of its own library, without importing that, which takes half a second. Who has no
+    home folder gets a folder called ~, as there."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
-    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
 
 def hub_weights(repository: str) -> Path | None:

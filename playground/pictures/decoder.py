@@ -45,6 +45,10 @@ class Killed(PlaygroundError):
     """Somebody else ended the process: the machine's memory was full, or its operator did. The file may be good."""
 
 
+class TookTooMuch(PlaygroundError):
+    """A file ended the process, or was about to."""
+
+
 @dataclass
 class Answer:
     size: tuple[int, int] = (0, 0)
@@ -133,7 +137,7 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             if self._process.wait(1) == -9:
                 return Killed("The process that decodes pictures was ended from outside: try again.")
-        return PlaygroundError(
+        return TookTooMuch(
             "The picture is damaged, or takes far more memory or time than others of its size. Open it in an image "
             "editor, save it again as JPEG, and take that file."
         )
@@ -144,7 +148,7 @@ def _waited_for(answers: SimpleQueue[Answer | None], until: float, stays: Callab
         stays()
         with contextlib.suppress(Empty):
             return answers.get(timeout=LOOK_EVERY)
-    raise PlaygroundError("The picture takes too long to decode: save it smaller, or as JPEG.")
+    raise TookTooMuch("The picture takes too long to decode: save it smaller, or as JPEG.")
 
 
 def _widen(pipe: int) -> None:

@@ -160,7 +160,7 @@ def _borrowed() -> Iterator[Finding]:
         if whole:
             yield Finding(FINE, f"{group}: {whole} of {len(things)} files are whole")
         if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
-            yield Finding(LESS, f"{', '.join(missing)} not on this machine, and the app goes on without: "
+            yield Finding(LESS, f"not on this machine: {', '.join(missing)}. The app goes on without; "
                           f"`python -m playground download {group}` fetches what is missing")  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def _packs() -> Iterator[Finding]:
             ready += 1
     missing = [ahead.name for ahead in prepared.all_packs() if not prepared.is_ready(ahead)]
     if missing:
-        yield Finding(LESS, f"not prepared, so that somebody waits: {', '.join(missing)}. "
+        yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing)}. "
                       "`python -m playground prepare` does it, and a server as it starts")  # fmt: skip
     else:
         yield Finding(FINE, f"{ready} prepared packs")
@@ -195,7 +195,7 @@ def _packs() -> Iterator[Finding]:
 def _damaged(path: Path, why: str, another: bool) -> Finding:
     if another:
         return Finding(LESS, f"{path} is damaged ({why}); another copy is used", path)
-    return Finding(WRONG, f"{path} is damaged ({why}), and counts as absent", path)
+    return Finding(WRONG, f"{path} is damaged ({why})", path)
 
 
 def _decoding() -> Iterator[Finding]:

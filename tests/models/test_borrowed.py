@@ -8,6 +8,7 @@ import sys
 import zipfile
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,6 +176,22 @@ try:
 except PlaygroundError as error:
     print(error)
 """
+
+
+def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
+    """As in a container that runs as any user. The hub's own library calls the folder so, too."""
+    for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert borrowed.hub_cache() == Path("~/.cache/huggingface/hub")
+    monkeypatch.chdir(tmp_path)
+    assert borrowed.find("cat.png") is None
+    (tmp_path / "~").touch()
+    with (
+        pytest.raises(PlaygroundError, match="name another one for the hub's cache by HF_HOME"),
+        borrowed.sentence_if_unwritable(),
+    ):
+        borrowed.cache_folder().mkdir(parents=True)
 
 
 @pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])

@@ -109,7 +109,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     out = capsys.readouterr().out
     assert "There is no network." in out
     assert prepared.what_is_wrong_with(pack) is None
-    assert "chelsea.png not on this machine" in said(LESS)
+    assert "not on this machine: chelsea.png." in said(LESS)
 
 
 def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_path, monkeypatch):
