@@ -135,8 +135,11 @@ class Worker:
 
     def _why_it_ended(self) -> PlaygroundError:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            if self._process.wait(1) == -9:
-                return Killed("The process that decodes pictures was ended from outside: try again.")
+            self._process.wait(1)
+        status = self._process.poll()
+        self.end()  # where it goes on, and says what it should not
+        if status == -9:
+            return Killed("The process that decodes pictures was ended from outside: try again.")
         return TookTooMuch(
             "The picture is damaged, or takes far more memory or time than others of its size. Open it in an image "
             "editor, save it again as JPEG, and take that file."

@@ -14,7 +14,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.pictures import decoder
-from playground.pictures.decoder import Killed, Worker
+from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import KEPT_PIXELS, open_image
 
 ROOT = Path(__file__).parent.parent.parent
@@ -207,3 +207,12 @@ def test_what_it_says_is_not_believed_if_it_can_not_be():
         assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
         picture = saved(format="PNG")
         assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
+
+
+def test_one_that_says_what_it_should_not_is_ended(monkeypatch):
+    monkeypatch.setattr(decoder, "LONGEST_SENTENCE", 3)
+    with Worker() as worker:
+        with pytest.raises(TookTooMuch):
+            worker.decoded(bytes(1000), KEPT_PIXELS)
+        assert is_gone(worker.pid)
+        assert not worker.goes_on()

@@ -11,6 +11,7 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES, samples
 from playground.serving import digests, models, opening, pictures, routes_health, routes_samples, routes_traces
+from playground.ui import startup
 
 ROOT = Path(__file__).parent.parent.parent
 FIRST, *OTHERS = PHOTOGRAPHS
@@ -76,7 +77,8 @@ def test_all_else_is_shown(kind, cache, client):
 
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
-def test_every_page_is_drawn(kind, page, cache):
+def test_every_page_is_drawn(kind, page, cache, monkeypatch):
+    monkeypatch.setattr(startup, "_in_the_background", lambda: None)  # it would go on in the caches of other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     if page:

@@ -67,7 +67,7 @@ def test_where_all_is_well_it_says_so_and_ends_with_0(cache, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(FINE)] == []
-    for what in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "1 prepared"):
+    for what in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "prepared packs"):
         assert what in out
 
 
