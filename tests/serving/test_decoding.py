@@ -5,11 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from pathlib import Path
 
 import pytest
 from hostile import KINDS
+from hostile.profiles import matrix_profile, matrix_stage, stages
 from made_pictures import quarters, saved
 from PIL import Image, ImageFile
 from waiting import until
@@ -17,7 +19,7 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import asker, decoding, pictures
+from playground.serving import answering, asker, decoding, pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -100,6 +102,37 @@ def test_who_leaves_frees_the_place_of_the_next(fresh):
     assert fresh[0] is spare
     assert left not in fresh
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
+
+
+def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
+    """It takes minutes in a process that looks at no profile before it follows it."""
+    lines = "import playground.pictures.profiles as profiles\nprofiles.is_usable = lambda profile: True\n"
+    (tmp_path / "sitecustomize.py").write_text(lines)
+    with monkeypatch.context() as careless:
+        careless.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+        fresh.append(Worker())
+    worker, said = fresh[0], []
+    profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
+    gone, next_one = (answering.Job(asker.Who(person)) for person in ("gone", "next"))
+
+    def bring(job: answering.Job, **how) -> None:
+        with asker.working_for(job):
+            try:
+                said.append(pictures.upload(saved(quarters(), "PNG", **how), "mine").size)
+            except queue.Left:
+                said.append("left")
+
+    first = threading.Thread(target=bring, args=[gone], kwargs={"icc_profile": profile})
+    first.start()
+    until(lambda: worker not in fresh, "it was given no picture")
+    second = threading.Thread(target=bring, args=[next_one])
+    second.start()
+    until(lambda: next_one.before == 1, "the next one does not wait")
+    gone.left = True
+    first.join()
+    second.join()
+    assert said == ["left", (64, 48)]
+    assert not worker.goes_on()
 
 
 SERVER = """
