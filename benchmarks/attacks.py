@@ -16,6 +16,7 @@ from pathlib import Path
 from browser.server import Server
 from browser.stranger import ask
 from crowd import Person, Refused, megabytes
+from hostile import profiles
 from hostile.files import FILES
 from PIL import Image
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -92,6 +93,28 @@ def twenty_large_pictures(server: Server) -> Outcome:
 
     asyncio.run(go())
     return watch.end("all twenty were shown", True, OWN)
+
+
+def greedy_profiles(server: Server) -> Outcome:
+    """Twenty pictures whose colour profiles ask for a core for minutes each, and an honest photograph behind them."""
+    file = io.BytesIO()
+    stages_of_nothing = profiles.stages(100_000, profiles.matrix_stage())
+    Image.new("RGB", (64, 48)).save(file, "PNG", icc_profile=profiles.matrix_profile(D2B0=stages_of_nothing))
+    watch = Watch(server)
+
+    async def go() -> float:
+        people = [await _opened(server, "model=bundled") for _ in range(21)]
+        greedy = [asyncio.create_task(person.drop(file.getvalue(), "a.png")) for person in people[1:]]
+        began = time.perf_counter()
+        await people[0].drop(_jpeg(), "photograph.jpg")
+        waited = time.perf_counter() - began
+        await asyncio.gather(*greedy, return_exceptions=True)
+        for person in people:
+            await person.close()
+        return waited
+
+    waited = asyncio.run(go())
+    return watch.end(f"an honest photograph waited {waited:.2f} s", waited < LONG)
 
 
 def ten_tabs(server: Server) -> Outcome:
@@ -248,6 +271,7 @@ def told_to_end(server: Server) -> Outcome:
 ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "links to models that are too large": one_link,
     "twenty people drop a picture of 4096²": twenty_large_pictures,
+    "colour profiles of 100,000 stages": greedy_profiles,
     "ten tabs of one person, and a stranger": ten_tabs,
     "twenty uploads of ten people that stall": stalled,
     "forty messages that stall": half_messages,

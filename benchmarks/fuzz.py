@@ -18,10 +18,12 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+import fuzz_pictures  # noqa: E402
 from fuzz import addresses, cifar_folders, for_each, images, packs  # noqa: E402
 
 from playground.assets import PACKS, TIMELAPSE  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
+from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
 from playground.serving import chosen  # noqa: E402
 from playground.tracing import Trace  # noqa: E402
@@ -36,6 +38,22 @@ def one_picture(data: bytes) -> str:
     try:
         open_image(data)
         return "opened"
+    except PlaygroundError:
+        return "refused in a sentence"
+
+
+_apart: list[Worker] = []  # the one that decodes now
+
+
+def one_apart(data: bytes) -> str:
+    """In a process that is ended when it takes too much: none may be."""
+    if not _apart or not _apart[-1].goes_on():
+        _apart.append(Worker())
+    try:
+        _apart[-1].decoded(data, 2**22)
+        return "opened"
+    except (Killed, TookTooMuch) as end:
+        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {end}") from None
     except PlaygroundError:
         return "refused in a sentence"
 
@@ -72,6 +90,10 @@ def _refused_or(read: Callable[[], object]) -> str:
 
 KINDS = {  # title -> (examples: given to a function, what is done with one)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
+    **{
+        f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)
+        for kind, strategy in fuzz_pictures.KINDS.items()
+    },
     "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], one_address),
     "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), one_pack),
     "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), one_timelapse),

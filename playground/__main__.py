@@ -1,7 +1,7 @@
 """The command line: reads what was typed. What a command does lies in the room that it belongs to.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
-figure | models | download | prepare | photographs | train.
+figure | models | download | prepare | doctor | photographs | train.
 """
 
 from __future__ import annotations
@@ -118,6 +118,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     prepare.set_defaults(run=_prepare)
 
+    doctor = commands.add_parser(
+        "doctor",
+        help="look whether every file is whole and every version was tested; exit status 1 if something is wrong",
+    )
+    doctor.add_argument(
+        "--repair", action="store_true", help="remove what is damaged, fetch it and prepare the samples again"
+    )
+    doctor.set_defaults(run=_doctor)
+
     photographs = commands.add_parser(
         "photographs",
         help="from a checkout: fetch the photographs that the bundled model learned from, out of Debian's packages",
@@ -205,6 +214,25 @@ def _prepare(options: argparse.Namespace) -> None:
 
     made = prepare(tqdm)
     print(f"prepared: {', '.join(made)}" if made else "every sample was prepared already")
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from playground.serving import doctor
+
+    found = doctor.examine()
+    if options.repair:
+        for line in doctor.repair(found, tqdm):
+            print(line)
+        found = doctor.examine()
+    for finding in found:
+        print(f"{finding.state:6} {finding.says}")
+    wrong = sum(finding.state == doctor.WRONG for finding in found)
+    if wrong:
+        mends = "" if options.repair else "; doctor --repair mends what it can"
+        print(f"{wrong} of {len(found)} wrong{mends}.")
+    return 1 if wrong else 0
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"
 SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
     "bundled": ["--scenes", "5"],
     "contact_sheet": [],
+    "decoding": ["--times", "1"],
     "engine": [],
     "eyes": [],
     "figure_files": ["--times", "1"],

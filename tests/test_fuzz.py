@@ -1,10 +1,14 @@
 """A short run of what benchmarks/fuzz.py does at length."""
 
+from contextlib import ExitStack
+
+import fuzz_pictures
 import pytest
 from fuzz import addresses, cifar_folders, for_each, images, packs
 
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
+from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import open_image
 from playground.serving import address, chosen
 from playground.tracing import Trace
@@ -19,6 +23,26 @@ def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
         except PlaygroundError:
             continue
     assert 0 < opened < 150  # the mutations are neither harmless nor hopeless
+
+
+@pytest.mark.parametrize("kind", fuzz_pictures.KINDS)
+def test_a_picture_of_parts_that_say_anything_is_opened_or_refused_within_its_share(kind):
+    opened = []
+    with ExitStack() as end:
+        workers = [end.enter_context(Worker())]
+
+        def try_one(data: bytes) -> None:
+            if not workers[-1].goes_on():
+                workers.append(end.enter_context(Worker()))
+            try:
+                opened.append(workers[-1].decoded(data, 2**22).width > 0)
+            except (Killed, TookTooMuch):
+                raise
+            except PlaygroundError:
+                opened.append(False)
+
+        for_each(fuzz_pictures.KINDS[kind], 60, 0, try_one)
+    assert any(opened)
 
 
 def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():

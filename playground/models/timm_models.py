@@ -16,6 +16,7 @@ from torch import Tensor
 
 from playground.assets import SHIPPED
 from playground.errors import PlaygroundError
+from playground.models import borrowed
 from playground.vit import Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
@@ -169,7 +170,10 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
         )
     repository = source.hf_hub_id.split("@")[0]
     try:
-        return hf_hub_download(repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline)
+        again = not offline and borrowed.is_damaged(repository)
+        return hf_hub_download(
+            repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=again
+        )
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
         raise _unreachable(name, error) from error
 

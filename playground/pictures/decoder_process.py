@@ -1,78 +1,93 @@
-"""Decodes AVIF and HEIC in a process of their own, which may take so much memory and time, and no more.
+"""The process that decodes pictures, one after the other, within its share of memory and time.
 
-What their decoders take stands in no header that could be checked: a file of three kilobytes that says 100 × 100 pixels
-made one take 0.9 GB. `python -m playground.pictures.decoder_process KEPT BYTES SECONDS` reads a file from its standard
-input and writes the picture's width, its height and its upright RGB.
+`python -m playground.pictures.decoder_process BYTES` reads requests from its standard input, as decoder.py writes them,
+and answers with upright RGB or a sentence. It ends when its input does, and so with whoever started it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import struct
-import subprocess
+import math
+import os
+import signal
 import sys
 from pathlib import Path
 
 import pillow_heif
-from PIL import AvifImagePlugin, Image
+from PIL import (
+    AvifImagePlugin,
+    ImageCms,  # noqa: F401 so that no picture waits for it
+)
 
 from playground.errors import PlaygroundError
-from playground.pictures.decoding import read_header
-from playground.pictures.upright import upright_rgb
+from playground.pictures.decoder import HEAD, REQUEST
+from playground.pictures.images import decode_here
 
-FORMATS = ("AVIF", "HEIF")
-MOST_BYTES = 600 * 2**20
-MOST_SECONDS = 20  # of a core's time; HEIC of 64 megapixels takes 2
-MOST_WAIT = 120  # seconds, on a busy machine
-THREADS = 2  # each takes memory
-REFUSED = 3  # the process's exit status if it wrote a sentence
-SIZE = struct.Struct("<II")
-
-
-def decoded(data: bytes, kept: int) -> Image.Image:
-    """Upright RGB of a file whose header has been checked."""
-    command = [sys.executable, "-m", "playground.pictures.decoder_process", *map(str, (kept, MOST_BYTES, MOST_SECONDS))]
-    try:
-        done = subprocess.run(
-            command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=MOST_WAIT,
-            cwd=Path(__file__).parent.parent.parent,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise PlaygroundError("The picture takes minutes to decode: save it smaller, or as JPEG.") from None
-    if done.returncode == REFUSED:
-        raise PlaygroundError(done.stdout.decode())
-    if done.returncode:
-        raise PlaygroundError(
-            "The picture is damaged, or takes far more memory or time than others of its size. Open it in an image "
-            "editor, save it again as JPEG, and take that file."
-        )
-    return Image.frombytes("RGB", SIZE.unpack_from(done.stdout), memoryview(done.stdout)[SIZE.size :])
-
-
-# In the process that decodes ------------------------------------------------------------------------------------------
+THREADS = 2  # of the decoders of AVIF and HEIC; each takes memory
+MOST_FILES = 50  # that one process decodes: what a decoder loses of its memory goes with it
+LARGE = (
+    150 * 2**20
+)  # bytes that it took at most: what is free of them now is in pieces, too small for the next large one
 
 
 def main() -> None:
-    kept, most_bytes, most_seconds = map(int, sys.argv[1:])
-    _limit(most_bytes, most_seconds)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
+    _limit_memory(int(sys.argv[1]))
     AvifImagePlugin.DEFAULT_MAX_THREADS = pillow_heif.options.DECODE_THREADS = THREADS
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing that a library prints is taken for an answer
+    for file in range(MOST_FILES):
+        request = requests.read(REQUEST.size)
+        if len(request) < REQUEST.size:
+            return
+        kept, side, seconds, length = REQUEST.unpack(request)
+        data = requests.read(length)
+        if len(data) < length:
+            return
+        _limit_seconds(seconds)
+        size, body = _answer(data, kept, side)
+        last = file == MOST_FILES - 1 or _most_bytes_taken() > LARGE
+        answers.write(HEAD.pack(*size, last))
+        answers.write(body)
+        answers.flush()
+
+
+def _answer(data: bytes, kept: int, side: int) -> tuple[tuple[int, int, int], bytes]:
+    """(width, height, 0) and RGB, or (0, 0, length) and a sentence."""
     try:
-        image = upright_rgb(read_header(sys.stdin.buffer.read()), kept)
+        image = decode_here(data, kept)
+        image.thumbnail((side, side))
     except PlaygroundError as error:
-        sys.stdout.buffer.write(str(error).encode())
-        sys.exit(REFUSED)
-    sys.stdout.buffer.write(SIZE.pack(*image.size))
-    sys.stdout.buffer.write(image.tobytes())
+        sentence = str(error).encode()
+        return (0, 0, len(sentence)), sentence
+    return (*image.size, 0), image.tobytes()
 
 
-def _limit(most_bytes: int, most_seconds: int) -> None:
+def _most_bytes_taken() -> int:
+    """0 where nobody says. (getrusage counts what the server had taken when it started this process.)"""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
+    return 0
+
+
+def _limit_memory(most_bytes: int) -> None:
     with contextlib.suppress(OSError):  # the first that Linux ends when memory runs out
         Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
-        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds, most_seconds))
+
+
+def _limit_seconds(seconds: int) -> None:
+    """Of a core, from now on: the limit counts from the beginning of the process, and ends it."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, most))
 
 
 if __name__ == "__main__":

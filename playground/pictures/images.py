@@ -8,17 +8,15 @@ once.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.pictures import decoder_process
+from playground.pictures.decoder import SLOW, Worker
 from playground.pictures.decoding import HIDDEN_EXIF, MAX_PIXELS, check_effort, check_size, read, read_header
 from playground.pictures.upright import shrinkage, upright_rgb
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 KEPT_PIXELS = 2**24  # larger pictures are shrunk: no model needs more, and every session keeps its own
 
-_one_large_picture = threading.Lock()  # each may take hundreds of megabytes: one at a time
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
 
@@ -41,8 +38,17 @@ def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
         source = _of_array(source)
+    return _or_a_sentence(_open, source, kept)
+
+
+def decode_here(data: bytes, kept: int) -> Image.Image:
+    """The same for a file, never in another process."""
+    return _or_a_sentence(_decoded_file, data, kept)
+
+
+def _or_a_sentence(opened: Callable[[Any, int], Image.Image], source: Any, kept: int) -> Image.Image:
     try:
-        return _open(source, kept)
+        return opened(source, kept)
     except PlaygroundError:
         raise
     except MemoryError:
@@ -94,12 +100,16 @@ def _open(source: Source, kept: int) -> Image.Image:
         check_size(*source.size)
         return _decoded(source, kept)
     data = read(source)
+    if SLOW.match(data):
+        with Worker() as worker:
+            return worker.decoded(data, kept)
+    return _decoded_file(data, kept)
+
+
+def _decoded_file(data: bytes, kept: int) -> Image.Image:
     picture = read_header(data)
     check_size(*picture.size)
     check_effort(picture)
-    if picture.format in decoder_process.FORMATS:
-        with _one_large_picture:
-            return decoder_process.decoded(data, kept)
     if picture.format == "JPEG":
         shrink = shrinkage(picture, kept)
         picture.draft(None, (picture.width // shrink, picture.height // shrink))
@@ -109,10 +119,8 @@ def _open(source: Source, kept: int) -> Image.Image:
 
 
 def _decoded(picture: Image.Image, kept: int) -> Image.Image:
-    large = picture.width * picture.height > KEPT_PIXELS
-    with _one_large_picture if large else contextlib.nullcontext():
-        picture.load()
-        return upright_rgb(picture, kept)
+    picture.load()
+    return upright_rgb(picture, kept)
 
 
 # The model's input

@@ -13,6 +13,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.pictures.decoding import HIDDEN_EXIF, TIFF_NUMBERS
+from playground.pictures.profiles import is_usable
 
 BAND_PIXELS = 2**20
 
@@ -91,6 +92,7 @@ def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
 
 def _colours(mode: str, profile: bytes | None) -> Callable[[Image.Image], Image.Image]:
     """The conversion of this mode to sRGB: by the picture's colour profile if that is usable."""
+    profile = profile if profile and is_usable(profile) else None
     if profile or mode == "LAB":
         with contextlib.suppress(Exception):  # with a broken profile the picture opens without it
             from PIL import ImageCms

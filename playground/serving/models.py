@@ -6,10 +6,12 @@ torch is imported when a model is first loaded, so that the first picture does n
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -38,7 +40,7 @@ CUT = {  # patch size and input size of the models that are shown before torch i
     REAL: (14, (392, 392)),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
 }
 
-
+log = logging.getLogger("playground")
 when_dropped: list[Callable[[str], None]] = []  # called with the name of a model that leaves the memory
 _one_at_a_time = threading.Lock()
 
@@ -59,7 +61,21 @@ def _bytes(vit) -> int:
 def load(name: str):
     """The model of this name; a path is no name."""
     check_name(name)
-    return _loaded().get(name, lambda: _load(name))
+    with _without_folders():
+        return _loaded().get(name, lambda: _load(name))
+
+
+@contextmanager
+def _without_folders() -> Iterator[None]:
+    """Strangers read these sentences: where a file lies is for the log."""
+    try:
+        yield
+    except PlaygroundError as error:
+        said = str(error)
+        if (theirs := borrowed.without_folders(said)) == said:
+            raise
+        log.warning("%s", said)
+        raise PlaygroundError(theirs) from None
 
 
 def _load(name: str):
@@ -75,6 +91,11 @@ def _load(name: str):
 
 def fetch(name: str, report: type | None = None) -> None:
     """Brings the weights to this machine. Nobody's turn to compute is taken up by it."""
+    with _without_folders():
+        _fetch(name, report)
+
+
+def _fetch(name: str, report: type | None) -> None:
     from playground.models import timm_models, zoo
 
     offline = settings.now().offline

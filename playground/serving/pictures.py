@@ -20,7 +20,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.samples import named
-from playground.serving import queue
+from playground.serving import decoding, queue
 from playground.serving.cache import MB
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
@@ -81,11 +81,8 @@ def sample(name: str) -> Picture:
 
 def upload(data: bytes, name: str) -> Picture:
     """PlaygroundError says what is wrong with a file."""
-    from playground.pictures.images import open_image
-
     with _waits(len(data)), queue.decoding():
-        image = open_image(data, kept=ENOUGH)
-        image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
+        image = decoding.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return _keep(Picture(name[:LONGEST_NAME], False, as_jpeg(shown), image, digest(data)))

@@ -106,8 +106,18 @@ def _kept(ahead: Ahead) -> mmap.mmap | None:
 @lru_cache(100)
 def _is_whole(path: Path, number: int, size: int, changed: int) -> bool:
     """Read once in the life of a server, as long as the file stays as it is."""
+    if trouble := what_is_wrong_with(path):
+        log.warning("%s is damaged (%s) and counts as absent: it is made again.", path, trouble)
+    return trouble is None
+
+
+def what_is_wrong_with(path: Path) -> str | None:
     data = memoryview(path.read_bytes())
-    return sha256(data[:-SUM]).digest() == data[-SUM:]
+    return None if sha256(data[:-SUM]).digest() == data[-SUM:] else "its digest is another one"
+
+
+def is_ready(ahead: Ahead) -> bool:
+    return _kept(ahead) is not None
 
 
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:

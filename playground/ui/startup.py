@@ -8,7 +8,7 @@ import threading
 
 import streamlit as st
 
-from playground.serving import models, prepared, settings
+from playground.serving import decoding, models, prepared, settings
 from playground.ui import messages, streamlit_private
 
 AFTER_THE_FIRST_PICTURE = 2.0  # seconds
@@ -27,6 +27,7 @@ def once_per_server() -> None:
 
 
 def _in_the_background() -> None:
+    decoding.warm_up()
     models.warm_up()
     prepared.prepare_behind_everybody()
 

@@ -8,18 +8,22 @@ import sys
 import zipfile
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from vanishing import vanish
 
 import playground
 from playground.errors import PlaygroundError
-from playground.models import borrowed
+from playground.models import borrowed, timm_models
 from playground.models.borrowed import Borrowed
 from playground.models.onnx_file import read_onnx
+from playground.models.whole import digest_of
 
+NO_WEIGHTS = b"\2\0\0\0\0\0\0\0{}"  # a whole file of none
 CONTENT = b"a photograph of a cat" * 100
 CAT = Borrowed(
     "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
@@ -174,6 +178,22 @@ except PlaygroundError as error:
 """
 
 
+def test_who_has_no_home_reads_a_sentence(monkeypatch, tmp_path):
+    """As in a container that runs as any user. The hub's own library calls the folder so, too."""
+    for name in ("HOME", "HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert borrowed.hub_cache() == Path("~/.cache/huggingface/hub")
+    monkeypatch.chdir(tmp_path)
+    assert borrowed.find("cat.png") is None
+    (tmp_path / "~").touch()
+    with (
+        pytest.raises(PlaygroundError, match="name another one for the hub's cache by HF_HOME"),
+        borrowed.sentence_if_unwritable(),
+    ):
+        borrowed.cache_folder().mkdir(parents=True)
+
+
 @pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
 def test_a_full_disk_is_said_and_leaves_nothing_behind(index, room):
     wheel(index)
@@ -216,7 +236,7 @@ def test_a_folder_that_pip_deletes_while_its_size_is_counted_counts_nothing(tmp_
 def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_here(index, monkeypatch):
     snapshots = borrowed.hub_cache() / "models--timm--vit" / "snapshots"
     (snapshots / "0123").mkdir(parents=True)
-    (snapshots / "0123" / "model.safetensors").touch()
+    (snapshots / "0123" / "model.safetensors").write_bytes(NO_WEIGHTS)
     assert borrowed.hub_weights("timm/vit")
     vanish(snapshots, monkeypatch)
     assert borrowed.hub_weights("timm/vit") is None
@@ -226,7 +246,7 @@ def test_weights_of_the_hub_that_are_deleted_while_they_are_looked_for_are_not_h
 def test_a_name_is_no_pattern(index, name):
     folder = borrowed.hub_cache() / "models--timm--vit" / "snapshots" / "0123"
     folder.mkdir(parents=True)
-    (folder / "model.safetensors").touch()
+    (folder / "model.safetensors").write_bytes(NO_WEIGHTS)
     assert borrowed.hub_weights(name) is None
 
 
@@ -269,6 +289,78 @@ def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(in
     os.utime(dead, (0, 0))
     borrowed.fetch([CAT])
     assert left_over() == [".fetch-alive", "cat.png"]
+
+
+# What is damaged counts as absent -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("damage", [b"", CONTENT[:1000], CONTENT[:-1] + b"x"], ids=["empty", "truncated", "one byte"])
+def test_a_damaged_photograph_counts_as_absent_and_is_fetched_again(index, monkeypatch, caplog, damage):
+    wheel(index)
+    monkeypatch.setattr(borrowed, "PHOTOGRAPHS", (CAT,))
+    borrowed.fetch([CAT])
+    file = borrowed.find("cat.png")
+    file.write_bytes(damage)
+    assert borrowed.find("cat.png") is None
+    assert "cat.png is damaged" in caplog.text
+    assert caplog.text.count("counts as absent") == 1
+    borrowed.fetch([CAT])
+    assert borrowed.find("cat.png").read_bytes() == CONTENT
+
+
+def test_a_damaged_file_does_not_hide_a_whole_one_that_was_built_in(index, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(tmp_path / "built-in"))
+    for folder, content in ((borrowed.cache_folder(), b""), (tmp_path / "built-in", CONTENT)):
+        folder.mkdir(parents=True)
+        (folder / "cat.png").write_bytes(content)
+    assert borrowed.find("cat.png") == tmp_path / "built-in" / "cat.png"
+
+
+def weights(file, damage):
+    save_file({"a": torch.arange(1000.0)}, file)
+    file.write_bytes(damage(file.read_bytes()))
+    return file
+
+
+DAMAGED = {
+    "empty": lambda data: b"",
+    "truncated in its header": lambda data: data[:20],
+    "truncated in its numbers": lambda data: data[:-1],
+    "longer": lambda data: data + b"x",
+    "zeros": lambda data: bytes(len(data)),
+    "an endless header": lambda data: b"\xff" * 8 + data[8:],
+    "a header that is a list": lambda data: b"\2\0\0\0\0\0\0\0[]",
+    "a header that is deep": lambda data: (10**5).to_bytes(8, "little") + b"[" * 10**5,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED.keys())
+def test_damaged_weights_count_as_absent(index, damage):
+    borrowed.cache_folder().mkdir(parents=True)
+    file = borrowed.cache_folder() / borrowed.DINOV2.file
+    assert borrowed.find(weights(file, lambda data: data).name) == file
+    weights(file, damage)
+    assert borrowed.find(file.name) is None
+    assert not borrowed.is_here("dinov2-small")
+
+
+def test_damaged_weights_of_the_hub_count_as_absent_and_are_asked_for_again(index, monkeypatch):
+    import huggingface_hub
+
+    folder = borrowed.hub_cache() / "models--timm--vit_tiny_patch16_224.augreg_in21k_ft_in1k" / "snapshots" / "0123"
+    folder.mkdir(parents=True)
+    weights(folder / "model.safetensors", DAMAGED["truncated in its numbers"])
+    asked = []
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *_, **how: asked.append(how["force_download"]))
+    timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
+    weights(folder / "model.safetensors", lambda data: data)
+    timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
+    assert asked == [True, False]
+
+
+def test_strangers_do_not_read_where_files_lie(index):
+    said = f"{borrowed.cache_folder() / 'a.safetensors'} can't be read; the folder {borrowed.cache_folder()} is full."
+    assert borrowed.without_folders(said) == "a.safetensors can't be read; the folder of the cache is full."
 
 
 # ONNX -----------------------------------------------------------------------------------------------------------------
@@ -353,6 +445,11 @@ def test_the_photographs_are_pictures_with_an_author_and_a_licence(really_here):
         assert thing.author
         assert thing.licence in ("CC0", "public domain")
         assert min(playground.open_image(borrowed.find(thing.file)).size) >= 300
+
+
+def test_the_weights_become_the_file_that_the_doctor_knows(really_here):
+    really_here("dinov2-small")
+    assert digest_of(borrowed.find(borrowed.DINOV2.file)) == borrowed.CONVERTED[borrowed.DINOV2.file]
 
 
 def test_the_borrowed_weights_are_a_whole_dinov2_and_need_no_timm(really_here):

@@ -16,10 +16,12 @@ from pathlib import Path
 import hostile
 import numpy as np
 import pytest
+from hostile.strange import STRANGE
 from made_pictures import BLUE, GREEN, RED, WHITE, alike, corners, quarters, saved
 from PIL import Image, ImageFile
 
 from playground.errors import PlaygroundError
+from playground.pictures.decoder import TookTooMuch, Worker
 from playground.pictures.images import open_image
 
 REPORT = """
@@ -72,6 +74,18 @@ def test_a_hostile_file_is_refused_in_a_helpful_sentence(kind, report):
 def test_no_hostile_file_takes_300_megabytes(report):
     greedy = {name: round(seen["MB"]) for name, seen in report.items() if seen["MB"] >= 300}
     assert not greedy
+
+
+def test_a_file_that_asks_for_far_more_than_it_shows_is_within_the_share_of_one_picture():
+    """Each in a process of its own, which would be ended after five seconds of a core."""
+    for name, make in STRANGE.items():
+        with Worker() as worker:
+            try:
+                assert worker.decoded(make(), 2**22).width >= 8
+            except TookTooMuch:
+                pytest.fail(name)
+            except PlaygroundError as refusal:
+                print(f"{name}: {refusal}")
 
 
 class Liar:

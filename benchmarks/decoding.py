@@ -1,0 +1,84 @@
+"""What it costs that uploads are decoded in another process: python benchmarks/decoding.py [--times 25]
+
+Photographs of 11 megapixels, decoded by turns here and there, so that both see the same load; and in a process that is
+started for each, as those of AVIF and HEIC are in Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PIL import Image
+from pillow_heif.as_plugin import _save_heif
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from playground.pictures.decoder import Worker  # noqa: E402
+from playground.pictures.images import decode_here  # noqa: E402
+from playground.samples import named  # noqa: E402
+from playground.serving import decoding  # noqa: E402
+from playground.serving.pictures import ENOUGH, SHOWN_SIDE  # noqa: E402
+
+SIDES = (4032, 2688)
+Image.register_save("HEIF", _save_heif)
+
+
+def files() -> dict[str, bytes]:
+    smooth = Image.open(named("meadow").path).convert("RGB").resize(SIDES)
+    noisy = Image.effect_noise(SIDES, 40).convert("RGB")
+    wanted = {"JPEG, smooth": (smooth, "JPEG"), "JPEG, noisy": (noisy, "JPEG"), "PNG": (smooth, "PNG")}
+    wanted |= {"AVIF": (smooth, "AVIF"), "HEIC": (smooth, "HEIF")}
+    made = {}
+    for name, (picture, kind) in wanted.items():
+        picture.save(out := io.BytesIO(), kind, **({"quality": 92} if kind == "JPEG" else {}))
+        made[name] = out.getvalue()
+    return made
+
+
+def here(data: bytes) -> None:
+    decode_here(data, ENOUGH).thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
+
+
+def there(data: bytes) -> None:
+    decoding.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+
+
+def alone(data: bytes) -> None:
+    with Worker() as worker:
+        worker.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
+
+
+def milliseconds(way: Callable[[bytes], None], data: bytes) -> float:
+    began = time.perf_counter()
+    way(data)
+    return (time.perf_counter() - began) * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=int, default=25)
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
+    print(
+        "| file | MB | here, ms | in the server's process for it | in one that is started for it |\n" + "|---" * 5 + "|"
+    )
+    for name, data in files().items():
+        rounds = [[milliseconds(way, data) for way in (here, there, alone)] for _ in range(options.times + 1)][1:]
+        medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
+        print(
+            f"| {name} | {len(data) / 1e6:.1f} | " + " | ".join(f"{median:.0f}" for median in medians) + " |",
+            flush=True,
+        )
+    print(f"\nmedians of {options.times}; load {os.getloadavg()[0]:.1f} at the end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""Whether all is well on this machine: `python -m playground doctor`.
+
+It reads every file of the cache to its end, compares digests, and says what is damaged, what is missing and what that
+means, and whether what is installed was tested. It knows of no visitor, and prints nothing of the environment.
+"""
+
+from __future__ import annotations
+
+import operator
+import platform
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from io import BytesIO
+from os import W_OK, access
+from pathlib import Path
+
+from playground.assets import HOME, PACKS, SHIPPED
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+from playground.models.whole import digest_of, what_is_wrong
+from playground.pack import unpack
+from playground.pictures.decoder import Worker
+from playground.samples import SAMPLES
+from playground.serving import prepared, settings
+from playground.version import __version__
+
+FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
+DISTRIBUTION = "attention-playground"
+TESTED_PYTHON = (3, 11)
+HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # how the hub's cache calls a large file
+COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
+
+
+@dataclass(frozen=True)
+class Finding:
+    state: str
+    says: str
+    file: Path | None = None  # what is damaged, if it lies in the cache
+
+
+def examine() -> list[Finding]:
+    found: list[Finding] = []
+    for part in (_versions, _settings, _shipped, _cache, _borrowed, _hub, _packs, _decoding):
+        try:
+            found += part()
+        except (PlaygroundError, OSError) as error:
+            found.append(Finding(WRONG, str(error)))
+    return list(dict.fromkeys(found))
+
+
+# What is installed ----------------------------------------------------------------------------------------------------
+
+
+def _versions() -> Iterator[Finding]:
+    python, tested = platform.python_version(), ".".join(map(str, TESTED_PYTHON))
+    if numbers(python)[:2] == TESTED_PYTHON:
+        yield Finding(FINE, f"Python {python}, as tested")
+    else:
+        yield Finding(LESS, f"Python {python}: tested was {tested}; others may work as well")
+    for name, bounds in sorted(wanted().items()):
+        try:
+            here = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            yield Finding(WRONG, f"{name} is not installed: pip install '{name}{bounds}'")
+            continue
+        if not lies_within(here, bounds):
+            yield Finding(WRONG, f"{name} {here} is outside of what was tested: pip install '{name}{bounds}'")
+        elif name in ("torch", "streamlit"):
+            yield Finding(FINE, f"{name} {here}, within what was tested ({bounds})")
+
+
+def wanted() -> dict[str, str]:
+    """Package -> bounds such as ">=2.12,<2.16": those of the checkout, or of the installed package."""
+    file = HOME / "requirements.txt"
+    here = file.is_file()
+    lines = file.read_text(encoding="utf-8").splitlines() if here else metadata.requires(DISTRIBUTION) or []
+    found = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines)
+    return {match[1].lower(): match[2].strip() for match in found if match}
+
+
+def lies_within(version: str, bounds: str) -> bool:
+    parts = (re.match(r"\s*(>=|<|==)\s*(.+)", part) for part in bounds.split(",") if part)
+    return all(COMPARE[part[1]](numbers(version), numbers(part[2])) for part in parts if part)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))
+
+
+def _settings() -> Iterator[Finding]:
+    settings.read()  # raises where one is mistyped
+    yield Finding(FINE, "the settings can be read")
+
+
+def _shipped() -> Iterator[Finding]:
+    """Of an installed package each file by the digest that pip keeps; of a checkout whether the files can be read."""
+    wrong = _differing_from_the_package() if HOME.name == "app" else _unreadable()
+    yield from (Finding(WRONG, f"{what}: install the playground again") for what in wrong)
+    if not wrong:
+        yield Finding(FINE, f"the playground's own files ({__version__})")
+
+
+def _differing_from_the_package() -> list[str]:
+    wrong = []
+    for file in metadata.files(DISTRIBUTION) or []:
+        if file.hash is None or file.hash.mode != "sha256":
+            continue
+        try:
+            same = digest_of(Path(file.locate())) == urlsafe_b64decode(f"{file.hash.value}==").hex()
+        except OSError:
+            same = False
+        if not same:
+            wrong.append(f"{file} is not as it was installed")
+    return wrong
+
+
+def _unreadable() -> list[str]:
+    from playground.pictures.images import open_image
+
+    reads: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
+    reads |= dict.fromkeys(PACKS.glob("*.pack"), lambda path: unpack(path.read_bytes()))
+    wrong = [
+        f"{path} is damaged ({why})" for path in SHIPPED.values() if path.exists() and (why := what_is_wrong(path))
+    ]
+    for path, read in reads.items():
+        try:
+            read(path)
+        except (PlaygroundError, OSError, ValueError, KeyError) as error:
+            wrong.append(f"{path} is damaged ({error})")
+    return wrong
+
+
+# The cache ------------------------------------------------------------------------------------------------------------
+
+
+def _cache() -> Iterator[Finding]:
+    folder = borrowed.cache_folder()
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    if access(there, W_OK):
+        yield Finding(FINE, f"the cache, {folder}, can be written")
+    else:
+        yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
+                      "Make it writable, or name another folder by HF_HOME")  # fmt: skip
+
+
+def _borrowed() -> Iterator[Finding]:
+    for group, things in borrowed.GROUPS.items():
+        whole, missing = 0, []
+        for thing in things:
+            digest = borrowed.CONVERTED.get(thing.file, thing.sha256)
+            lies = [folder / thing.file for folder in borrowed.folders() if (folder / thing.file).is_file()]
+            wrong = {path: why for path in lies if (why := what_is_wrong(path, digest))}
+            another = len(wrong) < len(lies)
+            yield from (_damaged(path, why, another) for path, why in wrong.items())
+            whole += another
+            missing += [] if lies else [thing.file]
+        if whole:
+            yield Finding(FINE, f"{group}: {whole} of {len(things)} files are whole")
+        if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
+            yield Finding(LESS, f"not on this machine: {', '.join(missing)}. The app goes on without; "
+                          f"`python -m playground download {group}` fetches what is missing")  # fmt: skip
+
+
+def _hub_has_dinov2() -> bool:
+    return borrowed.hub_weights("timm/vit_small_patch14_dinov2.lvd142m") is not None
+
+
+def _hub() -> Iterator[Finding]:
+    """Weights that were fetched from the hub, in its own library's cache."""
+    for path in sorted(borrowed.hub_cache().glob("models--timm--*/snapshots/*/model.safetensors")):
+        blob = path.resolve()
+        why = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
+        name = path.parts[-4].removeprefix("models--timm--")
+        yield _damaged(path, why, False) if why else Finding(FINE, name)
+
+
+def _packs() -> Iterator[Finding]:
+    ready = 0
+    for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
+        if why := what_is_wrong(path) or prepared.what_is_wrong_with(path):
+            yield _damaged(path, why, False)
+        else:
+            ready += 1
+    missing = [ahead.name for ahead in prepared.all_packs() if not prepared.is_ready(ahead)]
+    if missing:
+        yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing)}. "
+                      "`python -m playground prepare` does it, and a server as it starts")  # fmt: skip
+    else:
+        yield Finding(FINE, f"{ready} prepared packs")
+
+
+def _damaged(path: Path, why: str, another: bool) -> Finding:
+    if another:
+        return Finding(LESS, f"{path} is damaged ({why}); another copy is used", path)
+    return Finding(WRONG, f"{path} is damaged ({why})", path)
+
+
+def _decoding() -> Iterator[Finding]:
+    from PIL import Image
+
+    Image.new("RGB", (64, 48), "teal").save(file := BytesIO(), "JPEG")
+    try:
+        with Worker() as worker:
+            worker.decoded(file.getvalue(), 2**20)
+        yield Finding(FINE, "pictures that people bring are decoded")
+    except PlaygroundError as error:
+        yield Finding(WRONG, f"no picture that people bring can be opened: {error}")
+
+
+# Mending --------------------------------------------------------------------------------------------------------------
+
+
+def repair(findings: Iterable[Finding], report: type | None = None) -> Iterator[str]:
+    """Removes what is damaged, fetches and prepares again; says what it did, and what it could not."""
+    from playground.models import zoo
+
+    names = {thing.file: group for group, things in borrowed.GROUPS.items() for thing in things}
+    again = []
+    for path in (finding.file for finding in findings if finding.file):
+        try:
+            if HUB_DIGEST.fullmatch(path.resolve().name):  # the hub's cache keeps the file elsewhere, and a link here
+                path.resolve().unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
+            yield f"removed {path}"
+        except OSError as error:
+            yield f"{path} can't be removed: {error.strerror or error}"
+        if path.suffix != ".pack":
+            again.append(names.get(path.name) or path.parts[-4].removeprefix("models--timm--"))
+    again += [group for group, things in borrowed.GROUPS.items() if 0 < _here(things) < len(things)]
+    for name in dict.fromkeys(again):
+        try:
+            zoo.download(name, report)
+            yield f"on this machine: {name}"
+        except PlaygroundError as error:
+            yield str(error)
+    try:
+        if made := prepared.prepare(report):
+            yield f"prepared {', '.join(made)}"
+    except PlaygroundError as error:
+        yield str(error)
+
+
+def _here(things: Iterable[borrowed.Borrowed]) -> int:
+    return sum(borrowed.find(thing.file) is not None for thing in things)

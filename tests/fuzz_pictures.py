@@ -1,0 +1,144 @@
+"""Pictures put together from parts that say anything: profiles, EXIF, further pictures, tiles, sixteen bits, inks."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+from hostile import profiles
+from hostile.jpegs import jpeg_with, segment
+from hostile.pngs import chunk, png
+from hostile.tiffs import long, short, tiff
+from hypothesis import strategies as st
+from PIL import Image
+
+COUNTS = st.sampled_from((0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 64, 100, 255, 256, 4095, 65_535, 2**24, 2**31, 2**32 - 1))
+SMALL = st.sampled_from((0, 1, 2, 3, 4, 8, 16, 64, 255))
+NUMBERS = st.floats(-32_768, 32_767) | st.sampled_from((0.0, 1.0, 1e-4, -1e-4))
+SIDES = st.sampled_from((8, 63, 64, 65, 300))
+POINTS = st.binary(min_size=48, max_size=48) | st.just(bytes(20_000))
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, data: bytes) -> bytes:
+    """With some bytes that are others, most of all near the beginning."""
+    out = bytearray(data)
+    for _ in range(draw(st.integers(0, 3)) if out else 0):
+        at = draw(st.integers(0, min(len(out), draw(st.sampled_from((200, 10**6)))) - 1))
+        out[at] = draw(st.sampled_from((0, 1, 2, 16, 0x7F, 0x80, 0xFF)))
+    return bytes(out)
+
+
+def curves() -> st.SearchStrategy[bytes]:
+    plain = st.lists(st.integers(0, 65_535), max_size=20).map(lambda values: profiles.curve(*values))
+    told = st.builds(lambda kind, n: profiles.parametric(kind, *n), st.integers(0, 9), st.lists(NUMBERS, max_size=7))
+    return plain | told | st.just(profiles.curve(*range(4096)))
+
+
+def tables() -> st.SearchStrategy[bytes]:
+    inputs = st.integers(0, 15)
+    flat = st.builds(profiles.table16, inputs, SMALL, SMALL, POINTS, st.sampled_from((0, 1, 2, 256, 4096)))
+    deep = st.builds(profiles.curves_and_grid, curves(), inputs, SMALL | st.none(), POINTS)
+    stages = st.builds(
+        profiles.stages, st.sampled_from((0, 1, 3, 1000)),
+        st.builds(profiles.matrix_stage, st.integers(0, 15)) | st.just(profiles.grid_stage(2)), st.integers(0, 15),
+    )  # fmt: skip
+    return flat | deep | stages
+
+
+TAGS = "A2B0 A2B1 A2B2 B2A0 D2B0 D2B1 B2D0 rXYZ gXYZ bXYZ rTRC gTRC bTRC kTRC chad gamt bkpt"
+CLASSES = (b"scnr", b"prtr", b"mntr", b"spac", b"abst", b"nmcl")
+
+
+@st.composite
+def colour_profiles(draw: st.DrawFn, space: bytes) -> bytes:
+    content = tables() | curves() | st.builds(profiles.xyz, NUMBERS, NUMBERS, NUMBERS) | st.binary(max_size=60)
+    tags = profiles.described(**draw(st.dictionaries(st.sampled_from(TAGS.split(" ")), content, max_size=8)))
+    if draw(st.booleans()):
+        tags |= dict.fromkeys((b"desc", b"cprt"), draw(st.builds(profiles.texts, SMALL) | st.binary(max_size=60)))
+    between, kind = draw(st.sampled_from((b"XYZ ", b"Lab "))), draw(st.sampled_from(CLASSES))
+    return draw(spoiled(profiles.profile(tags, space, between, kind)))
+
+
+SPACES = {"RGB": b"RGB ", "L": b"GRAY", "CMYK": b"CMYK", "LAB": b"Lab "}
+CARRIERS = {"PNG": ("RGB", "L"), "JPEG": ("RGB", "L", "CMYK"), "TIFF": ("RGB", "CMYK", "LAB"), "WEBP": ("RGB",)}
+
+
+@st.composite
+def with_profiles(draw: st.DrawFn) -> bytes:
+    kind, mode = draw(st.sampled_from([(kind, mode) for kind, modes in CARRIERS.items() for mode in modes]))
+    file = io.BytesIO()
+    Image.new(mode, (64, 48)).save(file, kind, icc_profile=draw(colour_profiles(SPACES[mode])))
+    return file.getvalue()
+
+
+def directories() -> st.SearchStrategy[bytes]:
+    """Of EXIF and MPF: entries that point anywhere."""
+    entry = st.builds(
+        lambda tag, kind, count, value: struct.pack("<HHII", tag, kind, count, value),
+        st.sampled_from((274, 34_665, 34_853, 0xB000, 0xB001, 0xB002, 513, 514)), st.integers(0, 14), COUNTS, COUNTS,
+    )  # fmt: skip
+    return st.lists(entry, max_size=6).map(
+        lambda found: b"II*\0\x08\0\0\0" + struct.pack("<H", len(found)) + b"".join(found) + b"\x08\0\0\0"
+    )
+
+
+@st.composite
+def jpegs(draw: st.DrawFn) -> bytes:
+    file = io.BytesIO()
+    mode = draw(st.sampled_from(("L", "RGB", "CMYK")))
+    Image.new(mode, (draw(SIDES), draw(SIDES))).save(file, "JPEG", progressive=draw(st.booleans()))
+    heads = st.sampled_from(
+        (b"Exif\0\0", b"MPF\0", b"ICC_PROFILE\0\1\1", b"Adobe\0\x64\0\0\0\0", b"http://ns.adobe.com/xap/1.0/\0")
+    )
+    parts = st.builds(
+        lambda marker, head, body: segment(marker, (head + body)[:60_000]),
+        st.sampled_from((0xE1, 0xE2, 0xED, 0xEE, 0xDB, 0xC4, 0xDD)), heads, directories() | st.binary(max_size=40),
+    )  # fmt: skip
+    data = jpeg_with(b"".join(draw(st.lists(parts, max_size=5))), file.getvalue())
+    return draw(spoiled(data + draw(st.sampled_from((b"", data, bytes(1000))))))
+
+
+@st.composite
+def tiffs(draw: st.DrawFn) -> bytes:
+    tags = [long(256, draw(SIDES)), long(257, draw(SIDES))]
+    for tag, values in {
+        258: st.sampled_from((1, 4, 8, 12, 16, 32)), 259: st.sampled_from((1, 2, 3, 4, 5, 7, 8, 32_773, 50_000)),
+        262: st.integers(0, 8), 277: st.integers(0, 6), 284: st.integers(0, 3), 317: st.integers(0, 4),
+        338: st.integers(0, 3), 339: st.integers(0, 6), 266: st.integers(0, 3), 274: st.integers(0, 9),
+        322: SIDES, 323: SIDES, 530: st.integers(0, 5),
+    }.items():  # fmt: skip
+        if draw(st.booleans()):
+            tags.append(short(tag, draw(values)))
+    pixels = draw(st.sampled_from((bytes(20_000), zlib.compress(bytes(20_000)), b"\xff" * 5_000)))
+    if draw(st.booleans()):
+        tags += [long(324, *[500] * 4), long(325, *[draw(COUNTS)] * 4)]
+    following = draw(st.sampled_from((0, 8, 2**31)))
+    return draw(spoiled(tiff(*tags, pixels=pixels, following=following)))
+
+
+@st.composite
+def films(draw: st.DrawFn) -> bytes:
+    """GIF, WebP and PNG of several pictures."""
+    size = draw(SIDES), draw(SIDES)
+    frames = [Image.new("RGB", size, shade) for shade in ("red", "green", "blue")]
+    file = io.BytesIO()
+    kind = draw(st.sampled_from(("GIF", "WEBP", "PNG", "TIFF")))
+    frames[0].save(file, kind, save_all=True, append_images=frames[1:])
+    return draw(spoiled(file.getvalue()))
+
+
+@st.composite
+def pngs(draw: st.DrawFn) -> bytes:
+    names = st.sampled_from((b"tRNS", b"PLTE", b"gAMA", b"cHRM", b"sRGB", b"eXIf", b"acTL", b"fcTL", b"fdAT", b"iCCP"))
+    parts = draw(st.lists(st.builds(chunk, names, directories() | st.binary(max_size=40)), max_size=4))
+    header = {
+        "bits": draw(st.sampled_from((1, 2, 4, 8, 16))),
+        "colour": draw(st.sampled_from((0, 2, 3, 4, 6))),
+        "interlace": draw(st.integers(0, 1)),
+    }
+    return draw(spoiled(png(*parts, pixels=zlib.compress(bytes(80_000)), **header)))
+
+
+KINDS = {"profiles": with_profiles(), "JPEG": jpegs(), "TIFF": tiffs(), "films": films(), "PNG": pngs()}

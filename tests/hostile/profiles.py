@@ -1,0 +1,166 @@
+"""Colour profiles that keep LittleCMS busy, or claim what can't be; and honest ones by the same hand.
+
+name -> a function that builds the profile.
+"""
+
+import struct
+from collections.abc import Callable
+
+D50 = (0.9642, 1.0, 0.8249)
+
+
+def fixed(*numbers: float) -> bytes:
+    return struct.pack(f">{len(numbers)}i", *(round(number * 65536) for number in numbers))
+
+
+def profile(tags: dict[bytes, bytes], space: bytes = b"RGB ", between: bytes = b"XYZ ", kind: bytes = b"scnr") -> bytes:
+    """Tags of the same bytes lie at the same place, as in honest profiles."""
+    at, places, body = 128 + 4 + 12 * len(tags), {}, b""
+    for data in tags.values():
+        if data not in places:
+            places[data] = at + len(body)
+            body += whole(data)
+    table = b"".join(name + struct.pack(">II", places[data], len(data)) for name, data in tags.items())
+    rest = struct.pack(">I", len(tags)) + table + body
+    said = (128 + len(rest), b"lcms", 0x04300000, kind, space, between, bytes(12), b"acsp")
+    return struct.pack(">I4sI4s4s4s12s4s", *said).ljust(68, b"\0") + fixed(*D50) + bytes(48) + rest
+
+
+def whole(data: bytes) -> bytes:
+    """In words of four bytes."""
+    return data + bytes(-len(data) % 4)
+
+
+def text(words: str) -> bytes:
+    said = words.encode("utf-16-be")
+    return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(said), 28) + said
+
+
+def texts(times: int) -> bytes:
+    """The same letter in as many languages."""
+    return b"mluc" + bytes(4) + struct.pack(">II", times, 12) + struct.pack(">4sII", b"enUS", 2, 16) * times
+
+
+def xyz(*numbers: float) -> bytes:
+    return b"XYZ " + bytes(4) + fixed(*numbers)
+
+
+def curve(*values: int) -> bytes:
+    return whole(b"curv" + bytes(4) + struct.pack(f">I{len(values)}H", len(values), *values))
+
+
+def parametric(kind: int, *numbers: float) -> bytes:
+    return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + fixed(*numbers)
+
+
+def described(**tags: bytes) -> dict[bytes, bytes]:
+    usual = {b"desc": text("hostile"), b"cprt": text("none"), b"wtpt": xyz(*D50)}
+    return usual | {name.encode(): data for name, data in tags.items()}
+
+
+# What an honest scanner has: three colours and a curve ----------------------------------------------------------------
+
+
+def matrix_profile(red: tuple = (0.61, 0.31, 0.02), **tags: bytes) -> bytes:
+    """Adobe RGB, more or less."""
+    colours = {"rXYZ": xyz(*red), "gXYZ": xyz(0.205, 0.626, 0.061), "bXYZ": xyz(0.149, 0.063, 0.745)}
+    curves = dict.fromkeys(("rTRC", "gTRC", "bTRC"), parametric(0, 2.2))
+    return profile(described(**(colours | curves | tags)))
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def table16(inputs: int, outputs: int, grid: int, points: bytes, entries: int = 2) -> bytes:
+    """Type mft2: curves, a grid of points, curves."""
+    ramp = struct.pack(f">{entries}H", *(65535 * i // max(1, entries - 1) for i in range(entries)))
+    head = struct.pack(">BBBB", inputs, outputs, grid, 0) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    return b"mft2" + bytes(4) + head + struct.pack(">HH", entries, entries) + ramp * inputs + points + ramp * outputs
+
+
+def ink_table(grid: int) -> bytes:
+    """Cyan, magenta, yellow and black to Lab: each takes light away, as ink on paper does."""
+    levels = [1 - i / (grid - 1) for i in range(grid)]
+    points = []
+    for c in levels:
+        for m in levels:
+            for y in levels:
+                for k in levels:
+                    light = k * (0.3 * c + 0.6 * m + 0.1 * y)
+                    a, b = 0.5 + 0.3 * k * (c - m), 0.5 + 0.3 * k * ((c + m) / 2 - y)
+                    points += [round(65280 * light), round(65280 * a), round(65280 * b)]
+    return table16(4, 3, grid, struct.pack(f">{len(points)}H", *points))
+
+
+def ink_profile(grid: int = 9) -> bytes:
+    """CMYK, as a printer's."""
+    return profile(described(A2B0=ink_table(grid)), b"CMYK", b"Lab ", b"prtr")
+
+
+def curves_and_grid(curves: bytes, channels: int = 3, grid: int | None = None, points: bytes = b"") -> bytes:
+    """Type mAB: curves, a grid, curves, a matrix, curves; all curves at the same place."""
+    parts = curves * channels
+    at = 32
+    matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
+    clut = b"" if grid is None else bytes([grid] * channels).ljust(16, b"\0") + b"\2\0\0\0" + points
+    where = (at, at + len(parts), at, at + len(parts) + len(matrix) if clut else 0, at if clut else 0)
+    head = b"mAB " + bytes(4) + struct.pack(">BBHIIIII", channels, 3, 0, *where)
+    return head + parts + matrix + clut
+
+
+# Multi-process elements: the whole of a small computer language -----------------------------------------------------
+
+
+def stages(times: int, stage: bytes, channels: int = 3) -> bytes:
+    """So many stages that are all the same bytes."""
+    at = 16 + 8 * times
+    head = b"mpet" + bytes(4) + struct.pack(">HHI", channels, channels, times)
+    return head + struct.pack(">II", at, len(stage)) * times + stage
+
+
+def matrix_stage(channels: int = 3) -> bytes:
+    numbers = [float(row == column) for row in range(channels) for column in range(channels)] + [0.0] * channels
+    return b"matf" + bytes(4) + struct.pack(f">HH{len(numbers)}f", channels, channels, *numbers)
+
+
+def grid_stage(grid: int, channels: int = 3) -> bytes:
+    points = bytes(4 * channels * grid**channels)
+    return (
+        b"clut" + bytes(4) + struct.pack(">HH", channels, channels) + bytes([grid] * channels).ljust(16, b"\0") + points
+    )
+
+
+# What LittleCMS is not asked to read: seconds to minutes of a core, or hundreds of megabytes
+GREEDY: dict[str, Callable[[], bytes]] = {
+    "100,000 stages": lambda: matrix_profile(D2B0=stages(100_000, matrix_stage())),
+    "30,000 stages of grids": lambda: matrix_profile(D2B0=stages(30_000, grid_stage(2))),
+    "30,000 stages beside a table": lambda: profile(
+        described(A2B0=curves_and_grid(curve()), D2B0=stages(30_000, matrix_stage()))
+    ),
+    "30,000 stages, as another profile's": lambda: profile(
+        described(D2B0=stages(30_000, matrix_stage())), b"RGB ", b"XYZ ", b"spac"
+    ),
+    "a table of 80⁴ points that are not there": lambda: profile(
+        described(A2B0=table16(4, 3, 80, b"")), b"CMYK", b"Lab ", b"prtr"
+    ),
+    "a grid of 85⁴ points that are not there": lambda: profile(
+        described(A2B0=curves_and_grid(curve(), 4, 85)), b"CMYK", b"Lab ", b"prtr"
+    ),
+    "5,000 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(5_000)}),
+}
+# What it reads soon enough, or refuses by itself
+HARMLESS: dict[str, Callable[[], bytes]] = {
+    "100 tags": lambda: matrix_profile(**{f"{number:4}": curve() for number in range(80)}),
+    "curves of 32,767 points": lambda: profile(described(A2B0=curves_and_grid(curve(*range(32_767)), 3, 2, bytes(48)))),
+    "curves of 65,535 points": lambda: profile(described(A2B0=table16(3, 3, 2, bytes(48), 65_535))),
+    "a grid of 100³ points": lambda: profile(described(A2B0=curves_and_grid(curve(), 3, 100, bytes(6 * 100**3)))),
+    "a power of 30,000": lambda: matrix_profile(rTRC=parametric(3, -30_000, 1, 0, 1, 0), gTRC=parametric(0, 30_000)),
+    "curves that divide by zero": lambda: profile(
+        described(A2B0=curves_and_grid(parametric(4, 1e-4, 0, 0, 0, 0, 0, 0), 3, 2, bytes(48)))
+    ),
+    "a name in 1,000,000 languages": lambda: matrix_profile(desc=texts(1_000_000)),
+    "stages where none belong": lambda: profile(described(A2B0=stages(30_000, matrix_stage()))),
+    "a link of two devices": lambda: profile(described(A2B0=curves_and_grid(curve())), b"RGB ", b"RGB ", b"link"),
+    "tags beyond its end": lambda: matrix_profile()[:200],
+    "four thousand million tags": lambda: matrix_profile()[:128] + b"\xff" * 80,
+}

@@ -1,0 +1,218 @@
+"""No picture takes more than its share of memory and time in the process that decodes it, and none outlives who asked
+for it."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pillow_heif
+import pytest
+from hostile.profiles import matrix_profile, matrix_stage, stages
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.pictures import decoder
+from playground.pictures.decoder import Killed, TookTooMuch, Worker
+from playground.pictures.images import KEPT_PIXELS, open_image
+
+ROOT = Path(__file__).parent.parent.parent
+MB = 2**20
+LIAR = """
+import struct, sys
+from PIL import Image
+
+Image.MAX_IMAGE_PIXELS = None
+Image.new("RGB", (8_000, 8_000), "teal").save(path := sys.argv[1], speed=10, quality=20, subsampling="4:4:4")
+data = bytearray(open(path, "rb").read())
+struct.pack_into(">II", data, data.index(b"ispe") + 8, 7_992, 7_992)
+open(path, "wb").write(data)
+"""
+OPENED = """
+import contextlib, resource, sys
+from playground.errors import PlaygroundError
+from playground.pictures.images import open_image
+
+def peak(whose):
+    return resource.getrusage(whose).ru_maxrss // 1024
+
+before = peak(resource.RUSAGE_SELF)
+with contextlib.suppress(PlaygroundError):
+    open_image(sys.argv[1])
+print(peak(resource.RUSAGE_SELF) - before, peak(resource.RUSAGE_CHILDREN))
+"""
+
+
+def run(script: str, path) -> str:
+    return subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True, text=True).stdout
+
+
+def saved(**how) -> bytes:
+    """A picture whose upper half is red."""
+    picture = Image.new("RGB", (64, 48), "blue")
+    picture.paste("red", (0, 0, 64, 24))
+    file = io.BytesIO()
+    picture.save(file, **how)
+    return file.getvalue()
+
+
+def heic() -> bytes:
+    picture = Image.open(io.BytesIO(saved(format="PNG")))
+    file = io.BytesIO()
+    pillow_heif.from_pillow(picture).save(file, quality=90)
+    return file.getvalue()
+
+
+KINDS = {"AVIF": lambda: saved(format="AVIF"), "HEIC": heic}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps a process within its memory")
+def test_a_picture_that_is_not_as_large_as_its_header_says_takes_no_more_than_its_share(tmp_path):
+    """In the process that opens it, one of a kilobyte took 840 MB."""
+    run(LIAR, path := tmp_path / "liar.avif")
+    assert path.stat().st_size < 5_000
+    grew, took = map(int, run(OPENED, path).split()[-2:])
+    assert grew < 50
+    assert took < 700
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_from_there_is_the_picture(kind):
+    image = open_image(KINDS[kind]())
+    assert (image.mode, image.size) == ("RGB", (64, 48))
+    (red, _, few), (less, _, blue) = image.getpixel((32, 6)), image.getpixel((32, 42))
+    assert red > 200 > 60 > few
+    assert blue > 200 > 60 > less
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_memory_a_sentence_says_what_to_do(kind, monkeypatch):
+    monkeypatch.setattr(decoder, "MOST_BYTES", MB)
+    with pytest.raises(PlaygroundError, match=r"save it (again|smaller)"):
+        open_image(KINDS[kind]())
+
+
+# A process that decodes one file after the other
+
+
+def test_what_comes_from_it_is_what_is_opened_here():
+    with Worker() as worker:
+        for number, kind in enumerate(("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")):
+            picture = saved(format=kind)
+            assert worker.decoded(picture, KEPT_PIXELS) == open_image(picture), kind
+            with pytest.raises(PlaygroundError, match="damaged"):
+                worker.decoded(picture[: len(picture) // 2], KEPT_PIXELS)
+            small = worker.decoded(picture, KEPT_PIXELS, 10 + number)
+            assert max(small.size) == 10 + number
+        assert worker.goes_on()
+
+
+def test_it_needs_neither_torch_nor_a_server():
+    lines = "import sys, playground.pictures.decoder_process"
+    lines += "; assert not {'torch', 'timm', 'streamlit', 'starlette', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", lines], check=True, cwd=ROOT)
+
+
+@pytest.fixture
+def endless(tmp_path, monkeypatch) -> bytes:
+    """A small picture that takes minutes, in processes that look at no profile before they follow it."""
+    lines = "import playground.pictures.profiles as profiles\nprofiles.is_usable = lambda profile: True\n"
+    (tmp_path / "sitecustomize.py").write_text(lines)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    return saved(format="PNG", icc_profile=matrix_profile(D2B0=stages(100_000, matrix_stage())))
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing limits a process's time there")
+def test_a_file_that_takes_more_than_its_share_of_a_core_ends_the_process(endless, monkeypatch):
+    monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
+    monkeypatch.setattr(decoder, "PATIENCE", 100.0)
+    with Worker() as worker:
+        for _ in range(3):
+            assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+        with pytest.raises(PlaygroundError, match="far more memory or time"):
+            worker.decoded(endless, KEPT_PIXELS)
+        assert is_gone(worker.pid)
+        assert not worker.goes_on()
+
+
+def test_each_file_has_its_seconds_for_itself(monkeypatch, tmp_path):
+    """What was used for one before does not count: or an honest crowd would end the process."""
+    monkeypatch.setattr(decoder, "CORE_SECONDS", 1)
+    monkeypatch.setattr(decoder, "PATIENCE", 100.0)
+    (tmp_path / "sitecustomize.py").write_text("import time\nwhile time.process_time() < 2.5: pass\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    with Worker() as worker:
+        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS).size == (64, 48)
+
+
+def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
+    monkeypatch.setattr(decoder, "PATIENCE", 0.1)
+    with Worker() as worker:
+        with pytest.raises(PlaygroundError, match="takes too long"):
+            worker.decoded(endless, KEPT_PIXELS)
+        assert is_gone(worker.pid)
+
+
+class Left(Exception):
+    pass
+
+
+def test_who_leaves_ends_the_decoding_of_their_file(endless):
+    looks = []
+
+    def stays():
+        looks.append(1)
+        if len(looks) > 3:
+            raise Left
+
+    with Worker() as worker:
+        with pytest.raises(Left):
+            worker.decoded(endless, KEPT_PIXELS, stays=stays)
+        assert is_gone(worker.pid)
+
+
+def test_a_process_that_was_killed_from_outside_says_so(endless):
+    with Worker() as worker, pytest.raises(Killed):
+        worker.decoded(endless, KEPT_PIXELS, stays=lambda: os.kill(worker.pid, 9))
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment is read in /proc")
+def test_it_knows_no_secret_of_the_server(monkeypatch):
+    monkeypatch.setenv("STREAMLIT_SERVER_COOKIE_SECRET", "a secret")
+    with Worker() as worker:
+        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS)
+        assert b"a secret" not in Path(f"/proc/{worker.pid}/environ").read_bytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read in /proc")
+def test_after_a_large_picture_it_ends_for_its_memory_is_in_pieces():
+    file = io.BytesIO()
+    Image.new("RGB", (8_000, 8_000)).save(file, "PNG")
+    with Worker() as worker:
+        assert worker.decoded(file.getvalue(), 2**20).size == (1_000, 1_000)
+        assert not worker.goes_on()
+
+
+def test_what_it_says_is_not_believed_if_it_can_not_be():
+    with Worker() as worker:
+        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, 10**6), bytes(10**6), 100).sentence
+        picture = saved(format="PNG")
+        assert worker._ask(decoder.REQUEST.pack(KEPT_PIXELS, 10**5, 5, len(picture)), picture, 100) is None
+
+
+def test_one_that_says_what_it_should_not_is_ended(monkeypatch):
+    monkeypatch.setattr(decoder, "LONGEST_SENTENCE", 3)
+    with Worker() as worker:
+        with pytest.raises(TookTooMuch):
+            worker.decoded(bytes(1000), KEPT_PIXELS)
+        assert is_gone(worker.pid)
+        assert not worker.goes_on()

@@ -1,0 +1,89 @@
+"""No colour profile keeps LittleCMS busy or takes much memory; those of cameras and printers are followed."""
+
+import io
+import sys
+
+import hostile
+import pytest
+from hostile.profiles import GREEDY, HARMLESS, ink_profile, matrix_profile
+from made_pictures import saved
+from PIL import Image, ImageCms
+
+from playground.pictures.images import open_image
+from playground.pictures.profiles import is_usable
+
+CORE_SECONDS, MOST = 5, 100
+PROFILES = GREEDY | HARMLESS
+REPORT = f"""
+import io, json, resource, sys
+from hostile.profiles import GREEDY, HARMLESS
+from PIL import Image
+from playground.pictures.images import open_image
+
+def megabytes(which):
+    lines = open("/proc/self/status").read().splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(which)), 0) / 1024
+
+for name, make in (GREEDY | HARMLESS).items():
+    for kind in ("PNG", "JPEG", "TIFF", "WEBP"):
+        profile, file = make(), io.BytesIO()
+        mode = "CMYK" if profile[16:20] == b"CMYK" else "RGB"
+        if kind in ("PNG", "WEBP") and mode == "CMYK" or kind == "PNG" and len(profile) > 10**6:
+            continue  # no such files
+        Image.new(mode, (64, 48), "teal").save(file, kind, icc_profile=profile)
+        del profile
+        open("/proc/self/clear_refs", "w").write("5")
+        before, used = megabytes("VmRSS"), resource.getrusage(resource.RUSAGE_SELF)
+        limit = int(used.ru_utime + used.ru_stime) + 1 + {CORE_SECONDS}
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        size = open_image(file.getvalue()).size
+        grew = megabytes("VmHWM") - before - 2 * len(file.getvalue()) / 2**20
+        print(json.dumps({{"name": f"{{name}} in {{kind}}", "size": size, "MB": grew}}), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_a_picture_opens_within_seconds_and_in_little_memory_whatever_its_profile_asks_for():
+    """Each of the greedy ones takes a core for minutes, or hundreds of megabytes."""
+    seen = hostile.read_apart(REPORT)
+    assert len(seen) > 2 * len(PROFILES)
+    assert {tuple(one["size"]) for one in seen.values()} == {(64, 48)}
+    assert {name: one["MB"] for name, one in seen.items() if one["MB"] > MOST} == {}
+
+
+@pytest.mark.parametrize("name", GREEDY)
+def test_a_greedy_profile_is_not_read(name):
+    assert not is_usable(GREEDY[name]())
+
+
+@pytest.mark.parametrize("name", ["100 tags", "curves of 32,767 points", "a grid of 100³ points", "a power of 30,000"])
+def test_what_could_be_a_scanner_s_is_read(name):
+    assert is_usable(HARMLESS[name]())
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "WEBP"])
+def test_a_camera_s_profile_is_followed(kind):
+    picture = Image.new("RGB", (64, 48), (180, 60, 60))
+    plain, wide = (
+        open_image(saved(picture, kind, icc_profile=one)).getpixel((9, 9)) for one in (b"", matrix_profile())
+    )
+    assert wide[0] > plain[0] + 10  # its red is further out than that of a screen
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
+@pytest.mark.parametrize("grid", [3, 9, 17])
+def test_a_printer_s_profile_is_followed(kind, grid):
+    profile = ink_profile(grid)
+    picture = Image.new("CMYK", (64, 48), (20, 200, 30, 40))
+    ours = open_image(saved(picture, kind, icc_profile=profile)).getpixel((9, 9))
+    there = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+    theirs = ImageCms.profileToProfile(picture, there, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    assert max(abs(a - b) for a, b in zip(ours, theirs.getpixel((9, 9)), strict=True)) < 6
+    without = open_image(saved(picture, kind)).getpixel((9, 9))
+    assert max(abs(a - b) for a, b in zip(ours, without, strict=True)) > 20
+    assert open_image(saved(picture, kind, icc_profile=profile[:300])).getpixel((9, 9)) == without
+
+
+@pytest.mark.parametrize("space", ["sRGB", "LAB", "XYZ"])
+def test_the_profiles_that_pillow_makes_are_read(space):
+    assert is_usable(ImageCms.ImageCmsProfile(ImageCms.createProfile(space)).tobytes())

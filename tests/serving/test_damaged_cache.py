@@ -1,0 +1,108 @@
+"""One damaged file in the cache takes away what it held, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+from playground.samples import PHOTOGRAPHS, SAMPLES, samples
+from playground.serving import digests, models, opening, pictures, routes_health, routes_samples, routes_traces
+from playground.ui import startup
+
+ROOT = Path(__file__).parent.parent.parent
+FIRST, *OTHERS = PHOTOGRAPHS
+DAMAGES = {
+    "an empty photograph": ("chelsea.png", lambda data: b""),
+    "half of a photograph": ("chelsea.png", lambda data: data[: len(data) // 2]),
+    "a photograph with zeros at its end": ("chelsea.png", lambda data: data[:-4096] + bytes(4096)),
+    "half of DINOv2": (borrowed.DINOV2.file, lambda data: data[: len(data) // 2]),
+    "an empty DINOv2": (borrowed.DINOV2.file, lambda data: b""),
+}
+
+
+@pytest.fixture
+def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
+    """A cache of its own that holds all that is borrowed, and a server that has looked at none of it."""
+    monkeypatch.delenv("HF_HUB_CACHE")
+    really_here("dinov2-small")
+    really_here("photographs")
+    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    borrowed.cache_folder().mkdir(parents=True)
+    for name, file in here.items():
+        (borrowed.cache_folder() / name).symlink_to(file)
+    _forget()
+    yield borrowed.cache_folder()
+    _forget()
+
+
+def _forget() -> None:
+    for kept in (digests.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
+        kept.cache_clear()
+
+
+def damage(cache: Path, kind: str) -> str:
+    name, change = DAMAGES[kind]
+    data = (cache / name).read_bytes()
+    (cache / name).unlink()
+    (cache / name).write_bytes(change(data))
+    return name
+
+
+@pytest.fixture
+def client():
+    routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes_health.ROUTES]
+    return TestClient(Starlette(routes=routes), raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_all_else_is_shown(kind, cache, client):
+    name = damage(cache, kind)
+    listed = client.get(f"/{routes_samples.address()}").json()
+    left = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
+    assert [one["name"] for one in listed["samples"]] == [sample.name for sample in left]
+    assert listed["real"]["here"] == (name != borrowed.DINOV2.file)
+    assert client.get("/readyz").json()["ready"]
+    seen = client.get("/api/trace").json()
+    assert seen["picture"]["sample"] == opening.first_sample() != "chelsea"
+    answers = [client.get(f"/{one['picture']}") for one in listed["samples"]]
+    answers.append(client.get("/api/trace?sample=chelsea&model=dinov2-small"))
+    assert {one.status_code for one in answers} == {200, 404}
+    assert str(cache) not in answers[-1].text
+
+
+@pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
+@pytest.mark.parametrize("page", ["", "heads", "patches"])
+def test_every_page_is_drawn(kind, page, cache, monkeypatch):
+    monkeypatch.setattr(startup, "_in_the_background", lambda: None)  # it would go on in the caches of other tests
+    damage(cache, kind)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
+    if page:
+        app = app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception, app.exception
+
+
+def test_it_is_said_once_to_whoever_runs_the_server(cache, caplog):
+    damage(cache, "an empty photograph")
+    for _ in range(3):
+        assert FIRST not in samples()
+    (said,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
+    assert str(cache / "chelsea.png") in said
+    assert "doctor --repair" in said
+
+
+def test_weights_whose_numbers_are_none_are_refused_without_their_folder(cache, caplog):
+    """They are as long as they should be: only the doctor reads all of them."""
+    file = cache / borrowed.DINOV2.file
+    data = file.read_bytes()
+    file.unlink()
+    file.write_bytes(data[:-4000] + b"\xff" * 4000)
+    with pytest.raises(PlaygroundError) as refusal:
+        models.load("dinov2-small")
+    assert str(refusal.value).startswith("dinov2-small.safetensors holds numbers that are none")
+    assert str(file) in caplog.text

@@ -1,0 +1,173 @@
+"""What people bring is decoded in processes of their own, of which a spare one is always there."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+
+import pytest
+from hostile import KINDS
+from hostile.profiles import matrix_profile, matrix_stage, stages
+from made_pictures import quarters, saved
+from PIL import Image, ImageFile
+from waiting import until
+
+from playground.errors import PlaygroundError
+from playground.pictures.decoder import Worker
+from playground.pictures.images import open_image
+from playground.serving import answering, asker, decoding, pictures, queue
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    monkeypatch.setattr(decoding, "_ready", ready := deque())
+    yield ready
+    for worker in ready:
+        worker.end()
+
+
+class Asker(asker.Nobody):
+    """Does something whenever it is asked whether it stays."""
+
+    def __init__(self, act):
+        self.stays = act
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
+def test_no_file_is_decoded_in_the_server_s_own_process(kind, monkeypatch):
+    expected = open_image(saved(quarters(), kind))
+    monkeypatch.setattr(ImageFile.ImageFile, "load", None)  # whoever decodes here fails
+    assert pictures.upload(saved(quarters(), kind), "mine").image == expected
+
+
+def test_large_pictures_come_back_as_large_as_they_are_kept():
+    seen = pictures.upload(saved(Image.new("RGB", (9_000, 1_500), "teal"), "JPEG"), "mine")
+    assert seen.image.size == (2048, 341)
+
+
+def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_is_there(fresh):
+    decoding.warm_up()
+    first, spare = list(fresh)
+    for _ in range(3):
+        pictures.upload(saved(quarters(), "JPEG"), "mine")
+        with pytest.raises(PlaygroundError, match="damaged"):
+            pictures.upload(KINDS["half of a PNG file"](), "mine")
+    assert list(fresh) == [first, spare]
+
+
+def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_do(fresh):
+    decoding.warm_up()
+    first, spare = list(fresh)
+    os.kill(first.pid, signal.SIGKILL)
+    until(lambda: not first.goes_on(), "it was not killed")
+    assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
+    assert fresh[0] is spare
+    assert len(fresh) == 2
+
+
+def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(fresh):
+    """By hand, or by Linux when memory runs out: its score says that it is the first."""
+    decoding.warm_up()
+    killed = fresh[0]
+
+    def kill():
+        if killed.goes_on():
+            os.kill(killed.pid, signal.SIGKILL)
+
+    with asker.working_for(Asker(kill)):
+        assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
+    assert killed not in fresh
+
+
+def test_a_picture_whose_process_is_killed_each_time_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(Worker, "_ask", lambda worker, *_: os.kill(worker.pid, signal.SIGKILL))
+    with pytest.raises(PlaygroundError, match="ended from outside: try again"):
+        pictures.upload(saved(quarters(), "JPEG"), "mine")
+
+
+def test_who_leaves_frees_the_place_of_the_next(fresh):
+    def leave():
+        raise RuntimeError("left")
+
+    decoding.warm_up()
+    left, spare = list(fresh)
+    with asker.working_for(Asker(leave)), pytest.raises(RuntimeError):
+        pictures.decoding.decoded(saved(quarters(), "JPEG"), 2**20, 64)
+    assert fresh[0] is spare
+    assert left not in fresh
+    assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
+
+
+def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
+    """It takes minutes in a process that looks at no profile before it follows it."""
+    lines = "import playground.pictures.profiles as profiles\nprofiles.is_usable = lambda profile: True\n"
+    (tmp_path / "sitecustomize.py").write_text(lines)
+    with monkeypatch.context() as careless:
+        careless.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+        fresh.append(Worker())
+    worker, said = fresh[0], []
+    profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
+    gone, next_one = (answering.Job(asker.Who(person)) for person in ("gone", "next"))
+
+    def bring(job: answering.Job, **how) -> None:
+        with asker.working_for(job):
+            try:
+                said.append(pictures.upload(saved(quarters(), "PNG", **how), "mine").size)
+            except queue.Left:
+                said.append("left")
+
+    first = threading.Thread(target=bring, args=[gone], kwargs={"icc_profile": profile})
+    first.start()
+    until(lambda: worker not in fresh, "it was given no picture")
+    second = threading.Thread(target=bring, args=[next_one])
+    second.start()
+    until(lambda: next_one.before == 1, "the next one does not wait")
+    gone.left = True
+    first.join()
+    second.join()
+    assert said == ["left", (64, 48)]
+    assert not worker.goes_on()
+
+
+SERVER = """
+import time
+from playground.serving import decoding
+
+decoding.warm_up()
+print(*(worker.pid for worker in decoding._ready), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="other people's children are looked up in /proc")
+def test_they_end_with_the_server_however_it_ends():
+    server = subprocess.Popen([sys.executable, "-c", SERVER], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    pids = list(map(int, server.stdout.readline().split()))
+    assert len(pids) == 2
+    server.kill()
+    server.wait()
+    server.stdout.close()
+    until(lambda: not any(_runs(pid) for pid in pids), "they go on")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_machine_that_starts_no_process_says_so(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    decoding.warm_up()
+    with pytest.raises(PlaygroundError, match="can't be started"):
+        pictures.upload(io.BytesIO(saved(quarters(), "JPEG")).getvalue(), "mine")

@@ -1,0 +1,205 @@
+"""The doctor finds what is damaged, says what to do, and mends it; and tells no secret."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from playground.__main__ import main
+from playground.errors import PlaygroundError
+from playground.models import borrowed, zoo
+from playground.models.whole import digest_of
+from playground.pictures import decoder
+from playground.serving import doctor, prepared, settings
+from playground.serving.doctor import FINE, LESS, WRONG, examine, lies_within, repair
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
+    """A cache of its own that holds all that is borrowed, and one pack. What is fetched comes from nearby."""
+    monkeypatch.delenv("HF_HUB_CACHE")
+    really_here("dinov2-small")
+    really_here("photographs")
+    here = {thing.file: borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(prepared, "PHOTOGRAPHS", ())
+    monkeypatch.setattr(prepared, "SAMPLES", ())
+    borrowed.cache_folder().mkdir(parents=True)
+    for name, file in here.items():
+        (borrowed.cache_folder() / name).symlink_to(file)
+    prepared.prepare()
+
+    def fetch(name, *_):
+        for thing in borrowed.GROUPS[name]:
+            if not borrowed.find(thing.file):
+                (borrowed.cache_folder() / thing.file).symlink_to(here[thing.file])
+
+    monkeypatch.setattr(zoo, "download", fetch)
+    return borrowed.cache_folder()
+
+
+def damage(path: Path, change) -> Path:
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(change(data))
+    return path
+
+
+def half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def flipped(data: bytes) -> bytes:
+    return data[:-9000] + bytes([data[-9000] ^ 1]) + data[-8999:]
+
+
+def said(state: str) -> str:
+    return "\n".join(finding.says for finding in examine() if finding.state == state)
+
+
+def test_where_all_is_well_it_says_so_and_ends_with_0(cache, capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if not line.startswith(FINE)] == []
+    for what in ("Python", "torch", "streamlit", "dinov2-small: 1 of 1", "photographs: 5 of 5", "prepared packs"):
+        assert what in out
+
+
+FILES = {
+    "an empty photograph": (lambda cache: cache / "chelsea.png", lambda data: b""),
+    "half of a photograph": (lambda cache: cache / "rocket.jpg", half),
+    "one bit of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, flipped),
+    "half of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, half),
+    "half of a pack": (lambda cache: next(cache.glob("*.pack")), half),
+    "an empty pack": (lambda cache: next(cache.glob("*.pack")), lambda data: b""),
+    "one bit of a pack": (lambda cache: next(cache.glob("*.pack")), flipped),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
+    find, change = FILES[kind]
+    file = find(cache)
+    whole = digest_of(file)
+    damage(file, change)
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    (wrong,) = (line for line in out.splitlines() if line.startswith(WRONG))
+    assert f"{file} is damaged" in wrong
+    assert "--repair" in out
+    assert main(["doctor", "--repair"]) == 0
+    assert f"removed {file}" in capsys.readouterr().out
+    assert digest_of(file) == whole
+
+
+def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypatch, capsys):
+    def refuse(name, *_):
+        raise PlaygroundError("There is no network.")
+
+    monkeypatch.setattr(zoo, "download", refuse)
+    damage(cache / "chelsea.png", half)
+    pack = damage(next(cache.glob("*.pack")), half)
+    assert main(["doctor", "--repair"]) == 0  # nothing is damaged any more
+    out = capsys.readouterr().out
+    assert "There is no network." in out
+    assert prepared.what_is_wrong_with(pack) is None
+    assert "not on this machine: chelsea.png." in said(LESS)
+
+
+def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_BORROWED", str(cache))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "other"))
+    borrowed.cache_folder().mkdir(parents=True)
+    file = borrowed.cache_folder() / "chelsea.png"
+    file.write_bytes(b"")
+    assert f"{file} is damaged (it is empty); another copy is used" in said(LESS)
+    assert said(WRONG) == ""
+    assert f"removed {file}" in list(repair(examine()))
+    assert borrowed.find("chelsea.png") == cache / "chelsea.png"
+
+
+def test_what_was_left_out_is_less_and_not_wrong(nothing_fetched, capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "`python -m playground download dinov2-small` fetches" in out
+    assert "`python -m playground prepare` does it" in out
+
+
+def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
+    folder = borrowed.hub_cache() / "models--timm--vit_tiny"
+    (folder / "blobs").mkdir(parents=True)
+    (folder / "snapshots" / "0123").mkdir(parents=True)
+    save_file({"a": torch.arange(10_000.0)}, made := folder / "made.safetensors")
+    blob = made.rename(folder / "blobs" / digest_of(made))
+    (link := folder / "snapshots" / "0123" / "model.safetensors").symlink_to(blob)
+    assert said(WRONG) == ""
+    blob.write_bytes(flipped(blob.read_bytes()))
+    assert f"{link} is damaged (its SHA-256 is another one)" in said(WRONG)
+    fetched = []
+    monkeypatch.setattr(zoo, "download", lambda name, *_: fetched.append(name))
+    list(repair(finding for finding in examine() if finding.state == WRONG))
+    assert fetched == ["vit_tiny"]
+    assert not blob.exists()
+    assert not link.is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("version", "bounds", "within"),
+    [
+        ("2.15.0+cpu", ">=2.12,<2.16", True),
+        ("2.16.0", ">=2.12,<2.16", False),
+        ("2.16.0rc1", "<2.16,>=2.12", False),
+        ("2.9.1", ">=2.12,<2.16", False),
+        ("0.0.1", "==0.0.1", True),
+        ("0.0.2", "==0.0.1", False),
+        ("1.67", ">=1.67,<1.68", True),
+    ],
+)
+def test_a_version_lies_within_what_was_tested_or_outside(version, bounds, within):
+    assert lies_within(version, bounds) == within
+
+
+def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
+    real = doctor.metadata.version
+    monkeypatch.setattr(doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real(name))
+    assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in said(WRONG)
+
+
+def test_an_installed_package_is_asked_for_its_own_bounds(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "HOME", tmp_path)
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["torch<2.16,>=2.12", "tqdm<5,>=4.67; extra == 'x'"])
+    assert doctor.wanted() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
+
+
+def test_a_decoder_that_can_not_work_is_wrong(nothing_fetched, monkeypatch):
+    monkeypatch.setattr(decoder, "MOST_BYTES", 2**20)
+    assert "no picture that people bring can be opened" in said(WRONG)
+
+
+def test_a_setting_that_is_mistyped_is_wrong_and_the_rest_is_looked_at(nothing_fetched, monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_OPEN", "perhaps")
+    settings.now.cache_clear()
+    try:
+        assert "PLAYGROUND_OPEN is yes or no" in said(WRONG)
+        assert "pictures that people bring are decoded" in said(FINE)
+    finally:
+        settings.now.cache_clear()
+
+
+def test_no_secret_is_printed(nothing_fetched, tmp_path):
+    secrets = {name: f"secret-{name}" for name in ("STREAMLIT_SERVER_COOKIE_SECRET", "HF_TOKEN", "COOKIE_SECRET")}
+    done = subprocess.run(
+        [sys.executable, "-m", "playground", "doctor"],
+        cwd=ROOT,
+        env=os.environ | secrets,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "secret-" not in done.stdout + done.stderr
