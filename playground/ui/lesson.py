@@ -15,7 +15,7 @@ from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
-QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "magma"
+QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#E7298A", "magma"
 
 _MODEBAR = {
     "displaylogo": False,
