@@ -30,7 +30,7 @@ from playground.figures.spec import Spec
 
 FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
 SMALLEST = 6.0  # points: what a journal prints legibly
-QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#CC79A7"
+QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)

@@ -15,7 +15,7 @@ from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
 # One colour, one meaning, on every page and figure; they survive colour blindness.
-QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "magma"
+QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#E7298A", "magma"
 
 _MODEBAR = {
     "displaylogo": False,
@@ -32,7 +32,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -
     if st.session_state["class"] == "no":
         _overview(page)
     with st.container(key="lesson"):
-        st.header(PAGES[page].title, anchor=False)
+        st.header(_mathematics(PAGES[page].title), anchor=False)
         st.markdown(idea)
     return here
 
@@ -52,6 +52,11 @@ def _overview(page: str) -> None:
     )
     if (made.go or {}).get("page") in PAGES:
         st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words())
+
+
+def _mathematics(title: str) -> str:
+    """The root has its bar."""
+    return title.replace("√d_k", r"$\sqrt{d_k}$")
 
 
 def steps(titles: Mapping[str, str]) -> str:
@@ -89,7 +94,9 @@ def _way_on() -> None:
             st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(following,))
             return
     page, words = after(PAGES[state.page]), state.here.words()
-    st.page_link(page.file, label=f"Next: {page.title}", icon=":material/arrow_forward:", query_params=words)
+    st.page_link(
+        page.file, label=f"Next: {_mathematics(page.title)}", icon=":material/arrow_forward:", query_params=words
+    )
 
 
 def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = None) -> None:

@@ -243,7 +243,7 @@ def test_offsets_have_words(offset, words):
 
 
 def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
-    roles = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"}
+    roles = {"#0072B2", "#D55E00", "#009E73", "#E7298A"}
     assert not roles & {habit.colour for habit in heads.HABITS}
     for what in ("label", "colour", "symbol"):
         assert len({getattr(habit, what) for habit in heads.HABITS}) == len(heads.HABITS), what

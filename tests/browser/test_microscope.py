@@ -134,7 +134,7 @@ def test_a_column_is_python_s_column(visitor):
     shown = visitor.hover((7, 5))
     shown = visitor.until("r => r.direction === 'column' && r.query === '7,5' && r.ready")
     assert_close(shown["row"], seen().column(shown["layer"], shown["head"], (7, 5)))
-    assert "Who listens to" in visitor.page.locator(".lens .seen h2").inner_text()
+    assert "Who listens to" in visitor.page.locator(".lens .title h2").inner_text()
 
 
 def test_weight_times_value_and_raw_scores_are_python_s(visitor):

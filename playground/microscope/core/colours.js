@@ -1,6 +1,6 @@
 // From numbers to colours, by rules that keep two pictures comparable. No DOM in here.
 
-export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#CC79A7" };
+export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
 // The 1-2-5 number nearest to x.
 export function niceNumber(x) {

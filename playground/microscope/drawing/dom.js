@@ -15,6 +15,29 @@ export function say(element, text) {
   element.textContent = text;
 }
 
+// The same with mathematics: the root has its bar, and what follows an underscore stands below the line.
+export function sayMath(element, text) {
+  const parts = text.split(/(√d_k|W_O)/).map((part) => {
+    if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
+    if (part !== "√d_k") return part;
+    const root = document.createElement("span"),
+      under = withSubscript(document.createElement("i"), "d", "k");
+    root.className = "root";
+    Object.assign(under.style, { fontStyle: "normal", borderTop: "1px solid" });
+    root.append("√", under);
+    return root;
+  });
+  element.replaceChildren(...parts);
+}
+
+function withSubscript(element, letter, below) {
+  const sub = document.createElement("sub");
+  sub.textContent = below;
+  sub.style.lineHeight = "0";
+  element.append(letter, sub);
+  return element;
+}
+
 export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }

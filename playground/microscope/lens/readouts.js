@@ -96,7 +96,7 @@ function exposureText(lens) {
   if (!shown.clipped) return from;
   const at = view.head * pack.tokens + pack.prefixCount;
   const most = answers.drawn[largestIndex(answers.drawn, at, at + pack.patches)];
-  return `${from}: ${shown.clipped} ${shown.clipped === 1 ? "patch has" : "patches have"} more, up to ${written(most)}`;
+  return `${from}: ${shown.clipped} ${shown.clipped === 1 ? "patch" : "patches"} above, up to ${written(most)}`;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.

@@ -27,7 +27,8 @@ function begin(root) {
   const figure = (title) => `<figure><figcaption>${title}</figcaption><canvas></canvas><p></p></figure>`;
   const slider = (name) => `<label>${name} <output></output><input type="range" min="0" data-of="${name}"></label>`;
   root.innerHTML = `<div class="choices">${slider("layer")}${slider("head")}</div>
-    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖W_O v‖")}</div><p class="verdict"
+    <div class="pair">${figure("The weight")}${figure("What arrives: weight × ‖W<sub>O</sub> v‖")}</div>
+    <p class="verdict"
         aria-live="polite"></p>`;
   const kept = Object.seal({
     root,

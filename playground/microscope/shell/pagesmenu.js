@@ -1,5 +1,6 @@
 // The menu of pages: real links, so that one opens in a tab of its own like any other.
 
+import { sayMath } from "../drawing/dom.js";
 import { nextByKey } from "./roving.js";
 
 // pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
@@ -11,7 +12,8 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
     const anchor = document.createElement("a");
     anchor.href = link(name, asked);
     const [place, says] = [document.createElement("span"), document.createElement("span")];
-    [place.textContent, says.textContent] = [number ?? "", title];
+    place.textContent = number ?? "";
+    sayMath(says, title);
     anchor.append(place, says);
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // a tab of its own

@@ -5,6 +5,7 @@
 // A step: {page, title, text, task: the one thing to do, point: a selector of what is outlined, keep: selectors of what
 //          the card must not cover, words: of the address, which set the view, slim: what matters lies on the left}
 
+import { sayMath } from "../drawing/dom.js";
 import { pageNow, wordsWithoutTour } from "./address.js";
 import { MAIN, partOfStreamlit } from "./streamlitparts.js";
 
@@ -139,7 +140,7 @@ function beginTour(root, go) {
 function writeCard(root, data) {
   const write = (name, words) => (root.querySelector(name).textContent = words);
   write(".tour-count", `${data.n} / ${data.of}`);
-  write(".tour-title", data.title);
+  sayMath(root.querySelector(".tour-title"), data.title);
   write(".tour-text span", data.text);
   write(".tour-task", data.task);
   write('[data-go="next"]', data.n === data.of ? "Finish" : "Next");
