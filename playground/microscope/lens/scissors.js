@@ -60,13 +60,13 @@ export function paintScissors(lens) {
   show(scissors.box, Boolean(view.cut));
   if (!view.cut) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
-  if (scissors.shown !== key) writeList(lens);
+  if (scissors.shown !== key) writeCuts(lens);
   scissors.shown = key;
   show(scissors.neighbours, !cutsOf(lens).some((cut) => cut.startsWith(NEIGHBOURS)));
   say(scissors.said, whatMoved(lens));
 }
 
-function writeList(lens) {
+function writeCuts(lens) {
   const cuts = cutsOf(lens);
   lens.scissors.list.replaceChildren(
     ...cuts.map((cut, at) => {
