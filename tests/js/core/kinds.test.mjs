@@ -40,7 +40,7 @@ test("what hangs together is found side by side, not across corners", () => {
   );
 });
 
-test("each kind has one sentence; what colour and nearness do is said where somebody could think it was learned", () => {
+test("each kind has one sentence; what colour and nearness do is said where it could seem learned", () => {
   assert.equal(kindWords("far"), "This row looks at a far part that is like this one.");
   assert.match(kindWords("far", { plain: false }), /colour and nearness alone do not\.$/);
   assert.match(kindWords("thing", { plain: true }), /colour and nearness alone do nearly the same\.$/);
