@@ -10,7 +10,7 @@ import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
 import { catalogue, firstSample } from "./catalogue.js";
 import { choice } from "./choice.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, nameRun, SERVER_AGAIN } from "./http.js";
 import { ownKey } from "./key.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -36,6 +36,7 @@ export function mountToolbar({ data, parentElement, setStateValue, setTriggerVal
   visit.tell = (go) => setTriggerValue("go", { ...go, key: ownKey(), stamp: Date.now() });
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, data.steps, tourWay);
+  nameRun(data.run);
   kept.data = data;
   arrive(kept, data);
   return () => {
