@@ -26,14 +26,14 @@ class Bound:
 
 
 BOUNDS = {
-    "connections": Bound(6000, 2000),  # over which anything comes; a proxy's are not counted as a network's
+    "connections": Bound(3000, 2000),  # over which anything comes; a proxy's are of no network
     "sockets": Bound(400, 360, 20),  # pages that are open; each is a session, and holds about a megabyte
     "requests": Bound(600, 450, 40),  # in work: each holds a thread; a browser asks for six things at a time
     "questions": Bound(600, 400, 12),  # that wait for their turn in one queue
-    "uploads": Bound(150 * MB, 100 * MB),  # on their way
-    "decodes": Bound(150 * MB, 100 * MB),  # files as they came, until it is their turn
+    "uploads": Bound(100 * MB, 70 * MB),  # on their way
+    "decodes": Bound(100 * MB, 70 * MB),  # files as they came, until it is their turn
     "pictures": Bound(256 * MB, 256 * MB),  # people's own, decoded: the network with most of them gives way
-    "answers": Bound(200 * MB, 150 * MB),  # sent, and not fetched yet
+    "answers": Bound(150 * MB, 100 * MB),  # sent, and not fetched yet
     "models": Bound(4, 3, 1),  # on their way to the server
 }
 refused: Counter[str] = Counter()  # how often each thing was, or was taken from somebody; the operator reads it
