@@ -30,7 +30,7 @@ BOUNDS = {
     "sockets": Bound(400, 360, 20),  # pages that are open; each is a session, and holds about a megabyte
     "requests": Bound(600, 450, 40),  # in work: each holds a thread; a browser asks for six things at a time
     "questions": Bound(600, 400, 12),  # that wait for their turn in one queue
-    "uploads": Bound(100 * MB, 70 * MB),  # on their way
+    "uploads": Bound(68 * MB, 50 * MB),  # on their way; one of them goes on to its end beyond that
     "decodes": Bound(100 * MB, 70 * MB),  # files as they came, until it is their turn
     "pictures": Bound(256 * MB, 256 * MB),  # people's own, decoded: the network with most of them gives way
     "answers": Bound(150 * MB, 100 * MB),  # sent, and not fetched yet
@@ -119,9 +119,9 @@ class Place:
 
 
 class Places:
-    """All open sockets. Where all are taken, an idle one gives way: first one without a key, which is no browser's, then
-    one of the network that has most. From people who listen nobody of their own network takes a place, nor of one that
-    has more: a hall is not thrown out by itself."""
+    """All open sockets. Where all are taken, an idle one gives way: first one without a key, which is no browser's,
+    then one of the network that has most. From people who listen nobody of their own network takes a place, nor of one
+    that has more: a hall is not thrown out by itself."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
@@ -159,9 +159,14 @@ class Places:
                 return self._bound_of_key(place)
 
     def _bound_of_key(self, place: Place) -> None:
-        same = [other for other in list(self.open) if place.key and (other.network, other.key) == (place.network, place.key)]
-        if len(same) > BOUNDS["sockets"].key:
+        mine = place.network, place.key
+        same = [other for other in list(self.open) if (other.network, other.key) == mine]
+        if place.key and len(same) > BOUNDS["sockets"].key:
             self.close(min(same, key=lambda other: other.asked))
+
+    def people(self) -> int:
+        """Tabs of one browser are one person."""
+        return len({(place.network, place.key or place) for place in list(self.open)})
 
     def _is_full(self, network: str) -> bool:
         bound = BOUNDS["sockets"]
@@ -228,4 +233,4 @@ class Habits:
 
 
 sockets, lag, habits = Places(), Lag(), Habits()
-requests, uploads, decodes = Shares("requests"), Shares("uploads"), Shares("decodes")
+requests, decodes = Shares("requests"), Shares("decodes")

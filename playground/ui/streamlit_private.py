@@ -36,9 +36,9 @@ def ask_nobody_for_our_address() -> None:
 
 
 def said(message: bytes) -> str:
-    """The kind of what a browser says to Streamlit; "" for what it may not say. Streamlit's server does more for whoever
-    asks than any page of ours needs: it empties the caches of everybody, or makes a million addresses for uploads.
-    ValueError if it is no message."""
+    """The kind of what a browser says to Streamlit; "" for what it may not say. Streamlit's server does more for
+    whoever asks than any page of ours needs: it empties the caches of everybody, or makes a million addresses for
+    uploads. ValueError if it is no message."""
     said = BackMsg()
     try:
         said.ParseFromString(message)
