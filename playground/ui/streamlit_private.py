@@ -8,10 +8,11 @@ from __future__ import annotations
 import logging
 
 import streamlit as st
-from streamlit import net_util
+from streamlit import logger, net_util
 from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -127,3 +128,13 @@ def hush_toasts() -> None:
     """Streamlit warns in the log of each toast inside a callback, for it could be lost with what a page draws. Toasts
     are no part of a page."""
     logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
+
+
+def hide_sessions() -> None:
+    """Who knows a session's id may come back as its browser; Streamlit writes it into the log."""
+
+    def hide(record: logging.LogRecord) -> bool:
+        record.args = tuple("…" for _ in record.args or ())
+        return True
+
+    logger.get_logger(websocket_session_manager.__name__).addFilter(hide)

@@ -12,6 +12,7 @@ import streamlit
 from streamlit import delta_generator, logger, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -67,6 +68,18 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     before = list(log.filters)
     streamlit_private.hush_toasts()
     assert not log.filter(record)
+    log.filters[:] = before
+
+
+def test_no_session_s_id_stands_in_the_log():
+    said = inspect.getsource(websocket_session_manager)
+    assert "Session with id %s is already connected!" in said
+    log = websocket_session_manager._LOGGER
+    before = list(log.filters)
+    streamlit_private.hide_sessions()
+    record = logging.LogRecord(log.name, logging.WARNING, "", 0, "Session with id %s", ("secret",), None)
+    assert log.filter(record)
+    assert record.getMessage() == "Session with id …"
     log.filters[:] = before
 
 
