@@ -161,7 +161,9 @@ def vulnerabilities(packages: dict[str, str], url: str = OSV) -> tuple[str, bool
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", action="store_true", help="list every package")
-    parser.add_argument("--strict", action="store_true", help="fail where a vulnerability is known, or nobody could be asked")
+    parser.add_argument(
+        "--strict", action="store_true", help="fail where a vulnerability is known, or nobody could be asked"
+    )
     options = parser.parse_args()
 
     wanted = requirements(ROOT / "requirements.txt")

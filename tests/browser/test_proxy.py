@@ -223,7 +223,9 @@ def test_half_of_a_new_address_is_one_network(alone):
     def network(address: str) -> str:
         return alone.ask("/figure.svg", headers={"X-Real-IP": address})[1]["X-Network"]
 
-    one = {network(f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)} | {network("2a41:4af8:4c17:4b8f:a:b:c:d")}
+    one = {network(f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)} | {
+        network("2a41:4af8:4c17:4b8f:a:b:c:d")
+    }
     assert len(one) == 1
     assert network("2a41:4af8:4c17:4b90::1") not in one
     assert network("203.71.113.77") != network("203.71.113.78")

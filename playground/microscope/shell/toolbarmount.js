@@ -9,6 +9,7 @@ import { startQuery } from "../core/view.js";
 import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
 import { catalogue, firstSample } from "./catalogue.js";
 import { choice } from "./choice.js";
+import { watchConnection } from "./connection.js";
 import { fillExport } from "./export.js";
 import { addressOf, ask, nameRun, SERVER_AGAIN } from "./http.js";
 import { ownKey } from "./key.js";
@@ -80,7 +81,9 @@ function beginToolbar(root) {
   const again = () => kept.toolbar?.update(hostOf(kept));
   shownTrace.listeners.add(again);
   const unwatch = visit.follow(() => followTour(root.parentNode, kept.data.steps, tourWay));
+  const unconnected = watchConnection();
   kept.stop = () => {
+    unconnected();
     clearTimeout(kept.timer);
     unfollow();
     unwatch();
