@@ -105,8 +105,7 @@ def load(seconds: float, share: float = 1) -> None:
         "|---|---|---|---|---|---|---|---|"
     )
     photos, real = drawn_photos(100), real_photos(60)
-    people, uploaders, in_dino = (max(1, round(share * count)) for count in (MOST_TIMES = 2.0  # that innocents wait longer among the hostile than in peace
-PEOPLE, UPLOADERS, IN_DINO))
+    people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))
     rows = [
         (f"{people} people on the samples", people, "", None, 1),
         (f"{uploaders} people on photos of their own, in ours", uploaders, OURS, photos, 1),

@@ -1,8 +1,9 @@
-"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server, half of them of
-people who click every five seconds, a tenth hostile in every way that is known here, the rest of people who listen.
+"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server, half of them
+of people who click every five seconds, a tenth hostile in every way that is known here, the rest of people who listen.
 
-Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them, one
-of which they share with innocents. The same people click for a while before, in peace: that is what they are compared to.
+Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
+one of which they share with innocents. The same people click for a while before, in peace: that is what they are
+compared to.
 """
 
 from __future__ import annotations
