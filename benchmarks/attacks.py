@@ -17,6 +17,7 @@ from browser.server import Server
 from browser.stranger import ask
 from crowd import Person, Refused, drawn_photos, megabytes
 from hostile.files import FILES
+from innocents import largest_file
 from PIL import Image
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -217,7 +218,7 @@ def silent_sockets(server: Server) -> Outcome:
 def half_read(server: Server) -> Outcome:
     """Five hundred downloads that nobody reads."""
     watch, lines = Watch(server), []
-    asked = f"GET /api/models HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode() * 40
+    asked = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     for _ in range(500):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

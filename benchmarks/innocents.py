@@ -1,6 +1,5 @@
-"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server, half of them
-of people who click every five seconds, a tenth hostile in every way that is known here, the rest of people who listen.
-
+"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server. Half are of
+people who click every five seconds, a tenth is hostile in every way that is known here, the rest are people who listen.
 Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
 one of which they share with innocents. The same people click for a while before, in peace: that is what they are
 compared to.
@@ -10,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import secrets
 import time
+import urllib.request
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -52,15 +53,20 @@ async def without_a_pause(url: str, home: str) -> None:
                 pass
 
 
+def largest_file(url: str) -> str:
+    """The address of Streamlit's own script, of megabytes."""
+    with urllib.request.urlopen(url) as page:
+        return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
+
+
 async def half_read(url: str, home: str) -> None:
     """Asks for a large file, and fetches none of it."""
     at = urlsplit(url)
-    lines = []
+    file, lines = await asyncio.to_thread(largest_file, url), []
     for _ in range(10):
         reader, writer = await asyncio.open_connection(at.hostname, at.port, limit=2**10)
-        path = "/api/models"
-        for _ in range(40):  # one after the other on the same line
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: {at.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n".encode())
+        asked = f"GET {file} HTTP/1.1\r\nHost: {at.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
+        writer.write(asked.encode())
         lines.append((reader, writer))
     await asyncio.sleep(30)
     for _, writer in lines:
