@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import socket
 import tempfile
 import threading
@@ -14,15 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from browser.server import Server
-from browser.stranger import ask
-from crowd import Person, Refused, megabytes
+from browser.stranger import answer, ask
+from crowd import Person, Refused, drawn_photos, megabytes
 from hostile import profiles
 from hostile.files import FILES
+from innocents import largest_file
 from PIL import Image
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.errors import PlaygroundError
+from playground.serving.admission import NEW
+from playground.ui.sockets import FETCH_SECONDS, LOOK_EVERY
 
 MOST_FILE_SECONDS = 1.0  # until a hostile file of weights, a pack or a folder is refused
 LONG = 12.0  # seconds: a pass may take ten
@@ -221,12 +225,75 @@ def _somebody_else_waits(server: Server) -> float:
     return asyncio.run(good())
 
 
+def silent_sockets(server: Server) -> Outcome:
+    """As many as there is room for, which say nothing; then somebody else comes."""
+    watch, lines = Watch(server), []
+    for _ in range(450):
+        with suppress(OSError):
+            lines.append(_open_socket(server))
+    time.sleep(NEW + 1)
+    status, _ = ask(server.url)
+    waited = _somebody_else_waits(server)
+    for line in lines:
+        line.close()
+    return watch.end(f"somebody else got in, after {waited:.2f} s; the page: {status}", waited < LONG and status == 200)
+
+
+def half_read(server: Server) -> Outcome:
+    """Five hundred downloads that nobody reads."""
+    watch, lines = Watch(server), []
+    asked = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    for _ in range(500):
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", server.port))
+        line.sendall(asked)
+        lines.append(line)
+    waited = _somebody_else_waits(server)
+    time.sleep(FETCH_SECONDS + 3 * LOOK_EVERY)
+    left = len(lines) - _closed_by_now(server)
+    return watch.end(
+        f"somebody else waited {waited:.2f} s; {left} of 500 are open still", waited < LONG and not left, 300
+    )
+
+
+def _closed_by_now(server: Server) -> int:
+    """Connections that the server has ended because nobody fetched what they had asked for."""
+    return json.loads(answer(f"{server.url}/api/status")[2])["refused"].get("answers", 0)
+
+
+def minted_keys(server: Server) -> Outcome:
+    """Three hundred keys, each with a photograph of its own; then somebody from elsewhere brings one."""
+    watch = Watch(server)
+
+    async def go() -> float:
+        photos = drawn_photos(5)
+        for start in range(0, 300, 10):
+            many = [Person(server.url, network="203.0.113.5") for _ in range(10)]
+            sent = (one.ask("/api/pictures", "POST", photos[start % 5], {"X-Playground-Name": "x"}) for one in many)
+            await asyncio.gather(*sent, return_exceptions=True)
+            for one in many:
+                one.hang_up()
+        began, stranger = time.perf_counter(), Person(server.url, "model=bundled", network="198.51.100.7")
+        await stranger.open()
+        await stranger.drop(_jpeg(), "mine.jpg")
+        await stranger.close()
+        return time.perf_counter() - began
+
+    waited = asyncio.run(go())
+    return watch.end(f"somebody else's photograph was shown after {waited:.2f} s", waited < LONG, OWN)
+
+
 def strange_pages(server: Server) -> Outcome:
     watch = Watch(server)
-    statuses = [_socket(server, "https://other.example", server.address), _socket(server, "http://x.y", "x.y")]
+    statuses = [
+        _socket(server, "https://other.example", server.address),
+        _socket(server, "http://x.y", "x.y"),
+        _socket(server, "http://127.0.0.1:9", server.address),
+    ]
     metrics, _ = ask(f"{server.url}/_stcore/metrics")
     _, headers = ask(server.url)
-    holds = statuses == ["403", "403"] and metrics == 404 and "content-security-policy" in headers
+    holds = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
     return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", holds, 50)
 
 
@@ -276,6 +343,9 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "twenty uploads of ten people that stall": stalled,
     "forty messages that stall": half_messages,
     "questions and pings without a pause": without_a_pause,
+    "450 sockets that say nothing": silent_sockets,
+    "500 downloads that nobody reads": half_read,
+    "photographs of 300 minted keys": minted_keys,
     "pages of other hosts, renamed hosts, measurements": strange_pages,
     "SIGTERM while it computes and an upload stalls": told_to_end,
 }

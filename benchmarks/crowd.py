@@ -46,7 +46,9 @@ class Person:
     """One page: its WebSocket, over which Streamlit draws it once, and a connection for everything else. Those with the
     same key are tabs of one browser."""
 
-    def __init__(self, url: str, words: str = "", key: str = ""):
+    def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
+        self.from_where = {"X-Forwarded-For": network} if network else {}
+        self.session = ""
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
         self.whole: list[float] = []  # seconds until each answer was whole
@@ -55,14 +57,15 @@ class Person:
     async def open(self) -> None:
         self.socket = await connect(
             self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=MOST,
-            open_timeout=PATIENCE,
+            open_timeout=PATIENCE, additional_headers=self.from_where,
         )  # fmt: skip
         message = BackMsg()
         message.rerun_script.query_string = urlencode(self.words)
         await self.socket.send(message.SerializeToString())
         async with asyncio.timeout(PATIENCE):
-            while ForwardMsg.FromString(await self.socket.recv()).WhichOneof("type") != "script_finished":
-                pass
+            while (said := ForwardMsg.FromString(await self.socket.recv())).WhichOneof("type") != "script_finished":
+                if said.WhichOneof("type") == "new_session":
+                    self.session = said.new_session.initialize.session_id
 
     async def pick(self, sample: str) -> float:
         words = {"sample": sample} | ({"model": self.words["model"]} if "model" in self.words else {})
@@ -118,7 +121,8 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
+        named = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
+        lines += [f"{name}: {value}" for name, value in named.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server closes a connection that was idle for long
@@ -148,9 +152,12 @@ class Person:
         await reader.readline()
         return b"".join(pieces)
 
-    async def close(self) -> None:
+    def hang_up(self) -> None:
         if self._line:
             self._line[1].close()
+
+    async def close(self) -> None:
+        self.hang_up()
         await self.socket.close()
 
 

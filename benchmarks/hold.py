@@ -2,7 +2,8 @@
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in our model and in DINOv2, for half an hour each
-    python benchmarks/hold.py --only attacks   # or load, or soak
+    python benchmarks/hold.py --only attacks   # or load, soak, innocents
+    python benchmarks/hold.py --innocents 10   # ten minutes among the hostile instead of one
     python benchmarks/hold.py --quick          # a tenth of the people for seconds: does the script itself work here?
 
 The exit status is 1 if a bar of DESIGN was missed or an attack succeeded. Two replicas behind the proxy need nginx, and
@@ -29,6 +30,7 @@ import attacks  # noqa: E402
 from browser.server import Server  # noqa: E402
 from browser.test_proxy import NGINX, Proxy  # noqa: E402
 from crowd import crowd, drawn_photos, real_photos  # noqa: E402
+from innocents import innocents  # noqa: E402
 
 from playground.models import borrowed  # noqa: E402
 from playground.samples import samples  # noqa: E402
@@ -36,6 +38,7 @@ from playground.samples import samples  # noqa: E402
 MOST_P95 = 1.0  # seconds
 MOST_MEGABYTES = 6000  # of one process: the container's limit
 MOST_GROWTH = 1.05  # of memory, from the middle third of a soak to its last
+MOST_TIMES = 2.0  # that innocents wait longer among the hostile than in peace
 PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
 OURS = f"model=bundled&sample={samples()[0].name}"  # who has ours before a photograph has chosen it, and keeps it
 
@@ -159,17 +162,43 @@ def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> No
     judge(last <= MOST_MEGABYTES, f"{title}: {last:.0f} MB")
 
 
+def among_the_hostile(minutes: float, share: float = 1) -> None:
+    with serving() as (_, (server,)):
+        seen = asyncio.run(innocents(server, minutes, share))
+    calm, attacked = (sorted(seen[when]) for when in ("calm", "attacked"))
+    before, after = (times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked))
+    memory = seen["memory"]
+    third = len(memory) // 3
+    middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
+    tried = ", ".join(f"{way} {seen['tried'].count(way)}" for way in sorted({*seen["tried"]}))
+    print(
+        f"Innocents among the hostile, {minutes:g} minutes: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), "
+        f"{after * 1e3:.0f} ms under attack ({len(attacked)}); {len(seen['errors'])} errors; memory at most "
+        f"{middle:.0f} MB in the middle third, {last:.0f} in the last. Tried: {tried}.",
+        flush=True,
+    )
+    judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace")
+    judge(not seen["errors"], f"innocents: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
+    judge(minutes < 10 or last <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
-    parser.add_argument("--only", choices=["load", "attacks", "soak"])
+    parser.add_argument("--innocents", metavar="MINUTES", type=float, default=1)
+    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents"])
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     share = 0.1 if options.quick else 1
     seconds, minutes = (8, 0.2) if options.quick else (options.seconds, options.soak)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the servers end too
-    parts = {"load": lambda: load(seconds, share), "attacks": attack, "soak": lambda: soak(minutes, share)}
+    parts = {
+        "load": lambda: load(seconds, share),
+        "attacks": attack,
+        "innocents": lambda: among_the_hostile(options.innocents, share),
+        "soak": lambda: soak(minutes, share),
+    }
     try:
         for name, part in parts.items():
             if options.only in (None, name):

@@ -11,6 +11,7 @@ here = lesson.begin(
     "quiz.",
     teach.SETTINGS,
 )
+teach.present()
 teach.parts()
 match st.session_state.part:
     case "plan":

@@ -20,18 +20,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from playground.errors import PlaygroundError
-from playground.serving import asker, people, queue
+from playground.serving import admission, asker, people, queue
 
 HEARD_AFTER = 0.3  # seconds
 AGAIN = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds: who does not ask again within them has left
-MOST = 600  # requests in work or waiting: each holds a thread
-MOST_OF_NETWORK = 450  # of those: a class behind one address; a stranger still finds a place
-MOST_OF_ONE = 40  # of those, of one key: a browser asks for six things at a time, in each of a few tabs
+FULL = {  # by what there is too much of
+    "key": "Too many of your questions wait already: wait for an answer, then ask again.",
+    "network": "Too many people of your network ask at the same moment: try again.",
+    "everybody": "Too many people ask at the same moment: try again.",
+}
 GONE = 499  # the status of an answer that nobody reads
 
 log = logging.getLogger("playground")
-_threads = ThreadPoolExecutor(MOST, thread_name_prefix="answer")
+_threads = ThreadPoolExecutor(admission.BOUNDS["requests"].everybody, thread_name_prefix="answer")
 _waiting: dict[str, Job] = {}  # by ticket
 _open: set[Job] = set()
 
@@ -78,7 +80,11 @@ class Job:
 
         _open.add(self)
         self.future = _threads.submit(run)
-        self.future.add_done_callback(lambda _: _open.discard(self))
+        self.future.add_done_callback(self._ends)
+
+    def _ends(self, _) -> None:
+        _open.discard(self)
+        admission.requests.give_back(self._who)
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
@@ -87,8 +93,8 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     job = _waiting.pop(request.headers.get("x-playground-ticket", ""), None)
     if job is None or job.who() != who(request):
         asking = who(request)
-        if trouble := _no_place(asking):
-            return said(trouble, 503)
+        if trouble := admission.requests.take(asking):
+            return said(FULL[trouble], 503)
         job = Job(asking)
         job.begin(work)
     made = asyncio.wrap_future(job.future)
@@ -110,16 +116,6 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     except asyncio.CancelledError:
         job.left = True
         raise
-
-
-def _no_place(asking: asker.Who) -> str:
-    """Why there is none for one more request of theirs; empty if there is."""
-    others = [job.who() for job in _open]
-    if asking.person and sum(other.person == asking.person for other in others) >= MOST_OF_ONE:
-        return "Too many of your questions wait already: wait for an answer, then ask again."
-    if sum(other.address == asking.address for other in others) >= MOST_OF_NETWORK or len(others) >= MOST:
-        return "Too many people ask at the same moment: try again."
-    return ""
 
 
 def drop_tickets() -> None:

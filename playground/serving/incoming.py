@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from contextlib import AsyncExitStack
 from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
 
 from playground.serving import people
-from playground.serving.answering import Refused
+from playground.serving.admission import BOUNDS, refused
+from playground.serving.answering import Refused, who
+from playground.serving.asker import Who
 from playground.serving.cache import MB
 
 LARGEST = 32 * MB  # of one file, the same limit as open_image has
-MOST = 150 * MB  # of all that are on their way; deploy/README.md counts on it
 PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # until the next piece of one comes, and until all of it is there
 STEP = 2**18  # bytes; whoever brings them within SLOW_SECONDS is brisk, and bytes that trickle make nobody brisk
 SLOW_SECONDS = 4.0
@@ -27,8 +29,8 @@ TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 class Delivery:
     """What has come of one file; `end` breaks it off."""
 
-    def __init__(self, limit: asyncio.Timeout):
-        self._limit = limit
+    def __init__(self, limit: asyncio.Timeout, who: Who):
+        self._limit, self.who = limit, who
         self.pieces: list[bytes] = []
         self.bytes = 0
         self.brisk = time.monotonic()  # when the last STEP was complete
@@ -72,7 +74,7 @@ def _may_fit(length: str) -> bool:
 
 async def _whole(request: Request) -> bytes:
     async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as last:
-        delivery = Delivery(limit)
+        delivery = Delivery(limit, who(request))
         under_way.add(delivery)
         last.callback(under_way.discard, delivery)
         stream = aiter(request.stream())
@@ -91,7 +93,7 @@ async def _whole(request: Request) -> bytes:
 async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
     """All files may be waiting half-way: so one after the other goes on to its end, beyond the bound."""
     global _beyond
-    while sum(other.bytes for other in under_way) + count > MOST and delivery is not _beyond:
+    while delivery is not _beyond and not _has_room(delivery, count):
         delivery.waits = True
         if _beyond is None:
             _beyond = delivery
@@ -103,6 +105,20 @@ async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> No
         delivery.waits, delivery.brisk = False, time.monotonic()
 
 
+def _has_room(delivery: Delivery, count: int) -> bool:
+    held, bound = _held(), BOUNDS["uploads"]
+    home = delivery.who.address
+    return held.total() + count <= bound.everybody and (not home or held[home] + count <= bound.network)
+
+
+def _held() -> Counter[str]:
+    """Bytes, by network."""
+    held: Counter[str] = Counter()
+    for delivery in under_way:
+        held[delivery.who.address] += delivery.bytes
+    return held
+
+
 def _leave_beyond(delivery: Delivery) -> None:
     global _beyond
     if _beyond is delivery:
@@ -110,7 +126,9 @@ def _leave_beyond(delivery: Delivery) -> None:
 
 
 def _end_the_slowest() -> None:
-    coming = (delivery for delivery in under_way if not delivery.waits)
-    slowest = min(coming, key=lambda delivery: delivery.brisk, default=None)
-    if slowest and time.monotonic() - slowest.brisk > SLOW_SECONDS:
-        slowest.end()
+    """Of the network that has most on its way."""
+    held, now = _held(), time.monotonic()
+    slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
+    if slow:
+        refused["uploads"] += 1
+        min(slow, key=lambda delivery: (-held[delivery.who.address], delivery.brisk)).end()

@@ -13,7 +13,7 @@ from collections import OrderedDict
 
 from starlette.requests import Request
 
-from playground.serving import habits, lesson_results, traces
+from playground.serving import habits, lesson_results, pictures, traces
 from playground.serving.pictures import Picture
 
 HEADER = "x-playground-key"
@@ -99,6 +99,17 @@ def forget_the_gone() -> None:
     with _lock:
         for key in [key for key, person in _people.items() if _is_gone(person)]:
             _forget(key)
+
+
+def _forget_picture(picture: Picture) -> None:
+    """There is no room for it any more."""
+    with _lock:
+        for person in _people.values():
+            if person.pictures.get(picture.id) is picture:
+                person.drop(picture.id)
+
+
+pictures.when_no_room.append(_forget_picture)
 
 
 def _is_gone(person: Person) -> bool:

@@ -7,7 +7,8 @@ import io
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -20,15 +21,12 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.samples import named
-from playground.serving import decoding, queue
-from playground.serving.cache import MB
+from playground.serving import admission, asker, decoding, queue
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 ENOUGH = (2 * SHOWN_SIDE) ** 2  # pixels that are kept: no model looks at more, and JPEGs are decoded faster so
 THUMB = 96  # pixels of a small one, shown at 38 on a screen with two pixels to a point
 TINY = 64  # pixels: a smaller picture is enlarged for the eye, each pixel a square; the model gets it as it is
-MOST_OWN = 256 * MB  # of all people's own pictures together; deploy/README.md counts on it
-MOST_WAITING = 150 * MB  # of pictures as they came, until it is their turn
 LONGEST_NAME = 60  # letters of a file's name
 LEAST_SIDE = 512  # pixels that each of them keeps when there are many
 
@@ -44,6 +42,7 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # the same for the same file
+    network: str = ""  # of the person who brought it
 
     def __post_init__(self) -> None:
         self.size = self.image.size  # as it came: its grid of patches stays the same when it loses pixels
@@ -91,33 +90,43 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _waits(count: int) -> Iterator[None]:
     """For its turn to be decoded, as it came."""
-    global _waiting
-    with _lock:
-        if _waiting + count > MOST_WAITING and _waiting:
+    with admission.decodes.holding(asker.current().who(), count) as trouble:
+        if trouble:
             raise PlaygroundError("So many pictures are being opened that there is no room for one more: try again.")
-        _waiting += count
-    try:
         yield
-    finally:
-        with _lock:
-            _waiting -= count
 
 
 # All people's own pictures together. A picture goes when the person is forgotten whose it is.
 _own: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # in the order in which they came
-_numbers, _lock, _waiting = count(), threading.Lock(), 0
+_numbers, _lock = count(), threading.Lock()
+when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is forgotten
 
 
 def _keep(picture: Picture) -> Picture:
-    """Among those that are counted. The oldest ones lose pixels when all together take too much."""
+    """Among those that are counted. When all together take too much, the oldest ones of the network that has most lose
+    pixels, and then are forgotten; a browser that still shows one brings it again. One that alone is too much is
+    refused."""
+    picture.network = asker.current().who().address
     with _lock:
         _own[next(_numbers)] = picture
-        while held() > MOST_OWN:
-            if not any(older.halve() for older in list(_own.values())):
+        while held() > admission.BOUNDS["pictures"].everybody:
+            of_networks: Counter[str] = Counter()
+            for one in list(_own.values()):
+                of_networks[one.network] += one.bytes
+            most = admission.greediest(of_networks)
+            theirs = [(number, one) for number, one in list(_own.items()) if one.network == most]
+            if any(one.halve() for _, one in theirs):
+                continue
+            admission.refused["pictures"] += 1
+            number, oldest = theirs[0]
+            if oldest is picture:
                 raise PlaygroundError(
                     "So many people look at pictures of their own that this server has no room for one more: take one "
                     "of the samples, or try again in a few minutes."
                 )
+            del _own[number]
+            for forget in when_no_room:
+                forget(oldest)
     return picture
 
 

@@ -22,12 +22,11 @@ from functools import cache
 
 from playground.errors import PlaygroundError
 from playground.serving import asker, settings
+from playground.serving.admission import BOUNDS, refused
 
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 SLICE = 1.0  # seconds that long work goes on while others wait
-MOST_OF_ONE = 12  # questions of one person that may wait: more come from a script
-MOST_OF_ADDRESS = 400  # of one address, behind which there may be a whole class
 
 WAITING, SERVED, OVER = "waiting", "served", "over"
 
@@ -97,10 +96,15 @@ class Queue:
         threading.Thread(target=self._serve, args=(ticket, work), name="queue", daemon=True).start()
         return ticket
 
+    @property
+    def waiting(self) -> int:
+        """How many wait for a turn."""
+        with self._moved:
+            return sum(ticket.state == WAITING and not ticket.stopped() for ticket in self._line)
+
     def waited_for(self) -> bool:
         """Whether somebody else waits for a turn."""
-        with self._moved:
-            return any(ticket.state == WAITING and not ticket.stopped() for ticket in self._line)
+        return self.waiting > 0
 
     def before(self, ticket: Ticket) -> int:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
@@ -142,10 +146,16 @@ class Queue:
 
     def _refuse_crowds(self, ticket: Ticket) -> None:
         waiting = [other for other in self._line if other.state == WAITING and not other.stopped()]
-        if sum(other.person == ticket.person for other in waiting) >= MOST_OF_ONE:
-            raise PlaygroundError(f"{MOST_OF_ONE} of your questions wait already: wait for an answer, then ask again.")
-        if ticket.address and sum(other.address == ticket.address for other in waiting) >= MOST_OF_ADDRESS:
-            raise PlaygroundError(f"{MOST_OF_ADDRESS} people of your network wait already: try again in a minute.")
+        most, trouble = BOUNDS["questions"], ""
+        if sum(other.person == ticket.person for other in waiting) >= most.key:
+            trouble = f"{most.key} of your questions wait already: wait for an answer, then ask again."
+        elif ticket.address and sum(other.address == ticket.address for other in waiting) >= most.network:
+            trouble = f"{most.network} people of your network wait already: try again in a minute."
+        elif len(waiting) >= most.everybody:
+            trouble = f"{most.everybody} people wait already: try again in a minute."
+        if trouble:
+            refused["questions"] += 1
+            raise PlaygroundError(trouble)
 
     def _wait(self, ticket: Ticket) -> int:
         """Waits up to TELL_EVERY seconds for a turn; returns how many still have to finish first."""

@@ -55,4 +55,5 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/exports/size": (*SHOWN, *exports.CHOICES),
     "GET /healthz": (),
     "GET /readyz": (),
+    "GET /api/status": (),
 }

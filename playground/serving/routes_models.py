@@ -11,7 +11,7 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.serving import chosen, models, people, pictures, settings, waiters
-from playground.serving.answering import Refused, answer, changes
+from playground.serving.answering import Refused, answer, changes, who
 from playground.serving.fetching import Fetching
 from playground.serving.preview import preview
 from playground.serving.routes_pictures import PRIVATE
@@ -60,7 +60,7 @@ async def begin(request: Request) -> Response:
             return _arrived()
         if not models.may_fetch(name):
             raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _told(waiters.begin(people.key_of(request), name))
+        return _told(waiters.begin(people.key_of(request), name, who(request).address))
 
     return await answer(request, work)
 

@@ -6,6 +6,7 @@ PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; defa
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
+PLAYGROUND_OPERATOR_KEY  a secret of 16 letters or more: who sends it in X-Playground-Operator may read /api/status
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
@@ -29,6 +30,7 @@ class Settings:
     offline: bool = False
     framed_by: tuple[str, ...] = ()
     device: str | None = None
+    operator_key: str | None = None
     at_once: int = 1
     model_mb: int = 3000
     sample_mb: int = 600
@@ -44,7 +46,7 @@ def now() -> Settings:
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
     start."""
-    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY")
+    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "OPERATOR_KEY")
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
@@ -55,6 +57,7 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         offline=_yes("OFFLINE", text["OFFLINE"], False),
         framed_by=_sites(text["FRAMED_BY"]),
         device=text["DEVICE"] or None,
+        operator_key=_secret("OPERATOR_KEY", text["OPERATOR_KEY"]),
         at_once=at_once,
         model_mb=models,
         sample_mb=samples,
@@ -69,6 +72,12 @@ def _sites(text: str) -> tuple[str, ...]:
             f"PLAYGROUND_FRAMED_BY is sites such as https://huggingface.co, with spaces between; given was {wrong!r}."
         )
     return sites
+
+
+def _secret(name: str, text: str) -> str | None:
+    if text and len(text) < 16:
+        raise PlaygroundError(f"PLAYGROUND_{name} is a secret of 16 letters or more; given were {len(text)}.")
+    return text or None
 
 
 def _yes(name: str, text: str, default: bool) -> bool:

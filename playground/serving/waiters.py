@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 from playground.errors import PlaygroundError
 from playground.serving import fetching, models
+from playground.serving.admission import BOUNDS, refused
 from playground.serving.fetching import Fetching
 
 PATIENCE = 5.0  # seconds
-MOST = 4  # models that come at the same time: a script could make keys, and with each of them ask for one more
 
 
 @dataclass
 class Waiter:
     name: str  # of the model
+    network: str
     coming: Fetching
     asked: float  # when the person last asked about it
 
@@ -26,23 +27,25 @@ _lock = threading.Lock()
 _clock = time.monotonic
 
 
-def begin(key: str, name: str) -> Fetching:
+def begin(key: str, name: str, network: str = "") -> Fetching:
     """The model that this person waited for until now is left."""
     with _lock:
         held = _waiters.get(key)
         if held and held.name == name and not held.coming.over:
             held.asked = _clock()
             return held.coming
-        others = {one.name for who, one in _waiters.items() if who != key and not one.coming.over}
-        if name not in others and len(others) >= MOST:
+        others = {one.name: one.network for who, one in _waiters.items() if who != key and not one.coming.over}
+        bound, theirs = BOUNDS["models"], list(others.values()).count(network)
+        if name not in others and (len(others) >= bound.everybody or (network and theirs >= bound.network)):
+            refused["models"] += 1
             raise PlaygroundError(
-                f"{MOST} models are on their way to this server already: try again when one of them is here."
+                f"{len(others)} models are on their way to this server already: try again when one of them is here."
             )
         if held:
             _leave(key)
         coming = fetching.begin(*models.coming_with(name))
         alone = not _waiters
-        _waiters[key] = Waiter(name, coming, _clock())
+        _waiters[key] = Waiter(name, network, coming, _clock())
         if alone:
             threading.Thread(target=_watch, name="waiters", daemon=True).start()
     return coming

@@ -71,6 +71,20 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
     return hear
 
 
+def spot(said: object, layers: int, heads: int) -> tuple[int, int] | None:
+    """The head that a drawing names, as {layer, head}. A browser may say anything."""
+    said = words(said)
+    layer, head = said.get("layer"), said.get("head")
+    if type(layer) is int and type(head) is int and 0 <= layer < layers and 0 <= head < heads:
+        return layer, head
+    return None
+
+
+def words(said: object) -> dict:
+    """What a drawing says where it says several things at once; nothing where that is no object."""
+    return said if isinstance(said, dict) else {}
+
+
 def picture(data: bytes, kind: str = "jpeg", **look) -> None:
     """Streamlit would give it an address, and forget that as soon as something else is shown: a browser that fetches it
     just then would find nothing."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from playground.ui.components import component
+from playground.ui.components import component, words
 
 state = st.session_state
 MOST = 60  # guesses that a session keeps; of older ones only their browser knows
@@ -73,7 +73,7 @@ def _ask(
     name = f"guess_{id}"
 
     def on_lock() -> None:
-        said = state[name].lock or {}
+        said = words(state[name].lock)
         guess = "" if said.get("guess") == "" else read(said.get("guess"))
         if said.get("again"):
             state.again = place

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.ui import guess
-from playground.ui.components import component
+from playground.ui.components import component, words
 from playground.ui.here import Here
 from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
@@ -50,8 +50,8 @@ def _overview(page: str) -> None:
     made = component("overview", "lessons/overview.js", "lessons/overview.css")(
         key="overview", data=data, on_go_change=lambda: None
     )
-    if (made.go or {}).get("page") in PAGES:
-        st.switch_page(PAGES[made.go["page"]].file, query_params=st.session_state.here.words())
+    if (page := str(words(made.go).get("page"))) in PAGES:
+        st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
 
 
 def _mathematics(title: str) -> str:

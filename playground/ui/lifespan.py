@@ -7,10 +7,11 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from playground.serving import memory, people
+from playground.serving import admission, memory, people
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
+LOOK_EVERY = 0.05  # seconds, at how late the loop is
 LAST_SECONDS = 3  # from the signal to the end
 
 
@@ -19,9 +20,10 @@ async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
     for number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(number)
-    forgetting = asyncio.create_task(_forget_the_gone())
+    going = [asyncio.create_task(work) for work in (_forget_the_gone(), _watch_the_lag())]
     yield
-    forgetting.cancel()
+    for task in going:
+        task.cancel()
 
 
 def _open_more_files() -> None:
@@ -40,6 +42,14 @@ async def _forget_the_gone() -> None:
         await asyncio.sleep(FORGET_EVERY)
         people.forget_the_gone()
         await asyncio.to_thread(memory.trim)
+
+
+async def _watch_the_lag() -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        wanted = loop.time() + LOOK_EVERY
+        await asyncio.sleep(LOOK_EVERY)
+        admission.lag.note(loop.time() - wanted)
 
 
 def _end_soon_after(number: signal.Signals) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import address
+from playground.serving import address, admission, people
 from playground.serving.answering import Refused
 from playground.ui import messages, streamlit_private
 from playground.ui.here import Here
@@ -115,6 +115,8 @@ def _look(given: dict[str, str] | None) -> None:
     words = words or said["choice"] or (former.words() if former else {})
     view = view or address.view_of(said["view"]) or (former.view if former else {})
     state.key = key
+    if key and people.KEY.fullmatch(key):
+        admission.sockets.asks(streamlit_private.session(), key)
     _open(words, view, key)
 
 

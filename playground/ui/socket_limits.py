@@ -1,22 +1,41 @@
-"""What is said over sockets. A browser sends few messages, and reads what it is sent; whoever sends them without a
-pause, or reads nothing, must not keep the server from others."""
+"""The door: who may open a page, who may have one run, and what is heard of whom. The bounds are in
+serving/admission.py."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from contextlib import suppress
+from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.ui.streamlit_private import is_heard
+from playground.serving import admission, people
+from playground.serving.admission import Habits, Lag, Place
+from playground.serving.asker import network
+from playground.ui.pages import PAGES
+from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 
-SOCKETS = 400  # open at the same time; each is a session, and holds about a megabyte
 MESSAGES = 20  # of one socket, at once
 MESSAGES_A_SECOND = {"quiet": 10.0, "busy": 1.0}  # after those: who drags a slider says five
-BUSY = 0.5  # of a core's time
 UNREAD_SECONDS = 10.0  # a slow line still has what was sent before: so long waits the next message
+RUNS_AT_ONCE = 2  # where the server is late
+RUN_SECONDS = 1.0  # one that takes longer computes in the queue, and keeps no other run from its turn
 NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no message of Streamlit's
+TRY_AGAIN, FOREIGN = 1013, 1008
+SHORT = 1000  # bytes: what ends a run has few
+
+FULL = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="10"><meta name="color-scheme" content="light dark">
+<title>Full, trying again</title></head>
+<body style="font: 1.1rem/1.5 system-ui; max-width: 34rem; margin: 20vh auto; padding: 0 1rem">
+<h1 style="font-size: 1.4rem">Full, trying again</h1>
+<p>So many people look at the Attention Playground that there is no room for one more. This page tries again every ten
+seconds, and opens as soon as somebody leaves.</p></body></html>
+"""
 
 
 class Sockets:
@@ -24,41 +43,109 @@ class Sockets:
 
     def __init__(self, app: ASGIApp):
         self.app = app
-        self.open, self.server = 0, Server()
+        self.places, self.runs = admission.sockets, Runs(admission.lag, admission.habits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
+        if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        if self.open >= SOCKETS:  # the page tries again by itself
-            return await send({"type": "websocket.close", "code": 1013})
-        self.open += 1
+        headers, home = Headers(scope=scope), network((scope.get("client") or ("",))[0])
+        if scope["type"] == "http":
+            if (key := headers.get(people.HEADER, "")) and people.KEY.fullmatch(key):
+                self.places.asks(headers.get("x-playground-run", ""), key)
+            if _is_page(scope) and not self.places.has_room(home):
+                admission.refused["pages"] += 1
+                return await HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})(
+                    scope, receive, send
+                )
+            return await self.app(scope, receive, send)
+        if is_foreign(headers):
+            admission.refused["foreign pages"] += 1
+            return await send({"type": "websocket.close", "code": FOREIGN})
+        await self._socket(home, scope, receive, send)
+
+    async def _socket(self, home: str, scope: Scope, receive: Receive, send: Send) -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        place = self.places.enter(home, lambda: loop.call_soon_threadsafe(task.cancel))
+        if place is None:  # the page tries again by itself
+            return await send({"type": "websocket.close", "code": TRY_AGAIN})
+        silent = loop.call_later(admission.NEW, self._close_silent, place)
+        talk = Talk(receive, send, place, self.runs)
         try:
-            talk = Talk(receive, send, self.server)
-            return await self.app(scope, talk.receive, talk.send)
+            await self.app(scope, talk.receive, talk.send)
+        except asyncio.CancelledError:
+            if not place.over:
+                raise
+            task.uncancel()
+            with suppress(Exception):  # the browser may have gone at the same time
+                await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
-            self.open -= 1
+            silent.cancel()
+            self.runs.ended(place)
+            self.places.leave(place)
+
+    def _close_silent(self, place: Place) -> None:
+        if not place.asked_for_page:
+            self.places.close(place)
 
 
-class Server:
-    """This process: whether it computes, as of half a second ago."""
+def _is_page(scope: Scope) -> bool:
+    name = scope["path"].removeprefix(scope.get("root_path", "")).strip("/")
+    return scope["method"] == "GET" and (not name or name in PAGES)
 
-    def __init__(self) -> None:
-        self._at, self._spent, self._share = time.monotonic(), time.process_time(), 0.0
 
-    def now(self) -> str:
-        now, spent = time.monotonic(), time.process_time()
-        if now - self._at > 0.5:
-            self._share = (spent - self._spent) / (now - self._at)
-            self._at, self._spent = now, spent
-        return "busy" if self._share > BUSY else "quiet"
+def is_foreign(headers: Headers) -> bool:
+    """Whether a page of another host or port asks. Streamlit lets in every page of this machine, whatever its port."""
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
+
+
+class Runs:
+    """Runs of pages, where the server is late: who asks seldom comes first, by networks and then by sockets. Where it
+    is not, nobody waits."""
+
+    def __init__(self, lag: Lag, habits: Habits):
+        self.lag, self.habits = lag, habits
+        self.going: dict[Place, asyncio.TimerHandle] = {}
+        self.line: dict[Place, asyncio.Event] = {}
+
+    def is_late(self) -> bool:
+        return self.lag.now() > admission.LATE
+
+    async def turn(self, place: Place) -> None:
+        if self.is_late():
+            turn = self.line[place] = asyncio.Event()
+            self._next()
+            try:
+                await turn.wait()
+            finally:
+                self.line.pop(place, None)
+        self.habits.note(place.network)
+        self.habits.note(place)
+        self._begin(place)
+
+    def ended(self, place: Place) -> None:
+        if timer := self.going.pop(place, None):
+            timer.cancel()
+        self._next()
+
+    def _begin(self, place: Place) -> None:
+        if timer := self.going.pop(place, None):
+            timer.cancel()
+        self.going[place] = asyncio.get_running_loop().call_later(RUN_SECONDS, self.ended, place)
+
+    def _next(self) -> None:
+        while self.line and (len(self.going) < RUNS_AT_ONCE or not self.is_late()):
+            place = min(self.line, key=lambda one: (self.habits.lately(one.network), self.habits.lately(one)))
+            self._begin(place)
+            self.line.pop(place).set()
 
 
 class Talk:
     """One socket's messages: those that our pages need. Where the server has enough to do, those of somebody who sends
     them without a pause come more slowly; and those of somebody who reads nothing come after they have read."""
 
-    def __init__(self, receive: Receive, send: Send, server: Server):
-        self._receive, self._send, self._server = receive, send, server
+    def __init__(self, receive: Receive, send: Send, place: Place, runs: Runs):
+        self._receive, self._send, self._place, self._runs = receive, send, place, runs
         self._left, self._at = float(MESSAGES), time.monotonic()
         self._read = asyncio.Event()  # what was sent to them
         self._read.set()
@@ -70,23 +157,33 @@ class Talk:
                 return message
             await self._slowly()
             try:
-                if is_heard(message.get("bytes") or b""):
-                    return message
+                kind = said(message.get("bytes") or b"")
             except ValueError:
                 await self._send({"type": "websocket.close", "code": NO_MESSAGE})
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
+            if kind == RERUN:
+                self._place.asked_for_page, self._place.asked = True, admission.sockets.clock()
+                await self._runs.turn(self._place)
+            if kind:
+                return message
 
     async def _slowly(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(UNREAD_SECONDS):
                 await self._read.wait()
-        now, a_second = time.monotonic(), MESSAGES_A_SECOND[self._server.now()]
+        now, a_second = time.monotonic(), MESSAGES_A_SECOND["busy" if self._runs.is_late() else "quiet"]
         self._left = min(MESSAGES, self._left + (now - self._at) * a_second) - 1
         self._at = now
         if self._left < 0:
             await asyncio.sleep(-self._left / a_second)
 
     async def send(self, message: Message) -> None:
+        data = message.get("bytes") or b""
+        if data and (len(data) < SHORT or not self._place.session):
+            kind, session = told(data)
+            self._place.session = session or self._place.session
+            if kind == FINISHED:
+                self._runs.ended(self._place)
         self._read.clear()
         try:
             await self._send(message)  # which waits until there is room for it on the line

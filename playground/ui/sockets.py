@@ -6,23 +6,114 @@ tests/ui/test_sockets.py and, against a real server, tests/browser/test_hostile_
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
 import time
-from weakref import WeakSet
+from collections import Counter
+from dataclasses import dataclass
 
 import h11
+from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from playground.serving.cache import MB
+from playground.serving import admission
+from playground.serving.asker import network
 
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
 PIECES, PIECES_A_SECOND = 2000, 20  # that one socket may send at once, and for good; a browser's messages are one each
-UNREAD = 200 * MB  # of what was sent to all browsers, and they have not fetched yet; deploy/README.md counts on it
+FETCH_SECONDS, FETCHED = 20.0, 2**16  # so long nobody fetches less than so many bytes of what was sent to them
+LOOK_EVERY = 5.0  # seconds, at what is fetched
+IN_THE_SYSTEM = 2**17  # bytes of one connection that the operating system keeps, beside what asyncio does
 
 log = logging.getLogger("playground")
-unread: WeakSet[Fetched] = WeakSet()  # those whose browsers fetch more slowly than they are sent
+
+
+@dataclass(eq=False)
+class Line:
+    """A connection, from its first byte to its last; a socket begins as a request."""
+
+    transport: asyncio.Transport
+    network: str  # empty for a proxy, which has many people's connections
+    at: float  # when enough of what was sent had been fetched
+    unread: int = 0  # bytes, as of then
+
+    def end(self, why: str) -> None:
+        log.warning("a connection is closed: %s", why)
+        self.transport.abort()
+
+
+class Lines:
+    """All connections. Who has asked for more than they fetch, and who has more of them than others, gives way."""
+
+    def __init__(self) -> None:
+        self.open: dict[asyncio.Transport, Line] = {}
+        self._looking: asyncio.TimerHandle | None = None
+
+    def enter(self, transport: asyncio.Transport, home: str, now: float) -> bool:
+        """False where there is no room for it."""
+        bound, held = admission.BOUNDS["connections"], Counter(line.network for line in self.open.values())
+        if home and held[home] >= bound.network:
+            return self._refuse()
+        if len(self.open) >= bound.everybody:
+            most = admission.greediest(held)
+            if held[most] <= held[home]:
+                return self._refuse()
+            self._refuse()
+            self._end(next(line for line in self.open.values() if line.network == most), "others have fewer of them")
+        self.open[transport] = Line(transport, home, now)
+        return True
+
+    def _refuse(self) -> bool:
+        admission.refused["connections"] += 1
+        return False
+
+    def leave(self, transport: asyncio.Transport) -> None:
+        self.open.pop(transport, None)
+
+    def _end(self, line: Line, why: str) -> None:
+        self.leave(line.transport)
+        line.end(why)
+
+    def find_room(self) -> None:
+        """Of what was sent and is not fetched yet: the network that has most of it loses the connection with most."""
+        while True:
+            held = {line: line.transport.get_write_buffer_size() for line in self.open.values()}
+            of_networks: Counter[str] = Counter()
+            for line, count in held.items():
+                of_networks[line.network] += count
+            bound, most = admission.BOUNDS["answers"], admission.greediest(of_networks) if held else ""
+            too_much = bool(most) and of_networks[most] > bound.network
+            if not too_much and sum(held.values()) <= bound.everybody:
+                return
+            admission.refused["answers"] += 1
+            line = max((line for line in held if line.network == most), key=held.__getitem__)
+            self._end(line, "it does not fetch what it asked for, and there is no room for it")
+
+    def look(self, now: float) -> None:
+        """Ends those that do not fetch what they asked for."""
+        for line in list(self.open.values()):
+            unread = line.transport.get_write_buffer_size()
+            if not unread or unread > line.unread or line.unread - unread >= FETCHED:
+                line.unread, line.at = unread, now
+            elif now - line.at > FETCH_SECONDS:
+                admission.refused["answers"] += 1
+                self._end(line, "it does not fetch what it asked for")
+
+    def keep_looking(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._looking is None:
+            self._looking = loop.call_later(LOOK_EVERY, self._look_again, loop)
+
+    def _look_again(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._looking = None
+        self.look(time.monotonic())
+        if self.open:
+            self.keep_looking(loop)
+
+
+lines = Lines()
 
 
 def use() -> None:
@@ -36,23 +127,11 @@ class Fetched:
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        unread.add(self)
-        while sum(one.transport.get_write_buffer_size() for one in unread) > UNREAD:
-            most = max(unread, key=lambda one: one.transport.get_write_buffer_size())
-            most.end("it does not fetch what it asked for, and there is no room for it")
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        unread.discard(self)
+        lines.find_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        unread.discard(self)
-
-    def end(self, why: str) -> None:
-        log.warning("a connection is closed: %s", why)
-        self.transport.abort()
-        unread.discard(self)
+        lines.leave(self.transport)
 
 
 class Request(Fetched, H11Protocol):
@@ -60,6 +139,13 @@ class Request(Fetched, H11Protocol):
 
     def connection_made(self, transport) -> None:
         super().connection_made(transport)
+        peer = self.client[0] if self.client else ""
+        of_a_proxy = peer in _TrustedHosts(self.config.forwarded_allow_ips)
+        if not lines.enter(transport, "" if of_a_proxy else network(peer), time.monotonic()):
+            transport.abort()
+        lines.keep_looking(self.loop)
+        if line := transport.get_extra_info("socket"):
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, IN_THE_SYSTEM)
         self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
 
     def on_response_complete(self) -> None:
@@ -86,4 +172,5 @@ class Socket(Fetched, WebSocketsSansIOProtocol):
         self.pieces = max(0.0, self.pieces - (now - self.at) * PIECES_A_SECOND) + count
         self.at = now
         if self.pieces > PIECES:
-            self.end("it sends too many pieces")
+            log.warning("a connection is closed: it sends too many pieces")
+            self.transport.abort()

@@ -19,6 +19,7 @@ def once_per_server() -> None:
     settings.now()  # a typing error in them is said now
     streamlit_private.ask_nobody_for_our_address()
     streamlit_private.hush_toasts()
+    streamlit_private.hide_sessions()
     messages.connect()
     _log_to_stdout()
     background = threading.Timer(AFTER_THE_FIRST_PICTURE, _in_the_background)

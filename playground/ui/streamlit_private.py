@@ -8,14 +8,16 @@ from __future__ import annotations
 import logging
 
 import streamlit as st
-from streamlit import net_util
+from streamlit import logger, net_util
 from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-HEARD = ("rerun_script", "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
+RERUN, FINISHED = "rerun_script", "script_finished"
+HEARD = (RERUN, "stop_script", "app_heartbeat")  # the messages of a browser that our pages need
 PARTS = {  # of Streamlit's page, as selectors for the styles of frame.py; scripts name theirs in streamlitparts.js
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
     "MAIN": '[data-testid="stMain"]',  # what scrolls
@@ -34,15 +36,24 @@ def ask_nobody_for_our_address() -> None:
     net_util.get_external_ip = lambda: None
 
 
-def is_heard(message: bytes) -> bool:
-    """Whether a browser may say this to Streamlit. Its server does more for whoever asks than any page of ours needs:
-    it empties the caches of everybody, or makes a million addresses for uploads. ValueError if it is no message."""
+def said(message: bytes) -> str:
+    """The kind of what a browser says to Streamlit; "" for what it may not say. Streamlit's server does more for
+    whoever asks than any page of ours needs: it empties the caches of everybody, or makes a million addresses for
+    uploads. ValueError if it is no message."""
     said = BackMsg()
     try:
         said.ParseFromString(message)
     except Exception as error:  # of protobuf, which is a part of Streamlit and none of ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
-    return said.WhichOneof("type") in HEARD
+    kind = said.WhichOneof("type")
+    return kind if kind in HEARD else ""
+
+
+def told(message: bytes) -> tuple[str, str]:
+    """(kind, session) of what a browser is told; the session stands in the first message of a run, else it is ""."""
+    said = ForwardMsg.FromString(message)
+    kind = said.WhichOneof("type") or ""
+    return kind, said.new_session.initialize.session_id if kind == "new_session" else ""
 
 
 def asked_of(message: bytes) -> tuple[str, str]:
@@ -117,3 +128,13 @@ def hush_toasts() -> None:
     """Streamlit warns in the log of each toast inside a callback, for it could be lost with what a page draws. Toasts
     are no part of a page."""
     logging.getLogger("streamlit").addFilter(lambda record: "within a callback" not in str(record.msg))
+
+
+def hide_sessions() -> None:
+    """Who knows a session's id may come back as its browser; Streamlit writes it into the log."""
+
+    def hide(record: logging.LogRecord) -> bool:
+        record.args = tuple("…" for _ in record.args or ())
+        return True
+
+    logger.get_logger(websocket_session_manager.__name__).addFilter(hide)

@@ -69,6 +69,19 @@ def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(looking, se
     assert looking.read()["layer"] == 2
 
 
+def test_a_lost_connection_is_told_in_our_words_and_the_picture_goes_on(looking, server):
+    server.kill()
+    try:
+        notice = looking.page.locator(".attention-notice")
+        notice.get_by_text("The connection to the server is lost").wait_for()
+        looking.hover((8, 8))
+        looking.lock((3, 4))
+    finally:
+        server.start().wait()
+    looking.page.locator(CONNECTED).wait_for()
+    notice.wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("when", ["away", "starting"])
 def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(looking, server, when):
     """Streamlit loses it: there is no connection, or the new session has not drawn that part of the page."""

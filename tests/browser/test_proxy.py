@@ -185,6 +185,53 @@ def test_the_log_names_nobody_s_picture(proxy):
     assert "0123456789abcdef" not in "".join(proxy.log())
 
 
+class Nobody:
+    """A replica that is not there."""
+
+    address = "127.0.0.1:1"
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """nginx, and nobody behind it."""
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
+    started = Proxy(tmp_path, [Nobody]).start()
+    yield started
+    started.process.terminate()
+    started.process.wait(10)
+
+
+def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(alone):
+    assert alone.ask("/api/trace?mine=0123456789abcdef&model=secret")[0] == 502
+    alone.ask("/_stcore/upload_file/the-id-of-a-session/1")
+    until(lambda: len(alone.log()) == 2, "both requests are logged")
+    assert " 502 GET /api/trace 127.0.0.1:1 " in alone.log()[0]
+    written = alone.tell()
+    assert not any(word in written for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
+
+
+def test_half_of_a_new_address_is_one_network(alone):
+    """nginx is told addresses as another proxy would tell them, of bytes that a header may hold."""
+    site = alone.folder / "playground.conf"
+    shown = "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP; add_header X-Network $network always;"
+    site.write_text(site.read_text().replace("server_tokens off;", f"server_tokens off; {shown}"))
+    alone.process.terminate()
+    alone.process.wait(10)
+    alone.start()
+
+    def network(address: str) -> str:
+        return alone.ask("/figure.svg", headers={"X-Real-IP": address})[1]["X-Network"]
+
+    one = {network(f"2a41:4af8:4c17:4b8f::{number:x}") for number in (1, 0xFF, 0xA0D)} | {
+        network("2a41:4af8:4c17:4b8f:a:b:c:d")
+    }
+    assert len(one) == 1
+    assert network("2a41:4af8:4c17:4b90::1") not in one
+    assert network("203.71.113.77") != network("203.71.113.78")
+    assert network("::ffff:203.71.113.77") == network("203.71.113.77") != network("::ffff:203.71.113.78")
+
+
 def test_only_pages_of_the_same_host_open_a_socket(proxy):
     assert proxy.opens_a_socket_for("hall.example", "https://hall.example") == "101"
     assert proxy.opens_a_socket_for("hall.example:8501", "http://hall.example:8501") == "101"

@@ -19,6 +19,7 @@ from browser.server import free_port
 from browser.stranger import ask
 
 from playground.serving import settings
+from playground.serving.admission import BOUNDS
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -213,9 +214,8 @@ def test_what_is_served_to_others_offers_its_list_alone_and_may_hold_less_than_i
     assert pod["PLAYGROUND_OPEN"] == "no"
     assert any("PLAYGROUND_OPEN=no" in rest.split() for rest in told("ENV"))
     assert "PLAYGROUND_OPEN=no" in unit
-    beside = sum(
-        int(mb) for mb in re.findall(r"^\| .* \| ([\d,]+) MB \|", read("deploy/README.md").replace(",", ""), re.M)
-    )
+    table = read("deploy/README.md").partition("| what | at most |")[2].partition("\n\n")[0]
+    beside = sum(int(mb) for mb in re.findall(r"^\| .* \| (\d+) MB \|", table.replace(",", ""), re.M))
     assert beside > 1000, "deploy/README.md adds up what the app holds beside its caches"
     for caches, limit in (
         (app["environment"]["PLAYGROUND_CACHE_MB"], 6144 if app["mem_limit"] == "6g" else 0),
@@ -251,7 +251,7 @@ def test_kubernetes_knows_the_image():
     pod, app = kubernetes("Deployment")["spec"]["template"], container()
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
     for probe, path in (("startupProbe", READY), ("readinessProbe", READY), ("livenessProbe", HEALTH)):
-        assert app[probe]["httpGet"] == {"path": path, "port": "http"}
+        assert app[probe]["httpGet"].items() >= {"path": path, "port": "http"}.items()
     assert [pod["spec"]["securityContext"]["runAsUser"]] == [int(user) for user in told("USER")]
     assert app["securityContext"]["readOnlyRootFilesystem"]
     customised = yaml.safe_load(read("deploy/kubernetes/kustomization.yaml"))
@@ -274,6 +274,37 @@ def test_kubernetes_parts_find_each_other():
     assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
     scaled = kubernetes("HorizontalPodAutoscaler")["spec"]
     assert scaled["scaleTargetRef"]["name"] == kubernetes("Deployment")["metadata"]["name"]
+
+
+def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
+    said = kubernetes("Ingress")["spec"]
+    (rule,), (tls,) = said["rules"], said["tls"]
+    variables = {one["name"]: one.get("value") for one in container()["env"]}
+    probes = [container()[f"{name}Probe"]["httpGet"]["httpHeaders"] for name in ("startup", "readiness", "liveness")]
+    hosts = [rule["host"], *tls["hosts"], variables["STREAMLIT_SERVER_ALLOWED_HOSTS"]]
+    assert {*hosts, *(header["value"] for (header,) in probes)} == {rule["host"]}
+    assert tls["secretName"]
+    policy = kubernetes("NetworkPolicy")["spec"]
+    assert policy["podSelector"]["matchLabels"] == kubernetes("Service")["spec"]["selector"]
+    (ingress,) = policy["ingress"]
+    assert ingress["from"][0]["namespaceSelector"]["matchLabels"]
+    assert ingress["ports"] == [{"port": container()["ports"][0]["name"]}]
+    assert variables["FORWARDED_ALLOW_IPS"] == "*"  # which is why
+    assert policy["egress"] == []
+    assert variables["HF_HUB_OFFLINE"] == "1"
+
+
+def test_the_table_of_shares_says_what_the_app_holds_to():
+    """Each bound of serving/admission.py is a line of deploy/README.md: how many in all, of a network, of a key."""
+    table = read("deploy/README.md").partition("<!-- shares -->")[2].partition("\n\n")[0]
+    lines = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("|")}
+    for kind, bound in BOUNDS.items():
+        (line,) = (line for name, line in lines.items() if name.endswith(f"`{kind}`"))
+        shown = [cell.strip() for cell in line.split("|")[2:5]]
+        for cell, most in zip(shown, (bound.everybody, bound.network, bound.key), strict=True):
+            words = "–" if most == float("inf") else f"{most // MB} MB" if most >= MB else f"{most:,}"
+            assert cell == words, (kind, line)
+    assert len(lines) == len(BOUNDS) + 2, "its head, the line under it, and nothing that there is not"
 
 
 def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():

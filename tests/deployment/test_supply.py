@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,19 +120,26 @@ class Osv(BaseHTTPRequestHandler):
 def test_the_audit_names_known_vulnerabilities_and_says_when_they_were_not_looked_up(audit, monkeypatch):
     packages = {"numpy": "2.4.6", "pillow": "9.1.0"}
     with served(Osv) as url:
-        said, bad = audit.vulnerabilities(packages, url)
-        assert bad
+        said, good = audit.vulnerabilities(packages, url)
+        assert not good
         assert said.endswith("do no harm): pillow 9.1.0: OSV-1")
-        assert audit.vulnerabilities(packages | {"pillow": "13.0.0"}, url)[1] is False
+        assert audit.vulnerabilities(packages | {"pillow": "13.0.0"}, url)[1] is True
         monkeypatch.setattr(audit, "ACCEPTED", {"OSV-1": "a file of that kind is never opened"})
-        said, bad = audit.vulnerabilities(packages, url)
+        said, good = audit.vulnerabilities(packages, url)
         assert said.endswith("none but 1 accepted")
-        assert not bad
+        assert good
     with served(Index) as url:  # which answers, but not what was asked
         assert audit.vulnerabilities(packages, url)[1] is False
-    said, bad = audit.vulnerabilities(packages, url)  # nobody is there any more
+    said, good = audit.vulnerabilities(packages, url)  # nobody is there any more
     assert "not looked up, for osv.dev gave no answer" in said
-    assert not bad
+    assert not good
+
+
+@pytest.mark.parametrize(("strict", "status"), [(False, 0), (True, 1)])
+def test_before_a_release_nobody_to_ask_is_an_error(audit, monkeypatch, capsys, strict, status):
+    monkeypatch.setattr(audit, "vulnerabilities", lambda packages: ("not looked up", False))
+    monkeypatch.setattr(sys, "argv", ["audit.py", *["--strict"] * strict])
+    assert audit.main() == status, capsys.readouterr().out
 
 
 def test_the_audit_is_asked_by_the_gate_and_looks_at_every_lock(audit):

@@ -13,6 +13,7 @@ from waiting import PATIENCE, until
 
 from playground.errors import PlaygroundError
 from playground.serving import answering, asker, queue
+from playground.serving.admission import BOUNDS, Bound
 from playground.serving.answering import Refused, answer
 from playground.serving.queue import Queue
 from serving.visits import ANNA, BERT, refused
@@ -283,25 +284,24 @@ def people(count: int) -> list[dict]:
 
 
 def test_when_the_server_is_full_it_says_so(line, monkeypatch):
-    monkeypatch.setattr(answering, "MOST", 5)
+    monkeypatch.setitem(BOUNDS, "requests", Bound(5, 5, 5))
     assert sorted(together(line, *people(8))) == [202] * 5 + [503] * 3
 
 
 def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
-    monkeypatch.setattr(answering, "MOST_OF_ONE", 4)
+    monkeypatch.setitem(BOUNDS, "requests", Bound(600, 450, 4))
     statuses = together(line, *[ANNA] * 9, BERT)
     assert (statuses[:9].count(202), statuses[:9].count(503), statuses[9]) == (4, 5, 202)
 
 
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
     """Which counts a person's questions over all tabs and pages."""
-    statuses = together(line, *[ANNA] * (queue.MOST_OF_ONE + 3))
-    assert (statuses.count(202), statuses.count(400)) == (queue.MOST_OF_ONE, 3)
+    statuses = together(line, *[ANNA] * (BOUNDS["questions"].key + 3))
+    assert (statuses.count(202), statuses.count(400)) == (BOUNDS["questions"].key, 3)
 
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
-    monkeypatch.setattr(answering, "MOST_OF_NETWORK", 6)
-    monkeypatch.setattr(answering, "MOST", 8)
+    monkeypatch.setitem(BOUNDS, "requests", Bound(8, 6, 6))
     real = answering.who
 
     def from_where(request: Request) -> asker.Who:

@@ -8,6 +8,7 @@ from starlette.requests import ClientDisconnect, Request
 from waiting import PATIENCE
 
 from playground.serving import incoming
+from playground.serving.admission import BOUNDS, Bound
 from playground.serving.answering import Refused
 from playground.serving.cache import MB
 
@@ -104,7 +105,7 @@ def test_uploads_that_trickle_take_no_place_from_others():
 
 def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
     monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.1)
-    monkeypatch.setattr(incoming, "MOST", 3 * MB)
+    monkeypatch.setitem(BOUNDS, "uploads", Bound(3 * MB, 3 * MB))
 
     async def all_of_them() -> tuple[list[int], list[int]]:
         stalling = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
@@ -125,7 +126,7 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
 
 def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
     """Half of each has come when there is no more room: one after the other goes on to its end."""
-    monkeypatch.setattr(incoming, "MOST", 6 * MB)
+    monkeypatch.setitem(BOUNDS, "uploads", Bound(6 * MB, 6 * MB))
 
     async def everybody() -> tuple[list[int], int]:
         halves = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]

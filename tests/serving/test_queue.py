@@ -5,7 +5,8 @@ from waiting import PATIENCE, until
 
 from playground.errors import PlaygroundError
 from playground.serving import asker
-from playground.serving.queue import MOST_OF_ONE, OVER, SERVED, WAITING, Queue, pieces
+from playground.serving.admission import BOUNDS, Bound
+from playground.serving.queue import OVER, SERVED, WAITING, Queue, pieces
 
 
 def go_away(ticket) -> None:
@@ -213,8 +214,8 @@ def test_people_take_turns_also_when_one_comes_later(busy, monkeypatch):
 
 def test_a_person_and_a_network_may_fill_the_line_only_so_far(busy, monkeypatch):
     queue, _ = busy
-    monkeypatch.setattr("playground.serving.queue.MOST_OF_ADDRESS", 5)
-    waiting = [ask(monkeypatch, queue, [], "me") for _ in range(MOST_OF_ONE)]
+    monkeypatch.setitem(BOUNDS, "questions", Bound(600, 5, 5))
+    waiting = [ask(monkeypatch, queue, [], "me") for _ in range(5)]
     with pytest.raises(PlaygroundError, match="your questions wait already"):
         ask(monkeypatch, queue, [], "me")
     waiting += [ask(monkeypatch, queue, [], f"{i}", "10.0.0.1") for i in range(5)]

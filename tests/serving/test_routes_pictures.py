@@ -9,7 +9,7 @@ from PIL import Image
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import incoming, people, pictures
+from playground.serving import admission, answering, asker, incoming, people, pictures
 from playground.serving.routes import ROUTES
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
 
@@ -160,13 +160,17 @@ def test_a_wrong_folder_says_what_it_should_hold_and_none_has_no_pictures(http, 
 # Many people's pictures
 
 
+def limit_pictures(monkeypatch, most: int) -> None:
+    monkeypatch.setitem(admission.BOUNDS, "pictures", admission.Bound(most, most))
+
+
 def own_picture(number: int, side: int = 1600):
     return pictures.upload(photograph(number, side), f"{number}.jpg")
 
 
 def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
     gc.collect()
-    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 12 * 2**20)
+    limit_pictures(monkeypatch, pictures.held() + 12 * 2**20)
     before, keys = pictures.held(), [f"{number}" * 22 for number in range(6)]
     for number, key in enumerate(keys):  # of 7.7 MB each
         people.enter(key).take(own_picture(number))
@@ -180,15 +184,37 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
     assert pictures.held() == before
 
 
-def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
+def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(monkeypatch):
+    """Though each of them has a key of its own."""
     gc.collect()
-    monkeypatch.setattr(pictures, "MOST_OWN", pictures.held() + 2**20)
-    bring(http, BERT, 0, side=500)
+    monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
+    monkeypatch.setattr(pictures, "_own", type(pictures._own)())
+    limit_pictures(monkeypatch, 5 * 2**20)
+
+    def bring_one(number: int, network: str) -> str:
+        key = f"{network}{number:02d}".ljust(22, "-")
+        with asker.working_for(answering.Job(asker.Who(key, network))):
+            people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
+        return key
+
+    stranger = bring_one(0, "elsewhere")
+    many = [bring_one(number, "minting") for number in range(1, 21)]
+    assert pictures.held() <= 5 * 2**20
+    assert people.known(stranger).pictures
+    kept = [bool(people.known(key).pictures) for key in many]
+    assert kept == sorted(kept)
+    assert kept[-1]
+    assert not kept[0]
+    for key in (stranger, *many):
+        people.forget(key)
+
+
+def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
+    """All others come from networks that have less."""
+    gc.collect()
+    limit_pictures(monkeypatch, pictures.held() + 2**20 // 4)
     answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)
     assert "no room for one more" in refused(answer, 400)
-    http.delete("/api/pictures", headers=BERT)
-    gc.collect()
-    bring(http, ANNA, 1, side=500)
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):

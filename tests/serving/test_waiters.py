@@ -7,6 +7,7 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving import models, waiters
+from playground.serving.admission import BOUNDS
 
 ANNA, BERT = "anna" * 6, "bert" * 6
 
@@ -76,10 +77,18 @@ def test_who_asks_twice_waits_once(coming):
 
 
 def test_only_so_many_models_come_at_the_same_time(coming):
-    for number in range(waiters.MOST):
+    for number in range(BOUNDS["models"].everybody):
         waiters.begin(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
         waiters.begin(ANNA, "one more")
     waiters.begin(ANNA, "model 0")  # one of those that come may be waited for
     waiters.leave("1" * 22, "model 1")
     waiters.begin(BERT, "one more")
+
+
+def test_one_network_leaves_a_model_s_place_to_others(coming):
+    for number in range(BOUNDS["models"].network):
+        waiters.begin(f"{number}" * 22, f"model {number}", "greedy")
+    with pytest.raises(PlaygroundError, match="on their way to this server already"):
+        waiters.begin(ANNA, "one more", "greedy")
+    waiters.begin(BERT, "one more", "elsewhere")

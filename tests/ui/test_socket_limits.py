@@ -1,16 +1,18 @@
 """What one socket says."""
 
 import asyncio
-import time
 
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from waiting import PATIENCE
 
+from playground.serving import admission
+from playground.serving.admission import Bound, Habits, Lag, Place, Places
 from playground.ui import socket_limits
-from playground.ui.socket_limits import Sockets
+from playground.ui.socket_limits import Runs, Sockets, is_foreign
 
+WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 STOP = BackMsg(stop_script=True).SerializeToString()
 HALF = BackMsg(rerun_script=ClientState(query_string="sample=meadow")).SerializeToString()[:-5]
 
@@ -35,12 +37,12 @@ class Chatter:
             self.heard += 1
 
     async def talks(self) -> None:
-        await Sockets(self.app)({"type": "websocket"}, self.receive, self.send)
+        await Sockets(self.app)(WEBSOCKET, self.receive, self.send)
 
 
 def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
     monkeypatch.setattr(socket_limits, "MESSAGES_A_SECOND", {"quiet": 1e6, "busy": 1e-6})
-    monkeypatch.setattr(socket_limits.Server, "now", lambda _: "busy")
+    monkeypatch.setattr(admission.lag, "now", lambda: 1.0)
 
     async def heard() -> int:
         chatter = Chatter(10 * socket_limits.MESSAGES)
@@ -51,7 +53,7 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
         return chatter.heard
 
     assert asyncio.run(heard()) == socket_limits.MESSAGES
-    monkeypatch.setattr(socket_limits.Server, "now", lambda _: "quiet")
+    monkeypatch.setattr(admission.lag, "now", lambda: 0.0)
 
     async def all_of_it() -> int:
         chatter = Chatter(10 * socket_limits.MESSAGES)
@@ -102,7 +104,7 @@ def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
         while (message := await receive())["type"] == "websocket.receive":
             heard.append(BackMsg.FromString(message["bytes"]).WhichOneof("type"))
 
-    asyncio.run(Sockets(streamlit)({"type": "websocket"}, receive, send))
+    asyncio.run(Sockets(streamlit)(WEBSOCKET, receive, send))
     return heard, sent
 
 
@@ -161,41 +163,270 @@ def test_words_and_empty_messages_are_passed_over(message):
     assert (heard, sent) == (["stop_script"], [])
 
 
-def test_no_more_sockets_are_open_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(socket_limits, "SOCKETS", 2)
+@pytest.fixture
+def places(monkeypatch):
+    found = Places()
+    monkeypatch.setattr(admission, "sockets", found)
+    return found
+
+
+class Browser:
+    """One that opens a socket, and says what it is told to."""
+
+    def __init__(self, sockets: Sockets, address: str = "10.0.0.1", **headers: str):
+        self.sockets, self.says, self.sent = sockets, asyncio.Queue(), []
+        named = [(name.encode(), word.encode()) for name, word in headers.items()]
+        self.scope = {"type": "websocket", "headers": named, "client": (address, 5)}
+
+    def open(self) -> asyncio.Task:
+        self.task = asyncio.create_task(self.sockets(self.scope, self.says.get, self._send))
+        return self.task
+
+    async def _send(self, message: dict) -> None:
+        self.sent.append(message)
+
+    def asks(self) -> None:
+        self.says.put_nowait(binary(BackMsg(rerun_script=ClientState())))
+
+    def leaves(self) -> None:
+        self.says.put_nowait({"type": "websocket.disconnect", "code": 1000})
+
+
+async def streamlit(scope, receive, send) -> None:
+    """It hears all, and answers nothing."""
+    while (await receive())["type"] == "websocket.receive":
+        pass
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+CLOSED = [{"type": "websocket.close", "code": 1013}]
+
+
+def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
+    monkeypatch.setitem(admission.BOUNDS, "sockets", Bound(2, 2, 2))
 
     async def everybody() -> list[list[dict]]:
-        go, sent = asyncio.Event(), [[] for _ in range(3)]
+        sockets = Sockets(streamlit)
+        people = [Browser(sockets, f"10.0.0.{number}") for number in range(3)]
+        for one in people:
+            one.open()
+        await settle()
+        for one in people:
+            one.leaves()
+        await asyncio.gather(*(one.task for one in people))
+        assert not places.open
+        return [one.sent for one in people]
 
-        async def stays(scope, receive, send):
-            await go.wait()
+    assert asyncio.run(everybody()) == [[], [], CLOSED]
 
-        async def never():
-            await asyncio.Event().wait()
 
-        async def send(heard: list, message: dict) -> None:
-            heard.append(message)
+def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places, monkeypatch):
+    monkeypatch.setattr(admission, "NEW", 0.0)
 
-        sockets = Sockets(stays)
-        people = [
-            asyncio.create_task(
-                sockets({"type": "websocket"}, never, lambda message, heard=heard: send(heard, message))
-            )
-            for heard in sent
-        ]
+    async def both() -> tuple[list, list]:
+        sockets = Sockets(streamlit)
+        silent, asking = Browser(sockets), Browser(sockets)
+        asking.asks()
+        asking.open()
+        await settle()
+        await silent.open()
+        await settle()
+        assert len(places.open) == 1
+        asking.leaves()
+        await asking.task
+        return silent.sent, asking.sent
+
+    assert asyncio.run(both()) == (CLOSED, [])
+
+
+def test_an_idle_socket_gives_way_to_a_newcomer_of_another_network(places, monkeypatch):
+    monkeypatch.setitem(admission.BOUNDS, "sockets", Bound(2, 2, 2))
+
+    async def all_three() -> list[list[dict]]:
+        sockets = Sockets(streamlit)
+        people = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2")]
+        for one in people[:2]:
+            one.asks()
+            one.open()
+        await settle()
+        for place in places.open:
+            place.asked -= 3600
+        people[2].open()
+        await settle()
+        people[0].task.exception()  # it has ended, and without one
+        for one in people[1:]:
+            one.leaves()
+            await one.task
+        return [one.sent for one in people]
+
+    assert asyncio.run(all_three()) == [CLOSED, [], []]
+
+
+def test_who_is_stopped_by_the_server_s_end_is_stopped(places):
+    async def stopped() -> None:
+        one = Browser(Sockets(streamlit))
+        one.open()
+        await settle()
+        one.task.cancel()
+        await one.task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(stopped())
+    assert not places.open
+
+
+def asked(path: str, **headers: str) -> list[dict]:
+    """What is answered to a GET."""
+    sent, named = [], [(name.replace("_", "-").encode(), word.encode()) for name, word in headers.items()]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": named, "client": ("10.0.0.2", 5)}
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200})
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Sockets(app)(scope, None, send))
+    return sent
+
+
+@pytest.mark.parametrize("path", ["/", "/patches", "/teach/"])
+def test_when_the_server_is_full_a_page_says_so_and_tries_again(places, monkeypatch, path):
+    assert asked(path)[0]["status"] == 200
+    monkeypatch.setattr(places, "has_room", lambda network: False)
+    start, body = asked(path)
+    assert start["status"] == 503
+    assert (b"retry-after", b"10") in start["headers"]
+    assert b"Full, trying again" in body["body"]
+    assert b'http-equiv="refresh"' in body["body"]
+    assert b"<script" not in body["body"]
+    for other in ("/api/models", "/healthz", "/figure.svg", "/static/js/index.js", "/_stcore/health"):
+        assert asked(other)[0]["status"] == 200  # who is there already goes on
+
+
+def test_a_request_with_a_key_keeps_the_place_of_its_page(places):
+    place = places.enter("10.0.0.2", lambda: None)
+    place.session, place.asked = "its session", 0.0
+    asked("/api/models", x_playground_key="k" * 32, x_playground_run="another")
+    asked("/api/models", x_playground_key="short", x_playground_run="its session")
+    assert (place.key, place.asked) == ("", 0.0)
+    asked("/api/models", x_playground_key="k" * 32, x_playground_run="its session")
+    assert place.key == "k" * 32
+    assert place.asked > 0
+
+
+@pytest.mark.parametrize(
+    ("origin", "foreign"),
+    [
+        ("http://localhost:8501", False),
+        ("https://localhost:8501", False),  # behind TLS
+        ("http://localhost:9999", True),
+        ("http://localhost", True),
+        ("http://other.example:8501", True),
+        ("null", True),
+        (None, False),  # no browser
+    ],
+)
+def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, foreign):
+    headers = {"host": "localhost:8501"} | ({"origin": origin} if origin else {})
+    assert is_foreign(headers) is foreign
+
+    async def opened() -> Browser:
+        one = Browser(Sockets(streamlit), **headers)
+        one.leaves()
+        await one.open()
+        return one
+
+    assert asyncio.run(opened()).sent == ([{"type": "websocket.close", "code": 1008}] if foreign else [])
+
+
+# Runs of pages
+
+
+class Late(Lag):
+    def __init__(self, late: bool):
+        super().__init__()
+        self.late = late
+
+    def now(self) -> float:
+        return 1.0 if self.late else 0.0
+
+
+def place(name: str, network: str = "hall") -> Place:
+    return Place(network, lambda: None, 0.0, 0.0, name)
+
+
+def order(runs: Runs, *places: Place) -> list[str]:
+    """In which they come to their runs, each of which ends when the next is looked for."""
+    came = []
+
+    async def asks(one: Place) -> None:
+        await runs.turn(one)
+        came.append(one.session)
         await asyncio.sleep(0)
-        go.set()
-        await asyncio.gather(*people)
-        assert sockets.open == 0
-        return sent
+        runs.ended(one)
 
-    assert asyncio.run(everybody()) == [[], [], [{"type": "websocket.close", "code": 1013}]]
+    async def all_of_them() -> None:
+        await asyncio.gather(*map(asks, places))
+
+    asyncio.run(all_of_them())
+    return came
 
 
-def test_a_server_that_computes_is_busy():
-    server = socket_limits.Server()
-    assert server.now() == "quiet"
-    server._at, server._spent = time.monotonic() - 10, time.process_time() - 6
-    assert server.now() == "busy"
-    server._at, server._spent = time.monotonic() - 10, time.process_time() - 1
-    assert server.now() == "quiet"
+def test_where_nothing_is_late_nobody_waits():
+    people = [place(f"{number}") for number in range(10)]
+    assert order(Runs(Late(False), Habits(lambda: 0)), *people) == [f"{number}" for number in range(10)]
+
+
+def test_who_asks_most_waits_behind_those_who_ask_seldom():
+    runs, greedy = Runs(Late(True), Habits(lambda: 0)), [place(f"greedy{number}") for number in range(4)]
+    for one in greedy * 20:
+        runs.habits.note(one)
+    seldom = [place(f"{number}") for number in range(3)]
+    came = order(runs, *greedy, *seldom)
+    assert len(came) == 7
+    # two of them were there before anybody else
+    assert sorted(came[2:5]) == ["0", "1", "2"]
+
+
+def test_many_sockets_of_one_network_keep_no_stranger_waiting():
+    runs, habits = Runs(Late(True), Habits(lambda: 0)), None
+    habits = runs.habits
+    greedy = [place(f"greedy{number}", "attacker") for number in range(40)]
+    for one in greedy:
+        habits.note(one.network)
+    came = order(runs, *greedy, place("stranger", "elsewhere"))
+    assert came.index("stranger") == socket_limits.RUNS_AT_ONCE
+
+
+def test_who_left_while_waiting_keeps_nobody_waiting():
+    async def leaves() -> bool:
+        runs = Runs(Late(True), Habits(lambda: 0))
+        first, second = place("first"), place("second")
+        runs.going = {first: asyncio.get_running_loop().call_later(60, print)}
+        runs.going[second] = asyncio.get_running_loop().call_later(60, print)
+        gone = asyncio.create_task(runs.turn(place("gone")))
+        stays = asyncio.create_task(runs.turn(place("stays")))
+        await settle()
+        gone.cancel()
+        await settle()
+        runs.ended(first)
+        await settle()
+        return stays.done() and not runs.line
+
+    assert asyncio.run(leaves())
+
+
+def test_a_long_run_gives_its_turn_away(monkeypatch):
+    monkeypatch.setattr(socket_limits, "RUN_SECONDS", 0.0)
+
+    async def goes_on() -> None:
+        runs = Runs(Late(True), Habits(lambda: 0))
+        for number in range(10):  # none of them ends
+            await runs.turn(place(f"{number}"))
+
+    asyncio.run(asyncio.wait_for(goes_on(), PATIENCE))

@@ -1,22 +1,22 @@
 """Bounds over all connections. What one of them may do is tried at a real server, in tests/browser."""
 
-import asyncio
 import inspect
 
 import pytest
-from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from playground.serving import admission
+from playground.serving.admission import Bound
 from playground.serving.cache import MB
 from playground.ui import sockets
-from playground.ui.sockets import Fetched, Request, Socket
+from playground.ui.sockets import Fetched, Lines, Request, Socket
 
 
-class Line:
+class Wire:
     """A transport whose browser has still to fetch so much."""
 
-    def __init__(self, waiting: int):
+    def __init__(self, waiting: int = 0):
         self.waiting, self.ended = waiting, False
 
     def get_write_buffer_size(self) -> int:
@@ -27,46 +27,88 @@ class Line:
 
 
 @pytest.fixture
-def nobody(monkeypatch):
-    monkeypatch.setattr(sockets, "unread", set())
+def lines():
+    return Lines()
 
 
-def fills(megabytes: int, kind: type = Socket) -> Socket | Request:
+def fills(lines: Lines, megabytes: int, network: str = "") -> Wire:
     """Somebody who has not fetched so much yet."""
-    one = object.__new__(kind)
-    one.transport, one.writable = Line(megabytes * MB), asyncio.Event()
-    one.flow = FlowControl(one.transport)
-    one.transport.pause_reading = one.transport.resume_reading = lambda: None
-    one.pause_writing()
+    one = Wire(megabytes * MB)
+    assert lines.enter(one, network, 0)
+    lines.find_room()
     return one
 
 
-@pytest.mark.parametrize("kind", [Socket, Request])
-def test_when_too_much_is_not_fetched_who_holds_most_goes(nobody, kind):
-    """Be it messages of pages, or layers that somebody asked for over HTTP."""
-    class_ = [fills(2) for _ in range(60)]
-    hoarder = fills(70, kind)
-    assert not hoarder.transport.ended  # 190 MB in all
-    another = fills(20)
-    assert [one.transport.ended for one in (*class_, another)] == [False] * 61
-    assert hoarder.transport.ended
-    assert hoarder not in sockets.unread
+def test_when_too_much_is_not_fetched_who_holds_most_goes(lines):
+    class_ = [fills(lines, 1) for _ in range(60)]
+    hoarder = fills(lines, 70)
+    assert not hoarder.ended  # 130 MB in all
+    another = fills(lines, 30)
+    assert [one.ended for one in (*class_, another)] == [False] * 61
+    assert hoarder.ended
+    assert hoarder not in lines.open
 
 
-def test_who_has_fetched_it_is_not_counted(nobody):
-    former = [fills(50) for _ in range(3)]
-    for socket in former:
-        socket.resume_writing()
-    assert not fills(100).transport.ended
-    assert not any(socket.transport.ended for socket in former)
+def test_the_network_that_fetches_least_gives_way_first(lines):
+    stranger = fills(lines, 20, "stranger")
+    many = [fills(lines, 9, "many") for _ in range(12)]
+    assert not stranger.ended
+    assert sum(one.ended for one in many) == 1  # 99 MB are left of the 100
+
+
+def test_who_has_fetched_it_is_not_counted(lines):
+    for former in [fills(lines, 50) for _ in range(2)]:
+        former.waiting = 0
+    assert not fills(lines, 100).ended
+
+
+def test_who_fetches_nothing_goes_and_who_fetches_slowly_stays(lines):
+    nothing, trickle, slowly, whole = (fills(lines, 1) for _ in range(4))
+    for second in range(0, 100, 5):
+        trickle.waiting -= 100
+        slowly.waiting -= 2**15  # every 5 s: a bad line
+        whole.waiting = 0
+        lines.look(float(second))
+        if second == sockets.FETCH_SECONDS:
+            assert not nothing.ended  # it has so long
+    assert (nothing.ended, trickle.ended, slowly.ended, whole.ended) == (True, True, False, False)
+    assert len(lines.open) == 2
+
+
+def test_a_little_that_is_never_fetched_is_looked_at_too(lines):
+    """A short answer pauses nothing, and uvicorn waits for its end without end."""
+    half_read = Wire(1000)
+    lines.enter(half_read, "", 0)
+    lines.look(0)
+    lines.look(sockets.FETCH_SECONDS + 1)
+    assert half_read.ended
+
+
+def test_connections_are_shared_by_networks(lines, monkeypatch):
+    monkeypatch.setitem(admission.BOUNDS, "connections", Bound(6, 4))
+    greedy = [Wire() for _ in range(6)]
+    assert [lines.enter(one, "greedy", 0) for one in greedy] == [True] * 4 + [False] * 2
+    assert lines.enter(Wire(), "a", 0)
+    assert lines.enter(Wire(), "b", 0)
+    assert lines.enter(Wire(), "c", 0)  # the server is full: the greediest gives way
+    assert [one.ended for one in greedy] == [True] + [False] * 5
+    assert not lines.enter(Wire(), "greedy", 0)
+    assert len(lines.open) == 6
+
+
+def test_a_proxy_has_as_many_as_all_people_behind_it(lines, monkeypatch):
+    monkeypatch.setitem(admission.BOUNDS, "connections", Bound(6, 2))
+    assert all(lines.enter(Wire(), "", 0) for _ in range(6))
 
 
 def test_uvicorn_still_has_what_this_stands_on():
     for ours, theirs in ((Request, H11Protocol), (Socket, WebSocketsSansIOProtocol)):
         assert ours.__mro__.index(Fetched) < ours.__mro__.index(theirs)
         for name, method in {**vars(Fetched), **vars(ours)}.items():
-            if not name.startswith("_") and name != "end":
+            if not name.startswith("_"):
                 assert (
                     inspect.signature(method).parameters.keys()
                     == inspect.signature(getattr(theirs, name)).parameters.keys()
                 )
+    assert "127.0.0.1" in sockets._TrustedHosts("127.0.0.1")
+    assert "10.0.0.9" in sockets._TrustedHosts("*")

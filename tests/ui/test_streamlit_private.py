@@ -11,12 +11,14 @@ import pytest
 import streamlit
 from streamlit import delta_generator, logger, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import websocket_session_manager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.testing.v1 import AppTest
 
-from playground.ui import components, frame, streamlit_private
+from playground.ui import components, frame, socket_limits, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "playground" / "microscope" / "shell" / "streamlitparts.js"
@@ -66,6 +68,18 @@ def test_a_toast_within_a_callback_leaves_no_warning():
     before = list(log.filters)
     streamlit_private.hush_toasts()
     assert not log.filter(record)
+    log.filters[:] = before
+
+
+def test_no_session_s_id_stands_in_the_log():
+    said = inspect.getsource(websocket_session_manager)
+    assert "Session with id %s is already connected!" in said
+    log = websocket_session_manager._LOGGER
+    before = list(log.filters)
+    streamlit_private.hide_sessions()
+    record = logging.LogRecord(log.name, logging.WARNING, "", 0, "Session with id %s", ("secret",), None)
+    assert log.filter(record)
+    assert record.getMessage() == "Session with id …"
     log.filters[:] = before
 
 
@@ -145,10 +159,10 @@ def test_at_most_ten_names_of_streamlit_are_inner_ones():
     assert set(names) <= {PRIVATE, "launch.py"}, names  # which starts Streamlit as its command does
 
 
-def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
+def test_at_most_ten_selectors_reach_into_its_page_and_each_is_used():
     stub = re.findall(r"querySelector\('(.+?)'\)", components.STUB)
     selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.PARTS.values(), *stub}
-    assert len(selectors) <= 8, selectors
+    assert len(selectors) <= 10, selectors
     assert len(stub) == 1, stub
     for name in streamlit_private.PARTS:
         assert re.search(rf"\b{name}\b", frame.STYLE), f"no style names {name}"
@@ -164,11 +178,20 @@ def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_end
 
 
 def test_nobody_empties_the_caches_of_everybody():
-    assert streamlit_private.is_heard(BackMsg(stop_script=True).SerializeToString())
+    assert streamlit_private.said(BackMsg(stop_script=True).SerializeToString()) == "stop_script"
     for message in (BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)):
-        assert not streamlit_private.is_heard(message.SerializeToString())
+        assert streamlit_private.said(message.SerializeToString()) == ""
     with pytest.raises(ValueError, match="nothing of this kind"):
-        streamlit_private.is_heard(b"\xff\xff")
+        streamlit_private.said(b"\xff\xff")
+
+
+def test_a_run_says_whose_it_is_and_when_it_has_ended():
+    message = ForwardMsg()
+    message.new_session.initialize.session_id = "one"
+    assert streamlit_private.told(message.SerializeToString()) == ("new_session", "one")
+    message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
+    assert streamlit_private.told(message.SerializeToString()) == (streamlit_private.FINISHED, "")
+    assert len(message.SerializeToString()) < socket_limits.SHORT
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():

@@ -28,7 +28,7 @@ export function readScenes(text) {
   if (!Array.isArray(list)) return [];
   return list
     .filter((scene) => typeof scene?.address === "string" && scene.address.length <= LONGEST_ADDRESS)
-    .map(({ name, address }) => ({ name: String(name ?? "").slice(0, LONGEST_NAME), address }))
+    .map(({ name, address }) => ({ name: typeof name === "string" ? name.slice(0, LONGEST_NAME) : "", address }))
     .slice(0, MOST_SCENES);
 }
 

@@ -6,6 +6,11 @@ const ROOT = new URL("../../../../", import.meta.url); // this script lies at â€
 
 export const SERVER_AGAIN = 3000; // ms until a server that does not answer is asked again
 
+let sessionHere = ""; // the session of this page at the server: whose key is at work keeps their place where it is full
+export const nameRun = (name) => {
+  sessionHere = name ?? "";
+};
+
 export const addressOf = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
 
 export class Refusal extends Error {
@@ -20,7 +25,12 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, on
   let ticket = null;
   for (;;) {
     const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
-    const sent = { "X-Playground-Key": ownKey(), ...headers, ...with_ };
+    const sent = {
+      "X-Playground-Key": ownKey(),
+      ...(sessionHere && { "X-Playground-Run": sessionHere }),
+      ...headers,
+      ...with_,
+    };
     const response = await fetch(addressOf(path), {
       method,
       body: ticket ? undefined : body,

@@ -17,7 +17,7 @@ export function notify(sentence, { action = null, stays = STAYS } = {}) {
   box.append(words);
   if (action) box.append(button(action.label, action.act));
   box.append(button("×", () => {}, "Close"));
-  if (!action) timer = setTimeout(() => notify(""), stays);
+  if (!action && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
 }
 
 export const forgetNotice = () => box && notify("");

@@ -3,7 +3,10 @@
 // ui/streamlit_private.py.
 
 export const MAIN = "stMain"; //             a data-testid: what scrolls
+export const DIALOG = "stDialog"; //     a data-testid: what lies over the page
+export const CONNECTION = "data-test-connection-state"; // an attribute
 export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
 
 export const partOfStreamlit = (id, within = document) => within.querySelector(`[data-testid="${id}"]`);
+export const isConnected = () => !document.querySelector(`[${CONNECTION}]:not([${CONNECTION}=CONNECTED])`);
 export const isWithin = (element, id) => Boolean(element.closest?.(`[data-testid="${id}"]`));

@@ -9,8 +9,9 @@ import { startQuery } from "../core/view.js";
 import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
 import { catalogue, firstSample } from "./catalogue.js";
 import { choice } from "./choice.js";
+import { watchConnection } from "./connection.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, nameRun, SERVER_AGAIN } from "./http.js";
 import { ownKey } from "./key.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -36,6 +37,7 @@ export function mountToolbar({ data, parentElement, setStateValue, setTriggerVal
   visit.tell = (go) => setTriggerValue("go", { ...go, key: ownKey(), stamp: Date.now() });
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, data.steps, tourWay);
+  nameRun(data.run);
   kept.data = data;
   arrive(kept, data);
   return () => {
@@ -79,7 +81,9 @@ function beginToolbar(root) {
   const again = () => kept.toolbar?.update(hostOf(kept));
   shownTrace.listeners.add(again);
   const unwatch = visit.follow(() => followTour(root.parentNode, kept.data.steps, tourWay));
+  const unconnected = watchConnection();
   kept.stop = () => {
+    unconnected();
     clearTimeout(kept.timer);
     unfollow();
     unwatch();

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from playground.ui.components import component
+from playground.ui.components import component, spot
 from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, DISTANCE, ENTROPY, MEASURES, REGISTERS, SELF
 from playground.ui.lessons.heads_numbers import measures_of
@@ -32,8 +32,8 @@ def atlas(here: Here, seen, mean, spread=None) -> None:
         "link": "./?" + urlencode(here.words()),
     }
     component("atlas", "lessons/atlas.js", "lessons/heads.css")(key="atlas", data=data, on_open_change=lambda: None)
-    if opened := state.atlas.get("open"):
-        shown = {"layer": str(int(opened["layer"])), "head": str(int(opened["head"]))}
+    if opened := spot(state.atlas.get("open"), seen.layers, seen.heads):
+        shown = {"layer": str(opened[0]), "head": str(opened[1])}
         st.switch_page("pages/microscope.py", query_params=here.words() | here.view | shown)
 
 

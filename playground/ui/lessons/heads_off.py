@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.serving import queue
 from playground.ui import lesson
-from playground.ui.components import component
+from playground.ui.components import component, spot
 from playground.ui.here import Here
 from playground.ui.lessons.heads import MOST_OFF, Spot, thumbnail
 
@@ -84,8 +84,8 @@ def switch_off(spots: list[Spot]) -> None:
 
 
 def _toggle(seen) -> None:
-    said = st.session_state.board.toggle or {}
-    switch_off(list(set(switched_off(seen)) ^ {(int(said["layer"]), int(said["head"]))}))
+    if said := spot(st.session_state.board.toggle, seen.layers, seen.heads):
+        switch_off(list(set(switched_off(seen)) ^ {said}))
 
 
 def _read(seen, loss, off: list[Spot]) -> str:

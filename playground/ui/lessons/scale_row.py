@@ -64,11 +64,12 @@ def dials(here: Here) -> None:
 
 
 def _on_dials() -> None:
-    words = (state.softmax.dials or "").split()
-    if len(words) != 3:
+    words = str(state.softmax.dials or "").split()
+    try:
+        dk, power, row = words[0], str(float(words[1])), int(words[2]) % ROWS
+    except (IndexError, ValueError):  # a browser may say anything
         return
-    state.dk, state.power = SETTINGS["dk"].read(words[0]), SETTINGS["power"].read(str(float(words[1])))
-    state.row = int(words[2]) % ROWS
+    state.dk, state.power, state.row = SETTINGS["dk"].read(dk), SETTINGS["power"].read(power), row
     write_address()
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from playground.assets import TEACHING
 from playground.lessons import teaching
+from playground.serving import admission, queue
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -22,6 +23,22 @@ SHEETS = {
     "quiz": "Quiz of ten questions",
     "quiz-key": "… with the answers",
 }
+
+
+@st.fragment(run_every=5)
+def present() -> None:
+    """How the class is served. A line that changes under way is no news to a screen reader: it is read when somebody
+    comes to it."""
+    st.caption(sentence(admission.sockets.people(), queue.passes().waiting))
+
+
+def sentence(people: int, waiting: int) -> str:
+    verb = "wait" if waiting > 1 else "waits"
+    return f"{_counted(people)} on this server, {_counted(waiting) if waiting else 'nobody'} {verb}."
+
+
+def _counted(people: int) -> str:
+    return "1 person" if people == 1 else f"{people} people"
 
 
 def parts() -> None:

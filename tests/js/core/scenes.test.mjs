@@ -38,3 +38,11 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
     [0, 2, 2, 0, 1],
   );
 });
+
+test("a name that is no text is none", () => {
+  const given = [{ name: { toString: 1 }, address: "sample=a" }, { name: [Infinity], address: "sample=b" }, 5, null];
+  assert.deepEqual(scenes.readScenes(JSON.stringify(given)), [
+    { name: "", address: "sample=a" },
+    { name: "", address: "sample=b" },
+  ]);
+});

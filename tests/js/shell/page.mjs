@@ -3,7 +3,16 @@
 import { Window } from "happy-dom";
 
 export const page = new Window({ url: "https://playground.test/" });
-for (const name of ["window", "document", "navigator", "getComputedStyle", "matchMedia", "Event", "File"])
+for (const name of [
+  "window",
+  "document",
+  "navigator",
+  "getComputedStyle",
+  "matchMedia",
+  "Event",
+  "File",
+  "MutationObserver",
+])
   Object.defineProperty(globalThis, name, {
     value: name === "window" ? page : typeof page[name] === "function" ? bound(page[name]) : page[name],
     configurable: true,

@@ -1,0 +1,160 @@
+"""Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server. Half are of
+people who click every five seconds, a tenth is hostile in every way that is known here, the rest are people who listen.
+Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
+one of which they share with innocents. The same people click for a while before, in peace: that is what they are
+compared to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import secrets
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from browser.server import Server
+from crowd import EVERY, Person, drawn_photos, megabytes
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+
+from playground.samples import SAMPLES
+
+PEOPLE = 200
+HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # where innocents sit
+LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # the first is shared; the last is a whole /64
+PEACE = 0.25  # of the time, before anybody is hostile
+
+
+def lair(number: int) -> str:
+    home = LAIRS[number % len(LAIRS)]
+    return f"{home}{secrets.randbelow(60000) + 1:x}" if home.endswith("::") else home
+
+
+async def silent(url: str, home: str) -> None:
+    """A socket that says nothing."""
+    async with _socket(url, home) as socket:
+        await socket.wait_closed()
+
+
+async def without_a_pause(url: str, home: str) -> None:
+    """Asks for a page again as soon as it has come."""
+    question = BackMsg()
+    question.rerun_script.page_name = "shapes"
+    async with _socket(url, home) as socket:
+        while True:
+            await socket.send(question.SerializeToString())
+            while ForwardMsg.FromString(await socket.recv()).WhichOneof("type") != "script_finished":
+                pass
+
+
+def largest_file(url: str) -> str:
+    """The address of Streamlit's own script, of megabytes."""
+    with urllib.request.urlopen(url) as page:
+        return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
+
+
+async def half_read(url: str, home: str) -> None:
+    """Asks for a large file, and fetches none of it."""
+    at = urlsplit(url)
+    file, lines = await asyncio.to_thread(largest_file, url), []
+    for _ in range(10):
+        reader, writer = await asyncio.open_connection(at.hostname, at.port, limit=2**10)
+        asked = f"GET {file} HTTP/1.1\r\nHost: {at.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
+        writer.write(asked.encode())
+        lines.append((reader, writer))
+    await asyncio.sleep(30)
+    for _, writer in lines:
+        writer.close()
+
+
+async def minting(url: str, home: str) -> None:
+    """A photograph, and for each a key of its own."""
+    person = Person(url, network=home)
+    await person.ask("/api/pictures", "POST", random.choice(PHOTOS), {"X-Playground-Name": "mine.jpg"})
+    person.hang_up()
+
+
+async def questions(url: str, home: str) -> None:
+    """As many as they can, each of another person."""
+    people = [Person(url, network=home) for _ in range(6)]
+    await asyncio.gather(*(person.pick(random.choice(SAMPLES).name) for person in people), return_exceptions=True)
+    for person in people:
+        person.hang_up()
+
+
+async def stalling(url: str, home: str) -> None:
+    """A file that never comes to its end."""
+    at = urlsplit(url)
+    _, writer = await asyncio.open_connection(at.hostname, at.port)
+    head = [
+        "POST /api/pictures HTTP/1.1", f"Host: {at.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        f"X-Playground-Key: {secrets.token_urlsafe(24)}", f"Content-Length: {30 * 2**20}", "", "",
+    ]  # fmt: skip
+    writer.write("\r\n".join(head).encode() + bytes(2**20))
+    await asyncio.sleep(20)
+    writer.close()
+
+
+WAYS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
+    silent, without_a_pause, half_read, minting, questions, stalling,
+)  # fmt: skip
+PHOTOS: list[bytes] = []
+
+
+def _socket(url: str, home: str):
+    stream = url.replace("http", "ws") + "/_stcore/stream"
+    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
+
+
+async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
+    """{calm, attacked: seconds until each answer, errors, memory}"""
+    PHOTOS[:] = PHOTOS or drawn_photos(10)
+    clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
+    listening = max(0, round(share * PEOPLE) - clicking - hostile)
+    people = [Person(server.url, network=HALLS[number % len(HALLS)]) for number in range(clicking + listening)]
+    for start in range(0, len(people), 20):
+        await asyncio.gather(*(person.open() for person in people[start : start + 20]))
+    await people[0].pick(SAMPLES[0].name)  # brings the model into memory
+    began, seconds = time.perf_counter(), 60 * minutes
+    peace = began + PEACE * seconds
+    seen: dict[str, list] = {"calm": [], "attacked": [], "errors": [], "memory": [], "tried": []}
+
+    async def live(number: int, person: Person) -> None:
+        chance = random.Random(number)
+        await asyncio.sleep(chance.random() * EVERY)
+        while time.perf_counter() < began + seconds:
+            asked = time.perf_counter()
+            try:
+                waited = await person.pick(chance.choice(SAMPLES).name)
+            except Exception as error:
+                seen["errors"].append(f"{type(error).__name__}: {error}")
+                waited = float("inf")
+            seen["calm" if asked < peace else "attacked"].append(waited)
+            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
+
+    async def attack(number: int) -> None:
+        await asyncio.sleep(peace - time.perf_counter())
+        while time.perf_counter() < began + seconds:
+            way = WAYS[number % len(WAYS)]
+            with suppress(Exception):  # refused, cut off: it tries again
+                async with asyncio.timeout(max(0.1, began + seconds - time.perf_counter())):
+                    await way(server.url, lair(number // len(WAYS)))
+            seen["tried"].append(way.__name__)
+            await asyncio.sleep(0.1)
+
+    async def watch() -> None:
+        while time.perf_counter() < began + seconds:
+            seen["memory"].append(megabytes([server]))
+            await asyncio.sleep(2)
+
+    going = [live(number, person) for number, person in enumerate(people[:clicking])]
+    await asyncio.gather(watch(), *going, *map(attack, range(hostile)))
+    seen["errors"] += [f"a page was closed: {one.socket.close_code}" for one in people if one.socket.close_code]
+    await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
+    return seen

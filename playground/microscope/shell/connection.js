@@ -1,0 +1,36 @@
+// The WebSocket of the page is lost: said in our words, while the picture goes on working, for its numbers come over
+// HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed.
+
+import { forgetNotice, notify } from "./notice.js";
+import { CONNECTION, DIALOG, isConnected, partOfStreamlit } from "./streamlitparts.js";
+
+const SHORT_BREAK = 2000; // ms: a short break is nobody's business
+const CONNECTION_LOST =
+  "The connection to the server is lost; the page tries again by itself. The picture goes on working.";
+
+export function watchConnection() {
+  let timer = 0;
+  let told = false;
+  const look = () => {
+    const dialog = partOfStreamlit(DIALOG);
+    if (isConnected()) {
+      clearTimeout(timer);
+      timer = 0;
+      if (told) forgetNotice();
+      told = false;
+      return;
+    }
+    if (dialog?.textContent.includes("Connection error")) dialog.querySelector("button[aria-label='Close']")?.click();
+    timer ||= setTimeout(() => {
+      told = true;
+      notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });
+    }, SHORT_BREAK);
+  };
+  const watch = new MutationObserver(look);
+  watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: [CONNECTION] });
+  look();
+  return () => {
+    clearTimeout(timer);
+    watch.disconnect();
+  };
+}

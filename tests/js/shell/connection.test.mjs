@@ -1,0 +1,61 @@
+// A lost connection, told in our words.
+
+import assert from "node:assert/strict";
+import { after, mock, test } from "node:test";
+
+import "./browser.mjs";
+import { watchConnection } from "../../../playground/microscope/shell/connection.js";
+
+mock.timers.enable({ apis: ["setTimeout"] });
+const app = document.createElement("div");
+app.setAttribute("data-test-connection-state", "CONNECTED");
+document.body.append(app);
+const stop = watchConnection();
+after(stop);
+
+const become = async (state) => {
+  app.setAttribute("data-test-connection-state", state);
+  await new Promise(setImmediate); // until the watcher has looked
+};
+const box = () => document.querySelector(".attention-notice");
+const said = () => (box()?.hidden === false ? box().querySelector("span").textContent : null);
+
+test("a short break is not worth a word", async () => {
+  await become("PINGING_SERVER");
+  mock.timers.tick(1900);
+  await become("CONNECTED");
+  mock.timers.tick(10000);
+  assert.equal(said(), null);
+});
+
+test("a lost connection is told for as long as it is lost", async () => {
+  await become("PINGING_SERVER");
+  mock.timers.tick(2100);
+  assert.match(said(), /connection to the server is lost.*picture goes on working/);
+  mock.timers.tick(600000);
+  await become("CONNECTING");
+  assert.match(said(), /lost/);
+  await become("CONNECTED");
+  assert.equal(said(), null);
+});
+
+test("Streamlit's own dialog is closed, and no other one", async () => {
+  const closed = [];
+  const dialog = (words) => {
+    const made = document.createElement("div");
+    made.setAttribute("data-testid", "stDialog");
+    made.innerHTML = `<h2>${words}</h2><button aria-label="Close">x</button>`;
+    made.querySelector("button").addEventListener("click", () => {
+      closed.push(words);
+      made.remove();
+    });
+    document.body.append(made);
+    return new Promise(setImmediate);
+  };
+  await become("PINGING_SERVER");
+  await dialog("Connection error: streamlit run yourscript.py");
+  assert.deepEqual(closed, ["Connection error: streamlit run yourscript.py"]);
+  await dialog("A question of ours");
+  assert.equal(closed.length, 1);
+  await become("CONNECTED");
+});
