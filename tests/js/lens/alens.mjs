@@ -31,8 +31,9 @@ export function aSource(offers = EVERYTHING) {
     (kind) =>
     (trace, ...rest) => {
       const { heads, signal } = rest.pop() ?? {};
-      const words = rest.flatMap((word) => (word && typeof word === "object" ? Object.values(word) : [word])).flat();
-      const text = [kind, trace.id, ...words.filter((word) => word !== "" && word !== null)].join(" ");
+      const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter((one) => one));
+      const words = rest.flatMap((word) => (word && typeof word === "object" ? said(word) : [word]));
+      const text = [kind, trace.id, ...words].join(" ");
       const question = { text, heads, signal };
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
