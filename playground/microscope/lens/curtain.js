@@ -42,10 +42,8 @@ function placeCurtain(lens) {
   curtain.classList.toggle("drawn", view.curtain > 0);
   curtain.dataset.behind = isCutNow(lens) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
   curtain.setAttribute("aria-valuenow", String(Math.round(100 * view.curtain)));
-  curtain.setAttribute(
-    "aria-valuetext",
-    `${Math.round(100 * view.curtain)} % of the picture shows ${isCutNow(lens) ? "the pass without the cut" : "the other scale"}`,
-  );
+  const behind = isCutNow(lens) ? "the pass without the cut" : "the other scale";
+  curtain.setAttribute("aria-valuetext", `${Math.round(100 * view.curtain)} % of the picture shows ${behind}`);
 }
 
 export function bindCurtain(lens) {

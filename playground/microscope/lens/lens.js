@@ -3,7 +3,8 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
-//       offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"], // the questions that it answers
+//       // the questions that it answers
+//       offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"],
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)

@@ -1,5 +1,5 @@
 // Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
-// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, and its undoing.
+// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, its undoing.
 
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
@@ -12,7 +12,8 @@ const NEIGHBOURS = "*>3x3";
 
 const CUTS = `
   <ol></ol>
-  <button class="quiet" data-neighbours title="Every patch hears its eight neighbours alone: attention as a convolution">
+  <button class="quiet" data-neighbours
+      title="Every patch hears its eight neighbours alone: attention as a convolution">
     cut all but 3×3</button>
   <p role="status"></p>`;
 
