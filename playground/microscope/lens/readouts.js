@@ -48,7 +48,6 @@ export function writeTitles(lens) {
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
-  if (view.cut && shown.wholeArrived) parts.push("with what is cut");
   if (isNearness(lens)) parts.push("no network: colour and nearness alone");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
