@@ -2,6 +2,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { fitCanvas } from "../drawing/canvas.js";
+import { say } from "../drawing/dom.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {
@@ -46,7 +47,8 @@ const BROAD = 46; // em: a column so wide, beside a portrait, is two
 // The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
 // these, below tall ones there is none. So each way is tried, and the one with the largest picture taken.
 function layOut(lens) {
-  const { root, main } = lens;
+  const { root, refs, main } = lens;
+  say(refs.kind, main.trace.picture.hint ?? ""); // a line more where there is one
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -90,7 +92,7 @@ function tryWay(lens, way, width, em, aspect) {
   const room = width - (column && column + GAP) * em;
   root.dataset.way = way;
   let found = room;
-  for (let turn = 0; turn < 2; turn++) {
+  for (let turn = 0; turn < 3; turn++) {
     root.classList.toggle("tight", found < TIGHT * em); // which may change what stands below
     setPictures(lens, found, aspect);
     const part = refs[lowest];

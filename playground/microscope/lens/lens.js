@@ -145,15 +145,18 @@ export function createLens(parent, options = {}) {
 
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
-  const { root } = lens;
+  const { root, refs } = lens;
   const stop = new AbortController();
   const { signal } = stop;
-  let width = 0;
+  const around = () => refs.stage.offsetHeight - lens.pictureHeight;
+  let [width, texts] = [0, 0];
   const observer = new ResizeObserver(() => {
-    if (root.clientWidth !== width) refresh(lens); // the lens sets its height itself
-    width = root.clientWidth;
+    // The lens sets its height itself; but a line that has come must not push another one out of the window.
+    if (root.clientWidth !== width || around() > texts + 2) refresh(lens);
+    [width, texts] = [root.clientWidth, around()];
   });
   observer.observe(root);
+  observer.observe(refs.stage);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
@@ -173,6 +176,7 @@ async function showTraces(lens, { main, other = null, view = null, place, ui }) 
   take(lens, ...found);
   noteOpening(lens, view);
   update(lens, { view, place, ui });
+  requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
   return true;
 }
 

@@ -55,7 +55,6 @@ export function writeTitles(lens) {
   show(refs.badge, parts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
-  say(refs.kind, main.trace.picture.hint ?? "");
   say(
     refs.note,
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],

@@ -15,7 +15,7 @@ import { source } from "./source.js";
 import { isWithin, SKIP } from "./streamlitparts.js";
 import { ready, shownTrace, visit } from "./visit.js";
 
-const HEIGHT = -46; // pixels: the window's height minus what stands above the microscope
+const HEIGHT = -53; // pixels: the window's height minus what stands above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 
 export function mountStage({ parentElement }) {
