@@ -56,7 +56,7 @@ def test_a_sample_begins_where_the_sample_does_and_is_called_by_its_name():
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual):
     named = inspect.signature(playground.figure).parameters
     flags = {flag.lstrip("-").replace("-", "_") for flag in (*FLAGS.values(), *ALIASES.values())}
-    assert set(OPTIONS) - {"whole", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(named)
+    assert set(OPTIONS) - {"whole", "cut", "sweep", "layers", "heads", "view", "bare", "pack"} <= set(named)
     assert {name for name in named if name not in ("seen", "image", "other")} <= flags
 
 

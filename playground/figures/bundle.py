@@ -15,6 +15,7 @@ LENS_STYLES = tuple(f"lens/{name}.css" for name in ("lens", "pair", "film", "kin
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*//.*\n", re.MULTILINE)  # a line that is one: a third of what is sent otherwise
 _NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
@@ -44,7 +45,7 @@ def bundle(entry: str) -> str:
             if declared in owners:
                 raise ValueError(f"{name} and {owners[declared]} both declare {declared}: they would collide")
             owners[declared] = name
-        body = _EXPORT.sub("", _IMPORT.sub("", source))
+        body = _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))
         if re.search(r"^import |^export (?!default )", body, re.MULTILINE):
             raise ValueError(f"{name} has an import or export that is not on one line of its own")
         parts.append(f"// ---- {name}\n{body.strip()}\n")
