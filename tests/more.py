@@ -25,6 +25,7 @@ RELEASES = 3  # of Streamlit
 PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Streamlit
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
 SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
+    "beyond": ["--times", "1"],
     "bundled": ["--scenes", "5"],
     "contact_sheet": [],
     "decoding": ["--times", "1"],

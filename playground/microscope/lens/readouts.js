@@ -309,10 +309,13 @@ export function describe(lens) {
   const list = best.map(
     (j) => `${percent(answers.weights[at + j])} ${view.direction === "row" ? "to" : "from"} ${name(j)}`,
   );
+  const cut = view.cut && shown.wholeArrived ? `, with the cut ${view.cut}` : "";
   const altered = shown.altered ? `, ${scaleWords(lens)}` : "";
-  const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}`;
+  const kind = lens.kindline.kind.textContent; // of a row; a map has none
+  const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  return `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  return kind ? `${said}. ${kind}` : said;
 }
 
 // The line under an exported picture: all that is needed to make it again.
@@ -326,6 +329,7 @@ export function captionOf(lens) {
   if (shown.altered)
     words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");
+  if (view.cut && shown.wholeArrived) words.push(`cut: ${view.cut}`);
   for (let i = 0; i < shown.pack.prefixCount && !overlayNow(lens); i++) {
     words.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,

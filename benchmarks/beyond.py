@@ -1,0 +1,101 @@
+"""What cuts and relevance cost, as multiples of a pass measured beside them: python benchmarks/beyond.py [--times 5]
+
+And how well each relevance foretells what blanking patches really moves: the rank correlation over blocks of 4 × 4
+patches, on the sample photographs, beside rollout, the mean weights of a layer, and mere nearness.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import playground  # noqa: E402
+from playground import relevance, tracing  # noqa: E402
+from playground.analysis import occlusion  # noqa: E402
+from playground.samples import PHOTOGRAPHS  # noqa: E402
+
+SIZES = {"dinov2-small": (23 * 14, 34 * 14), "bundled": None}
+BLOCK = 4  # patches
+
+
+def seconds(work: Callable[[], object], times: int) -> float:
+    def once() -> float:
+        began = time.perf_counter()
+        work()
+        return time.perf_counter() - began
+
+    return statistics.median(once() for _ in range(times))
+
+
+def costs(name: str, times: int) -> None:
+    vit = playground.load(name)
+    image = playground.open_image(PHOTOGRAPHS[0].path)
+    size = SIZES[name]
+    seen = tracing.trace(vit, image, size=size)
+    last = ",".join(str(side - 1) for side in seen.grid)
+    ways = {
+        "an edge cut in all layers": (lambda: tracing.trace(vit, image, size=size, cut=f"0,0>{last}"), 1.3),
+        "every patch hears its 3 × 3 alone": (lambda: tracing.trace(vit, image, size=size, cut="*>3x3"), 1.3),
+        **{f"relevance: {m}": (lambda m=m: seen.relevance((1, 1), method=m), 3.5) for m in relevance.METHODS},
+    }
+    # One after the other in each round: what else the machine does meets all alike.
+    for what, (work, bar) in ways.items():
+        ratios = []
+        for _ in range(times):
+            one = seconds(lambda: tracing.trace(vit, image, size=size), 1)
+            ratios.append(seconds(work, 1) / one)
+        print(f"| {name}, {seen.tokens} tokens | {what} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
+
+
+def foretells(times: int) -> None:
+    vit = playground.load("dinov2-small")
+    found: dict[str, list[float]] = {}
+    for sample in PHOTOGRAPHS[:times]:
+        image = playground.open_image(sample.path)
+        seen = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
+        rows, columns = seen.grid
+        query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
+        measured = occlusion.Measured(seen, occlusion.Asked(query=query))
+        blocks = occlusion.blocks(seen.grid, BLOCK)
+        moved = [abs(move) for move in measured.moved(blocks)]
+        r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+        far = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
+        maps = {f"relevance: {m}": seen.on_grid(seen.relevance(query, method=m)) for m in relevance.METHODS}
+        maps |= {
+            "rollout": seen.on_grid(seen.rollout(query)),
+            "weights of layer 6, mean of heads": seen.on_grid(seen.rows(6, query).mean(0)),
+            "nearness alone": far.max() - far,
+        }
+        for what, one in maps.items():
+            said = [float(one[block].sum()) for block in blocks]
+            found.setdefault(what, []).append(occlusion.spearman(said, moved))
+    for what, values in found.items():
+        each = " ".join(f"{value:.2f}" for value in values)
+        print(f"| {what} | {statistics.mean(values):.2f} | {each} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=int, default=5)
+    times = parser.parse_args().times
+    print("| where | what | time | bar |\n|---|---|---|---|")
+    for name in SIZES:
+        costs(name, times)
+    print("\n| of DINOv2 S, 20 × 20 and the like | rank correlation with what blanking moves | each photograph |")
+    print("|---|---|---|")
+    foretells(times)
+    print(f"\n{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
+
+
+if __name__ == "__main__":
+    main()
