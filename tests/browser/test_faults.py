@@ -74,6 +74,7 @@ def test_a_lost_connection_is_told_in_our_words_and_the_picture_goes_on(looking,
     try:
         notice = looking.page.locator(".attention-notice")
         notice.get_by_text("The connection to the server is lost").wait_for()
+        looking.page.keyboard.press("Escape")
         looking.hover((8, 8))
         looking.lock((3, 4))
     finally:

@@ -44,7 +44,7 @@ def said(page) -> dict[str, str]:
 
 def at(page, n: int, condition: str = APART) -> None:
     """Waits until the card is at a step, on its page, out of the way of what it outlines."""
-    page.locator(f'.tour-card[data-step="{n}"]').filter(has_text=STEPS[n - 1].title).wait_for()
+    page.locator(f'.tour-card[data-step="{n}"]').filter(has_text=STEPS[n - 1].title.split("√")[0]).wait_for()
     page.wait_for_function(f"() => new URLSearchParams(location.search).get('tour') === '{n}'")
     page.wait_for_function(condition)
     name = STEPS[n - 1].page

@@ -2,7 +2,6 @@
 
 import { ROLES } from "../core/colours.js";
 import { fitCanvas } from "../drawing/canvas.js";
-import { say } from "../drawing/dom.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {
@@ -40,6 +39,7 @@ const CLEARLY = 1.06; // times as wide: or the picture keeps its column
 const LEAST = 11; // em, of a picture's height
 const TIGHT = 48; // em: below a picture narrower than this nothing stands side by side
 const LOW = 54; // em: in a lower window the film is lower, too
+const SHORT = 41; // em: in a window as low as a slide's frame only the most important stands
 const SLENDER = 30; // em: in a column narrower than this everything stands below the other
 const TALL = 0.9; // of aspects: below it a picture is a portrait
 const BROAD = 46; // em: a column so wide, beside a portrait, is two
@@ -47,8 +47,7 @@ const BROAD = 46; // em: a column so wide, beside a portrait, is two
 // The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
 // these, below tall ones there is none. So each way is tried, and the one with the largest picture taken.
 function layOut(lens) {
-  const { root, refs, main } = lens;
-  say(refs.kind, main.trace.picture.hint ?? ""); // a line more where there is one
+  const { root, main } = lens;
   const style = getComputedStyle(root);
   const em = parseFloat(style.fontSize);
   const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
@@ -57,6 +56,7 @@ function layOut(lens) {
   root.classList.toggle("slim", lens.presenting && roomy === "narrow");
   root.dataset.size = size;
   root.classList.toggle("compact", width < 76 * em);
+  root.classList.toggle("short", size === "wide" && heightOf(lens) < SHORT * em);
   root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
   const aspect = main.pack.header.size
     ? main.pack.header.size[1] / main.pack.header.size[0]
@@ -111,7 +111,7 @@ function heightOf(lens) {
   if (wished > 0) return wished;
   const above = lens.root.getBoundingClientRect().top + 4;
   const used = above > -wished && above < 0.3 * window.innerHeight ? above : -wished;
-  return Math.max(480, window.innerHeight - used);
+  return Math.max(440, window.innerHeight - used);
 }
 
 function setPictures(lens, width, aspect) {

@@ -65,7 +65,6 @@ export const MARKUP = `
       <div class="badge" data-ref="badge" hidden></div>
       <div class="waiting" data-ref="waiting" hidden></div>
     </div>
-    <p class="kind soft" data-ref="kind"></p>
     <div class="foot" data-ref="legend">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"

@@ -67,11 +67,13 @@ export function writeTitles(lens) {
     refs.lock,
     view.locked
       ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-      : lens.touch
-        ? "drag, or tap to lock"
-        : lens.everHovered
-          ? "click to lock"
-          : "put the cursor on a patch",
+      : !lens.everHovered && main.picture.hint
+        ? main.picture.hint // "Point at one eye: the other eye lights up"
+        : lens.touch
+          ? "drag, or tap to lock"
+          : lens.everHovered
+            ? "click to lock"
+            : "put the cursor on a patch",
   );
   refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   refs.lock.classList.toggle(
