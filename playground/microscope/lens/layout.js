@@ -2,6 +2,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { fitCanvas } from "../drawing/canvas.js";
+import { layersAtHand } from "./shown.js";
 
 // After whatever changes sizes or colours.
 export function refresh(lens) {
@@ -63,7 +64,7 @@ function layOut(lens) {
     : main.pack.columns / main.pack.rows;
   root.style.setProperty("--aspect", String(aspect));
   root.classList.toggle("tall", aspect < TALL);
-  root.style.setProperty("--wall", String((aspect * main.pack.heads) / main.pack.layers));
+  root.style.setProperty("--wall", String((aspect * main.pack.heads) / layersAtHand(lens).length));
   if (lens.presenting) tryWay(lens, "present", width, em, aspect);
   else if (lens.ui.bare) tryWay(lens, "bare", width, em, aspect);
   else if (size === "wide") {
