@@ -55,9 +55,14 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // the heat's own yellow; where a picture is lit, the ground may be dark
+  context.lineWidth = 2.5 * unit;
+  context.lineJoin = "round";
   for (const { patch, text } of clipped) {
     if (ch < 1.2 * NUMBER * unit || cw < context.measureText(text).width + 2 * unit) continue;
-    context.fillText(text, ((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch);
+    const at = [((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch];
+    context.strokeText(text, ...at);
+    context.fillText(text, ...at);
   }
 }
 
