@@ -55,7 +55,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillStyle = "#140a00";
-  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // the heat's own yellow; where a picture is lit, the ground may be dark
+  context.strokeStyle = "rgb(255 236 160 / 0.85)"; // a picture that is lit may be dark there
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
