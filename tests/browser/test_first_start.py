@@ -31,6 +31,6 @@ def test_every_drawing_is_shown_before_it_is_ready_and_ready_soon_after(bare, ar
     visitor.open(f"sample={last}")
     assert visitor.until()["grid"] == [14, 14]
     until(lambda: ready() == PACKS, f"{PACKS - ready()} are not prepared; the server says\n{bare.tell()}")
-    assert "prepared meadow-2" in bare.log
+    until(lambda: "prepared meadow-2" in bare.log, f"nobody said that it was prepared:\n{bare.tell()}")
     visitor.check()
     visitor.forgiven = LOST
