@@ -35,5 +35,5 @@ else:  # its server imports it once, and takes `app` out of it
 
     sockets.use()
     streamlit_private.use_our_pages()
-    parts = [Middleware(part) for part in (Headers, Compressed, Ahead, Sockets, LeftPages)]
+    parts = [Middleware(part) for part in (Headers, Sockets, Compressed, Ahead, LeftPages)]
     app = st.App(__file__, middleware=parts, routes=ROUTES, lifespan=lifespan)

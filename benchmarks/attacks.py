@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import floods
 from browser.server import Server
 from browser.stranger import answer, ask
 from crowd import Person, Refused, drawn_photos, megabytes
@@ -225,6 +226,29 @@ def _somebody_else_waits(server: Server) -> float:
     return asyncio.run(good())
 
 
+def page_runs(server: Server) -> Outcome:
+    """Four sockets that ask for a lesson as soon as it has come, while ten others click."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.pages(server))
+
+
+def pipelined(server: Server) -> Outcome:
+    """Three hundred connections that ask for a sample's numbers, without a key and before they were answered."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.requests(server, floods.numbers(server, "layers")))
+
+
+def long_work(server: Server) -> Outcome:
+    """The same with what takes many passes."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
+
+
+def _flooded(watch: Watch, calm: float, flood: float) -> Outcome:
+    said = f"p95 of ten others was {calm * 1e3:.0f} ms in peace, {flood * 1e3:.0f} ms meanwhile"
+    return watch.end(said, flood <= floods.MOST_P95, 600)
+
+
 def silent_sockets(server: Server) -> Outcome:
     """As many as there is room for, which say nothing; then somebody else comes."""
     watch, lines = Watch(server), []
@@ -343,6 +367,9 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "twenty uploads of ten people that stall": stalled,
     "forty messages that stall": half_messages,
     "questions and pings without a pause": without_a_pause,
+    "four sockets that ask for a page without a pause": page_runs,
+    "300 connections that ask before they were answered": pipelined,
+    "the same with what takes many passes": long_work,
     "450 sockets that say nothing": silent_sockets,
     "500 downloads that nobody reads": half_read,
     "photographs of 300 minted keys": minted_keys,

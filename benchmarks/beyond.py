@@ -1,12 +1,17 @@
 """What cuts and relevance cost, as multiples of a pass measured beside them: python benchmarks/beyond.py [--times 5]
 
-And how well each relevance foretells what blanking patches really moves: the rank correlation over blocks of 4 × 4
-patches, on the sample photographs, beside rollout, the mean weights of a layer, and mere nearness.
+The time is that of one thread, so that whoever else computes on the machine changes nothing. How much memory relevance
+takes beside a trace is read from Linux. And how well each relevance foretells what blanking patches really moves: the
+rank correlation over blocks of 4 × 4 patches, on the sample photographs, beside rollout, the mean weights of a layer,
+and mere nearness.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
+import os
 import resource
 import statistics
 import sys
@@ -30,9 +35,9 @@ BLOCK = 4  # patches
 
 def seconds(work: Callable[[], object], times: int) -> float:
     def once() -> float:
-        began = time.perf_counter()
+        began = time.thread_time()
         work()
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
     return statistics.median(once() for _ in range(times))
 
@@ -55,6 +60,42 @@ def costs(name: str, times: int) -> None:
             one = seconds(lambda: tracing.trace(vit, image, size=size), 1)
             ratios.append(seconds(work, 1) / one)
         print(f"| {name}, {seen.tokens} tokens | {what} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
+
+
+def memory() -> None:
+    """Of DINOv2 S at 32 × 32 patches: the most that is in memory beyond what was there before."""
+    vit = playground.load("dinov2-small")
+    image = playground.open_image(PHOTOGRAPHS[0].path)
+    seen = None
+
+    def trace() -> None:
+        nonlocal seen
+        seen = tracing.trace(vit, image, size=(32 * 14, 32 * 14))
+
+    trace()
+    for method in relevance.METHODS:  # what is made once is there
+        seen.relevance((1, 1), method=method)
+    seen = None
+    of_trace = more_memory(trace)
+    for method in relevance.METHODS:
+        of_relevance = more_memory(lambda method=method: seen.relevance((1, 1), method=method))
+        print(
+            f"| dinov2-small, {seen.tokens} tokens | memory of relevance: {method} | {of_relevance / 2**20:.0f} MB, "
+            f"{of_relevance / of_trace:.2f} × a trace ({of_trace / 2**20:.0f} MB) | ≤ 2 × |"
+        )
+
+
+def more_memory(work: Callable[[], object]) -> int:
+    def said(name: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
+
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")  # the most so far is forgotten
+    before = said("VmRSS")
+    work()
+    return said("VmHWM") - before
 
 
 def foretells(times: int) -> None:
@@ -87,10 +128,17 @@ def foretells(times: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--times", type=int, default=5)
-    times = parser.parse_args().times
+    parser.add_argument("--costs-only", action="store_true")
+    options = parser.parse_args()
+    times = options.times
+    torch.set_num_threads(1)
     print("| where | what | time | bar |\n|---|---|---|---|")
     for name in SIZES:
         costs(name, times)
+    memory()
+    torch.set_num_threads(os.cpu_count() or 1)
+    if options.costs_only:
+        return
     print("\n| of DINOv2 S, 20 × 20 and the like | rank correlation with what blanking moves | each photograph |")
     print("|---|---|---|")
     foretells(times)

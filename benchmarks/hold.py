@@ -50,7 +50,7 @@ def serving(count: int = 1) -> Iterator[tuple[str, list[Server]]]:
     """(url, servers): one server as it is deployed, or several behind the proxy."""
     deployed = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
-        "PLAYGROUND_CACHE_MB": "1300 250 600",  # as in compose.yaml
+        "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
         "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
     }
     with tempfile.TemporaryDirectory() as folder:

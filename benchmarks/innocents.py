@@ -73,6 +73,22 @@ async def half_read(url: str, home: str) -> None:
         writer.close()
 
 
+async def ahead(url: str, home: str) -> None:
+    """Asks without a key, and on before it was answered."""
+    at = urlsplit(url)
+    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {at.netloc}", f"X-Forwarded-For: {home}"]
+    asked = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
+
+    async def line() -> None:
+        reader, writer = await asyncio.open_connection(at.hostname, at.port)
+        writer.write(asked.encode())
+        while await reader.read(2**16):
+            pass
+        writer.close()
+
+    await asyncio.gather(*(line() for _ in range(10)), return_exceptions=True)
+
+
 async def minting(url: str, home: str) -> None:
     """A photograph, and for each a key of its own."""
     person = Person(url, network=home)
@@ -102,7 +118,7 @@ async def stalling(url: str, home: str) -> None:
 
 
 WAYS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
-    silent, without_a_pause, half_read, minting, questions, stalling,
+    silent, without_a_pause, half_read, ahead, minting, questions, stalling,
 )  # fmt: skip
 PHOTOS: list[bytes] = []
 

@@ -18,6 +18,7 @@ import importlib.metadata as metadata
 import json
 import re
 import sys
+import tomllib
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,8 +79,10 @@ def imported() -> set[str]:
 
 
 def unlisted(wanted: list[Requirement]) -> list[str]:
-    """Packages that the app imports and requirements.txt only gets by way of others."""
-    listed = {canonicalize_name(r.name) for r in wanted}
+    """Packages that the app imports and requirements.txt only gets by way of others; extras are pyproject.toml's."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    of_extras = [Requirement(line) for lines in extras.values() for line in lines]
+    listed = {canonicalize_name(r.name) for r in (*wanted, *of_extras)}
     packages = metadata.packages_distributions()
     return sorted(m for m in imported() if not {canonicalize_name(name) for name in packages.get(m, [m])} & listed)
 

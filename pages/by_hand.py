@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.lessons import by_hand
 
 here = lesson.begin(
@@ -13,17 +13,18 @@ here = lesson.begin(
 )
 match lesson.steps(by_hand.STEPS):
     case "arrows":
-        known = by_hand.guess_shared()
-        by_hand.nine_tokens(still=not known)
-        if known:
+        by_hand.guess_longer()
+        with guess.after("by_hand_query"):
+            by_hand.nine_tokens()
             by_hand.roles()
     case "values":
         st.markdown(
             "Weights alone move nothing. Each token also has a **value**, here one number. What a token receives is "
             "the mean of all values, weighted by its row. Drag an arrow, and what is received changes with it."
         )
-        if by_hand.guess_values():
-            by_hand.nine_tokens()
+        by_hand.nine_tokens()
+        by_hand.guess_values()
+        with guess.after("by_hand_values"):
             by_hand.values()
     case "colours":
         st.markdown(
@@ -32,25 +33,14 @@ match lesson.steps(by_hand.STEPS):
             "**temperature** before the softmax; at 1 every patch gets almost the same weight."
         )
         by_hand.colours(here)
-        lesson.exercise(
-            "Why does a dark patch light up for a bright one?",
-            "A vector of length one keeps the direction of a colour and forgets its brightness: a dark green and a "
-            "light green have the same direction, and so have grey and white. Pure black, 0, 0, 0, has no direction at "
-            "all; here it counts as grey. The right picture shows what is left. A trained model learns which "
-            "differences count.",
-        )
+        by_hand.guess_dark()
     case "masks":
         st.markdown(
             "Hide a token, and no token may listen to it: **−∞** is added to its score before the softmax. e^−∞ is "
             "exactly 0, and the row still sums to one. Hide some of your nine tokens."
         )
         by_hand.masks()
-        lesson.exercise(
-            "Why −∞ before the softmax, and not 0 after it?",
-            "A weight that is set to 0 afterwards leaves a row that sums to less than one. A *score* of 0 is no mask "
-            "either: e⁰ = 1, and the token gets a weight. And *multiplying* a score by a mask does not help: 0·−∞ is "
-            "not a number.",
-        )
+        by_hand.guess_mask()
         lesson.exercise(
             "A text model predicts the next word: no word may listen to a later one. Set that mask.",
             "Row A keeps one weight, its own: 100 %. Row I keeps all nine. A picture has no “later”, so a ViT has no "

@@ -20,19 +20,9 @@ match lesson.steps(code.STEPS):
             done=code.shows("heads"),
             id="code_output",
         )
-        lesson.exercise(
-            "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
-            "The columns would sum to one, and the rows would not. Every token would give away the same total, and "
-            "what a token receives would no longer be a weighted mean of values.",
-        )
+        code.guess_column()
     case "twice":
-        if code.guess_fused():
-            code.twins(here)
-            lesson.exercise(
-                "By hand and fused differ a little in the last digits. Which one is right?",
-                "Both are rounded, and neither is exact: a sum of 32-bit numbers depends on the order of its terms, "
-                "and the fused kernel adds them up in blocks.",
-            )
+        code.twins(here)
     case "library":
         code.analogy(here)
 lesson.end()

@@ -1,19 +1,26 @@
 """Cost: the arithmetic of a case, and the same measured on this machine."""
 
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.lessons import cost, cost_growth, cost_measured
 
 lesson.begin("cost", cost.IDEA, cost.SETTINGS)
-step = lesson.steps(cost.STEPS)
-known = step != "pairs" or cost.guess_ratio()
-if known and (case := cost.controls()) is not None:
-    match step:
-        case "pairs":
-            cost.pairs(case)
-        case "formulas":
-            cost_growth.formulas(case)
-        case "memory":
+match lesson.steps(cost.STEPS):
+    case "pairs":
+        cost.guess_ratio()
+        with guess.after("cost_ratio"):
+            if case := cost.controls():
+                cost.pairs(case)
+    case "formulas":
+        cost_growth.guess_pairs()
+        with guess.after("cost_share"):
+            if case := cost.controls():
+                cost_growth.formulas(case)
+    case "memory":
+        if case := cost.controls():
             cost_growth.memory(case)
-        case "measured":
+            cost_growth.guess_doubled(case)
+    case "measured":
+        if case := cost.controls():
             cost_measured.measured(case)
+            cost_measured.guess_fewer()
 lesson.end()

@@ -21,13 +21,16 @@ match lesson.steps(heads.STEPS):
             "it to see it in the microscope."
         )
         heads_atlas.atlas(here, seen, *heads_numbers.measured(here, seen))
+        heads_atlas.guess_entropy()
     case "far":
         mean, spread = heads_numbers.measured(here, seen)
         st.markdown(
             "A figure of the ViT paper. Each mark is a head: across, its layer; upwards, its mean attention distance. "
-            f"One 3 × 3 convolution stays on the blue line in every layer. {heads_far.near_or_far(mean)}"
+            f"A 3 × 3 convolution with nine equal weights stays on the pink line in every layer. "
+            f"{heads_far.near_or_far(mean)}"
         )
         lesson.chart(heads_far.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
+        heads_far.guess_even()
     case "off":
         st.markdown(
             "The result of a head is replaced by zeros, for all tokens, in a second pass. How do the tokens after "
@@ -36,12 +39,7 @@ match lesson.steps(heads.STEPS):
         mean = heads_numbers.habits_here(here)
         heads_off.board(here, seen, mean)
         heads_off.switches(seen, mean)
-        lesson.exercise(
-            "Can a head with sharp weights still change almost nothing?",
-            "Yes. Its weights say how values are mixed; but the values may be short, or W_O may make them short, so "
-            f"that hardly anything arrives. {heads_numbers.least(mean)} That is why the card says what a head *adds* "
-            "beside whom it *listens* to.",
-        )
+        heads_off.guess_sharp(mean)
     case "sum":
         heads_sum.sum_of_heads(here, seen)
 lesson.end()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.lessons import (
     patches,
     patches_cut,
@@ -20,7 +20,8 @@ here = lesson.begin(
 )
 match lesson.steps(patches.STEPS):
     case "cut":
-        if patches_cut.guess_tokens(here):
+        patches_cut.guess_patches(here)
+        with guess.after("patches_tokens"):
             patches_cut.apart(here)
     case "filters":
         st.markdown(
@@ -28,19 +29,19 @@ match lesson.steps(patches.STEPS):
             "picture. The answer is large where a patch looks like its filter. Point at one."
         )
         patches_filters.filters(here)
+        patches_filters.guess_even()
     case "extra":
         patches_extra.extra_tokens(here)
     case "positions":
         st.markdown(
-            "A token does not know where its patch was. So a second vector is added, one for each place: its "
-            "**position**. Point at a place: how alike are the vectors of all the others?"
+            "A token does not know where its patch was. In most ViTs a second vector is added, one for each place: its "
+            "**position**; others turn queries and keys instead. Point at a place: how alike are the vectors of all "
+            "the others?"
         )
         patches_positions.positions(here)
+        patches_positions.guess_below()
     case "shuffle":
-        st.markdown(
-            "The same network gets the same patches in another order. Does it notice? First without positions, then "
-            "with them."
-        )
-        if patches_shuffle.guess_shuffle():
+        patches_shuffle.guess_shuffle(here)
+        with guess.after("patches_shuffle"):
             patches_shuffle.shuffle(here)
 lesson.end()

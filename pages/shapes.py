@@ -12,9 +12,9 @@ here = lesson.begin(
     shapes.SETTINGS,
 )
 with st.container(key="wide"):
-    if shapes.guess_scores():
-        shapes.choose(here)
-        shapes.walk(here)
+    shapes.choose(here)
+    shapes.walk(here)
+shapes.guess_scores()
 lesson.exercise(
     "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
     "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 heads "

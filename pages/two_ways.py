@@ -5,7 +5,8 @@ from playground.ui.lessons import two_ways
 
 here = lesson.begin(
     "two_ways",
-    "A convolution always reads the same neighbours with the same weights. Attention reads whatever the picture makes "
+    "A convolution always reads the same neighbours with the same parameters. Attention reads whatever the picture "
+    "makes "
     "it read. One idea at a time:",
     two_ways.SETTINGS,
 )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from playground.ui import lesson
-from playground.ui.lessons import weight
+from playground.ui.lessons import weight, weight_explain
 
 here = lesson.begin(
     "weight",
@@ -14,14 +14,18 @@ here = lesson.begin(
 step = lesson.steps(weight.STEPS)
 if step == "carries":
     st.markdown(
-        "What arrives is the weight times the value, after W_O. A short value adds little, whatever its weight. Point "
-        "at a patch: the tags show the patch with the largest weight and the patch that adds the longest vector."
+        "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it): a vector. At "
+        "the "
+        "same weight, a short value adds less than a long one. Point at a patch: the tags show the patch with the "
+        "largest weight and the patch that adds the longest vector."
     )
-    if weight.differs(here):
-        weight.carried(here)
+    weight.carried(here)
+    weight.guess_differs(here)
 elif step == "scores":
     weight.scores()
-else:
+elif step == "locked":
     weight.locked_on(here)
     weight.exercises()
+else:
+    weight_explain.explain(here)
 lesson.end()

@@ -18,22 +18,38 @@ from playground.version import __version__
 if TYPE_CHECKING:
     from playground.errors import PlaygroundError
     from playground.face import trace
+    from playground.figures.many import trace_many
     from playground.figures.notebook import figure, save, show
-    from playground.models.zoo import load
+    from playground.models.loading import load
     from playground.pictures.images import open_image
     from playground.tracing import Trace
+    from playground.version import cite
 
-__all__ = ["PlaygroundError", "Trace", "__version__", "figure", "load", "open_image", "save", "show", "trace"]
+__all__ = [
+    "PlaygroundError",
+    "Trace",
+    "__version__",
+    "cite",
+    "figure",
+    "load",
+    "open_image",
+    "save",
+    "show",
+    "trace",
+    "trace_many",
+]
 
 _HOME = {  # where each name lives
     "PlaygroundError": "errors",
     "Trace": "tracing",
+    "cite": "version",
     "figure": "figures.notebook",
-    "load": "models.zoo",
+    "load": "models.loading",
     "open_image": "pictures.images",
     "save": "figures.notebook",
     "show": "figures.notebook",
     "trace": "face",
+    "trace_many": "figures.many",
 }
 
 

@@ -1,7 +1,7 @@
 """The command line: reads what was typed. What a command does lies in the room that it belongs to.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
-figure | models | download | prepare | doctor | photographs | train.
+figure | relevance | numbers | models | download | prepare | doctor | completion | photographs | train.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from playground.errors import PlaygroundError
 from playground.figures import batch
+from playground.figures.command_line import PROGRAM
 from playground.version import __version__
 
 EXAMPLES = """examples:
@@ -27,6 +28,7 @@ EXAMPLES = """examples:
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
   PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
   PROGRAM figure meadow flock --layer all --for column -o "out/{image}-{layer}.pdf"
+  PROGRAM relevance FOLDER --out scores.csv
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
   PROGRAM photographs album
@@ -64,8 +66,8 @@ def _complain(*lines: str) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
@@ -79,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
-    program = "python -m playground" if Path(sys.argv[0]).stem == "__main__" else "attention-playground"
+    program = PROGRAM
     examples = EXAMPLES.replace("PROGRAM", program)
     parser = Parser(
         prog=program,
@@ -93,10 +95,40 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--port", type=int, metavar="N", help="where it listens (default: the first free one from 8501)")
     app.add_argument("--host", default="localhost", help="0.0.0.0 lets other machines in (default: localhost)")
     app.add_argument("--no-browser", action="store_true", help="only start the server")
+    app.add_argument("--models", metavar="DIR", help="offer the model files in this folder too (PLAYGROUND_MODELS_DIR)")
     parser.set_defaults(run=_app)
     commands = parser.add_subparsers(metavar="COMMAND")
 
     batch.add_command(commands, epilog=examples, formatter_class=raw)
+
+    scored = commands.add_parser(
+        "relevance", help="measure how well relevance foretells what blanking patches moves, on a folder of pictures"
+    )
+    scored.add_argument("images", metavar="IMAGE", nargs="+", help="pictures, folders of them, or names of samples")
+    scored.add_argument("--out", metavar="FILE", required=True, help="a .csv: one line for a picture and a method")
+    scored.add_argument("--model", default="bundled", help="a model's name (default: bundled)")
+    scored.add_argument(
+        "--patch", metavar="ROW,COLUMN", help="or cls: whose feature is explained (default: the likeliest label; the "
+        "patch in the middle where the model has no labels)",
+    )  # fmt: skip
+    scored.add_argument("--label", help="a label's name or number, instead of a patch")
+    scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
+    scored.add_argument("--method", help="chefer, gradient or legrad (default: all)")
+    scored.set_defaults(run=_relevance, parser=scored)
+    numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
+    numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")
+    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store")
+    numbers.add_argument("--model", metavar="NAME", default="bundled", help="as of the command figure")
+    numbers.add_argument(
+        "--what",
+        default="entropy distance",
+        metavar="WHAT",
+        help="weights:8, features, entropy, distance, relevance, with spaces between (default: entropy distance)",
+    )
+    numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
+    numbers.add_argument("--batch", type=int, default=8, metavar="N", help="pictures at a time (default: 8)")
+    numbers.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
+    numbers.set_defaults(run=_numbers, parser=numbers)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"
@@ -133,6 +165,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     photographs.add_argument("folder", metavar="DIR", type=Path, help="for train --photographs DIR")
     photographs.set_defaults(run=_photographs)
+
+    complete = commands.add_parser("completion", help="print what a shell needs to complete commands and flags")
+    complete.add_argument("shell", choices=("bash", "zsh", "fish"))
+    complete.set_defaults(run=lambda options: _completion(options.shell, parser))
 
     train = commands.add_parser(
         "train", help="from a checkout: train the bundled models again, from nothing; or one on your pictures"
@@ -184,7 +220,17 @@ def _only_in_a_checkout() -> Iterator[None]:
 def _app(options: argparse.Namespace) -> None:
     from playground.ui.launch import launch
 
+    if options.models is not None:
+        if not Path(options.models).expanduser().is_dir():
+            raise PlaygroundError(f"There is no folder {options.models} to take models from.")
+        os.environ["PLAYGROUND_MODELS_DIR"] = str(Path(options.models).expanduser().resolve())
     launch(options.host, options.port, browser=not options.no_browser)
+
+
+def _relevance(options: argparse.Namespace) -> None:
+    from playground.figures.relevance_table import write
+
+    write(options)
 
 
 def _models(options: argparse.Namespace) -> None:
@@ -207,23 +253,39 @@ def _photographs(options: argparse.Namespace) -> None:
     print(f"{options.folder} holds {pictures} photographs and {things} cut-out things")
 
 
-def _prepare(options: argparse.Namespace) -> None:
-    from tqdm import tqdm
+def _numbers(options: argparse.Namespace) -> None:
+    from playground.figures.command_line import read_size
+    from playground.figures.many import trace_many
+    from playground.models.bars import bar
+    from playground.models.loading import load
 
+    vit = load(options.model, device=options.device)
+    size = read_size(options.size)
+    every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
+    print(every.write(options.output, bar()))
+
+
+def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
+    from playground.figures.completion import script
+
+    print(script(shell, parser), end="")
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    from playground.models.bars import bar
     from playground.serving.prepared import prepare
 
-    made = prepare(tqdm)
+    made = prepare(bar())
     print(f"prepared: {', '.join(made)}" if made else "every sample was prepared already")
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
+    from playground.models.bars import bar
     from playground.serving import doctor
 
     found = doctor.examine()
     if options.repair:
-        for line in doctor.repair(found, tqdm):
+        for line in doctor.repair(found, bar()):
             print(line)
         found = doctor.examine()
     for finding in found:

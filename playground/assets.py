@@ -5,6 +5,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 HOME = PACKAGE / "app" if (PACKAGE / "app").is_dir() else PACKAGE.parent  # pyproject.toml puts the folder in the wheel
 
+INSTALLED = PACKAGE.parent != HOME
+PROGRAM = "attention-playground" if INSTALLED else "python -m playground"  # what a person types, in every sentence
+
 APP = HOME / "app.py"
 ASSETS = HOME / "assets"
 # Each is made by a command of this repository:

@@ -72,10 +72,12 @@ class Cuts:
     def texts(self) -> list[str]:
         return [cut.text for cut in self.all]
 
+    def in_layer(self, layer: int) -> tuple[Cut, ...]:
+        return tuple(cut for cut in self.all if cut.layers is None or layer in cut.layers)
+
     def heard(self, layer: int, queries: Sequence[int] | slice | None = None) -> Tensor | None:
         """Whom these tokens, by default all, hear in a layer: (h or 1, queries, N) bool; None: everybody."""
-        cuts = [cut for cut in self.all if cut.layers is None or layer in cut.layers]
-        if not cuts:
+        if not (cuts := self.in_layer(layer)):
             return None
         tokens = torch.arange(self.shape.tokens)
         asked = tokens if queries is None else tokens[queries]

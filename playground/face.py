@@ -8,10 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from PIL import Image
+from torch import nn
 
 from playground import tracing
 from playground.errors import PlaygroundError
-from playground.models.zoo import load
+from playground.models.loading import load
 from playground.pictures.images import Source, open_image
 from playground.samples import named
 from playground.tracing import Scale, Trace
@@ -19,32 +20,43 @@ from playground.vit import VisionTransformer
 
 
 def trace(
-    vit: VisionTransformer | str | os.PathLike[str],
+    vit: nn.Module | str | os.PathLike[str],
     image: Source,
     *,
     size: tuple[int, int] | None = None,
     scale: Scale = None,
     cut: Sequence[str] | str = (),
 ) -> Trace:
-    """One forward pass, remembered. `vit` is what `load` gives, or a name for it. `image` is a picture: PIL's, a path,
+    """One forward pass, remembered. `vit` is what `load` gives, or what it takes. `image` is a picture: PIL's, a path,
     bytes, a file object, the name of a sample such as "meadow", an array or a tensor of (height, width, 3) or (3,
     height, width), bytes or 0 … 1. `size` is the input's (height, width): by default the area that the model was
     trained on, with the picture's aspect. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
-    whom, such as "7,5>3,2" or "*>3x3@4": see playground/cuts.py."""
+    whom, such as "7,5>3,2" or "*>3x3@4": see playground/cuts.py.
+
+    >>> playground.trace("untrained", "meadow")
+    Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)
+    """
     if isinstance(vit, str | os.PathLike):
         vit = _model(os.fspath(vit))
+    if isinstance(vit, nn.Module) and not isinstance(vit, VisionTransformer):
+        vit = load(vit)
     if not isinstance(vit, VisionTransformer):
         raise PlaygroundError(
-            f"trace takes a model that playground.load gave, or the name of one; given was {type(vit).__name__}."
+            "trace takes a model that playground.load gave, or the name of one, or a Vision Transformer of timm or "
+            f"transformers; given was {type(vit).__name__}."
         )
     picture, name = _picture(image)
+    if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
+        rows, columns = sample.look.grid  # as the command line and the app see this sample
+        size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return tracing.trace(vit, picture, size=size, scale=scale, cut=cut).of(picture, name)
 
 
 def _picture(image: Source) -> tuple[Image.Image, str]:
     """(the picture, its name)"""
     if not isinstance(image, str | os.PathLike):
-        return open_image(image), ""
+        opened = open_image(image)
+        return opened, opened.filename  # type: ignore[attr-defined]
     name = os.fspath(image)
     sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
     return open_image(sample.path if sample else image), str(name)

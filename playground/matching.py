@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+PARTS = 6  # that a picture is cut into, unless another number is asked for
 ROUNDS = 50  # of k-means, at most
 
 

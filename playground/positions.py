@@ -44,5 +44,6 @@ def stretched(learned: Tensor, old: tuple[int, int], new: tuple[int, int]) -> Te
     which come first, stay as they are."""
     prefix, patches = learned.tensor_split([learned.shape[1] - old[0] * old[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old)  # (1, D, rows, columns)
-    picture = F.interpolate(picture, size=new, mode="bicubic", antialias=True, align_corners=False)
+    precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # halves can't be interpolated everywhere
+    picture = F.interpolate(precise, size=new, mode="bicubic", antialias=True, align_corners=False).to(picture)
     return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)

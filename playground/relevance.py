@@ -12,23 +12,29 @@ token: how far it reaches, after the last layer and its norm, in the direction i
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
 No N × N gradient is held. A's gradient is ∂y/∂A = g Vᵀ, where g is the gradient of what the head mixed, (N, d): so a
-row of it is computed when it is needed, as a row of A is. One pass forward keeps what enters each layer; one pass back
-goes through the layers again, one at a time.
+row of it is computed when it is needed, as a row of A is, and the gradients of queries, keys and values come of the
+same rows. One pass forward keeps what enters each layer and what enters its MLP; one pass back goes through the layers
+again, one at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from playground.vit import QKV, Heard, Rotation, VisionTransformer, everybody
+from playground.errors import PlaygroundError
+from playground.positions import rotate
+from playground.vit import MLP, QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
 
 METHODS = ("chefer", "gradient", "legrad")
 DEFAULT = "chefer"
-BLOCK = 2**22  # weights held at one time
+BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
+
+MEMORY = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,33 @@ def relevance(of: Pass, answer: Answer, method: str = DEFAULT) -> Tensor:
     return (found / found.sum().clamp(min=torch.finfo(found.dtype).tiny)).detach()
 
 
+def check_memory(vit: VisionTransformer, tokens: int) -> None:
+    """A sentence instead of a machine that stands still."""
+    free = free_bytes(vit.patch_embed.proj.weight.device)
+    if free is not None and (needed := bytes_held(vit, tokens)) > free:
+        raise PlaygroundError(
+            f"Relevance over {tokens:,} tokens takes {needed / 1e9:.1f} GB, and {max(0, free) / 1e9:.1f} GB are free: "
+            f"choose fewer patches or a smaller model."
+        )
+
+
+def bytes_held(vit: VisionTransformer, tokens: int) -> int:
+    """What enters each layer and its MLP, and one layer's tensors with their gradients."""
+    c = vit.config
+    return 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Of a graphics card, or of the machine; None: nobody says."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    try:
+        lines = MEMORY.read_text().splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+
+
 def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
     """A label's score, before the softmax."""
     first, read_from = len(vit.config.prefix), torch.zeros(tokens)
@@ -64,6 +97,7 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
         read_from[: 2 if vit.config.dist_token else 1] = 0.5 if vit.config.dist_token else 1
     else:
         read_from[first:] = 1 / (tokens - first)
+        read_from[0] += vit.config.pool == "token+avg"
     return Answer(lambda x: vit.classify(x)[0, label], read_from)
 
 
@@ -83,73 +117,127 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 
 def _chefer(of: Pass, answer: Answer) -> Tensor:
     begins = answer.read_from.to(of.entering)
-    reached = begins
-    for layer, qkv, of_mixed, _ in _back(of, answer):
-        spread = torch.zeros_like(reached)
-        for rows, weights, gradients in _rows(of, layer, qkv, of_mixed):
-            spread += reached[rows] @ (weights * gradients).clamp(min=0).mean(0)  # (rows,) @ (rows, N)
-        reached = reached + spread
+    reached, spread = begins, torch.zeros_like(begins)
+
+    def watch(rows: slice, product: Tensor) -> None:
+        heads, _, tokens = product.shape
+        spread.add_(reached[rows].repeat(heads) @ product.clamp(min=0).view(-1, tokens) / heads)
+
+    for _ in _back(of, answer, watch):  # from the last layer down
+        reached, spread = reached + spread, torch.zeros_like(begins)
     return reached - begins  # without what never moved
 
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:
-    *_, (*_, gradient) = _back(of, answer)
+    *_, gradient = _back(of, answer)
     return (gradient * of.entering)[0].sum(-1).abs()
 
 
+@torch.no_grad()
 def _legrad(of: Pass, answer: Answer) -> Tensor:
     total = torch.zeros(of.entering.shape[1], device=of.entering.device)
     x = of.entering
     for layer, block in enumerate(of.vit.blocks):
+        mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))
         with torch.enable_grad():
-            x, qkv, mixture = _step(of, layer, x.detach().requires_grad_())
-            (gradient,) = torch.autograd.grad(answer.of(x), mixture)
-        for _, _, gradients in _rows(of, layer, qkv, gradient @ block.attn.proj.weight):
-            total += gradients.clamp(min=0).mean(0).sum(0) / len(total)
+            mixture.requires_grad_()
+            between = x + block.ls1(mixture)
+            after = between + block.ls2(block.mlp(block.norm2(between)))
+            (gradient,) = torch.autograd.grad(answer.of(after), mixture)
+        x = after.detach()
+        for rows in _some(qkv):
+            total += (_by_head(gradient @ block.attn.proj.weight, qkv)[:, rows] @ qkv.v[0].mT).clamp(min=0).sum((0, 1))
         of.give_way()
     return total
 
 
 # Going back -----------------------------------------------------------------------------------------------------------
 
+Watch = Callable[[slice, Tensor], None]  # gets some rows of A ⊙ ∂y/∂A, (h, rows, N)
 
-def _back(of: Pass, answer: Answer) -> Iterator[tuple[int, QKV, Tensor, Tensor]]:
-    """From the last layer down: (layer, its queries, keys and values, ∂y/∂ what its heads mixed, ∂y/∂ what entered)."""
-    entered = [of.entering]
+
+def _back(of: Pass, answer: Answer, watch: Watch = lambda rows, product: None) -> Iterator[Tensor]:
+    """From the last layer down: ∂y/∂ the tokens that enter it, (1, N, D)."""
+    kept, x = [], of.entering
     with torch.no_grad():
-        for x, _ in of.vit.layers(of.entering, of.rotation, of.scale, heard=of.heard):
-            entered.append(x)
+        for layer, block in enumerate(of.vit.blocks):
+            between = x + block.ls1(block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))[0])
+            kept.append((x, between))
+            x = between + block.ls2(block.mlp(block.norm2(between)))
             of.give_way()
     with torch.enable_grad():
-        last = entered.pop().requires_grad_()
-        (gradient,) = torch.autograd.grad(answer.of(last), last)
+        x.requires_grad_()
+        (gradient,) = torch.autograd.grad(answer.of(x), x)
     for layer in reversed(range(len(of.vit.blocks))):
-        with torch.enable_grad():
-            x = entered.pop().detach().requires_grad_()
-            out, qkv, mixture = _step(of, layer, x)
-            of_mixture, gradient = torch.autograd.grad(out, (mixture, x), gradient)
-        yield layer, qkv, of_mixture @ of.vit.blocks[layer].attn.proj.weight, gradient
+        gradient = _through(of, layer, *kept.pop(), gradient, watch)
+        yield gradient
         of.give_way()
 
 
-def _step(of: Pass, layer: int, x: Tensor) -> tuple[Tensor, QKV, Tensor]:
-    """A layer: (the tokens as they leave it, its queries, keys and values, what its attention adds before γ)."""
+def _through(of: Pass, layer: int, x: Tensor, between: Tensor, gradient: Tensor, watch: Watch) -> Tensor:
+    """∂y/∂ what leaves a layer -> ∂y/∂ what enters it. The MLP's second matrix and the attention need not run again:
+    nothing goes back through what they gave."""
     block = of.vit.blocks[layer]
-    mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))
-    between = x + block.ls1(mixture)
-    return between + block.ls2(block.mlp(block.norm2(between))), QKV(*(t.detach() for t in qkv)), mixture
+    with torch.no_grad():
+        gradient = gradient + _mlp_back(block, between, gradient)
+        with torch.enable_grad():
+            qkv = _queries_keys_values(block.attn, block.norm1(x.requires_grad_()), of.rotation)
+        of_mixed = block.ls1(gradient) @ block.attn.proj.weight
+        of_qkv = _attention_back(of, layer, QKV(*(t.detach() for t in qkv)), of_mixed, watch)
+        return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
-def _rows(of: Pass, layer: int, qkv: QKV, of_mixed: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """A and ∂y/∂A of all heads, some rows at a time: (which rows, (h, rows, N), (h, rows, N))."""
+def _mlp_back(block: Block, between: Tensor, gradient: Tensor) -> Tensor:
+    with torch.enable_grad():
+        hidden = _hidden(block.mlp, block.norm2(between.requires_grad_()))
+    return torch.autograd.grad(hidden, between, block.ls2(gradient) @ block.mlp.fc2.weight)[0]  # ls2 only multiplies
+
+
+def _attention_back(of: Pass, layer: int, qkv: QKV, of_mixed: Tensor, watch: Watch) -> QKV:
+    """∂y/∂ what the heads mixed, (1, N, D) -> ∂y/∂ queries, keys and values."""
     q, k, v = (t[0] for t in qkv)  # (h, N, d) each
-    heads, tokens, d = q.shape
-    of_heads = of_mixed[0].unflatten(-1, (heads, d)).transpose(0, 1)  # (h, N, d)
+    of_heads = _by_head(of_mixed, qkv)
+    of_q, of_k, of_v = (torch.zeros_like(t) for t in (q, k, v))
     heard = of.heard(layer)
-    step = max(1, BLOCK // (heads * tokens))
-    for start in range(0, tokens, step):
-        rows = slice(start, start + step)
-        scores = q[:, rows] @ k.mT * of.scale
+    for rows in _some(qkv):
+        scores = q[:, rows] @ k.mT * of.scale  # (h, rows, N)
         if heard is not None:
             scores = scores.masked_fill(~heard[:, rows], -torch.inf)
-        yield rows, scores.softmax(-1), of_heads[:, rows] @ v.mT
+        weights = scores.softmax(-1)
+        product = weights * (of_heads[:, rows] @ v.mT)  # A ⊙ ∂y/∂A
+        watch(rows, product)
+        of_scores = product.addcmul(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
+        of_q[:, rows] = of_scores @ k
+        of_k += of_scores.mT @ q[:, rows]
+        of_v += weights.mT @ of_heads[:, rows]
+    return QKV(*(t[None] for t in (of_q * of.scale, of_k * of.scale, of_v)))
+
+
+def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
+    """(1, N, D) -> (h, N, d)"""
+    return of_mixed[0].unflatten(-1, (qkv.q.shape[1], -1)).transpose(0, 1)
+
+
+def _some(qkv: QKV) -> Iterator[slice]:
+    """All queries, in slices so short that the rows of one stay below BLOCK weights."""
+    _, heads, tokens, _ = qkv.q.shape
+    step = max(1, BLOCK // (heads * tokens))
+    return (slice(start, start + step) for start in range(0, tokens, step))
+
+
+def _hidden(mlp: MLP, x: Tensor) -> Tensor:
+    """What the second matrix of an MLP is given: see vit.MLP."""
+    x = mlp.fc1(x)
+    if mlp.gated:
+        gate, x = x.chunk(2, dim=-1)
+        return mlp.act(gate) * x
+    return mlp.act(x)
+
+
+def _queries_keys_values(attn: Attention, x: Tensor, rotation: Rotation) -> QKV:
+    """See vit.Attention."""
+    q, k, v = attn.qkv(x).unflatten(-1, (3, attn.heads, -1)).permute(2, 0, 3, 1, 4)
+    q, k = attn.q_norm(q), attn.k_norm(k)
+    if rotation is not None:
+        q, k = rotate(q, *rotation), rotate(k, *rotation)
+    return QKV(q, k, v)

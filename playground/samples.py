@@ -7,6 +7,7 @@ playground.samples` draws those again from playground/scenes/compositions.py.
 from dataclasses import dataclass
 from pathlib import Path
 
+from playground.assets import PROGRAM
 from playground.assets import SAMPLES as FOLDER
 from playground.errors import PlaygroundError
 from playground.models import borrowed
@@ -60,8 +61,7 @@ class Sample:
             return FOLDER / f"{self.name}.jpg"
         if (path := borrowed.find(self.loan.file)) is None:
             raise PlaygroundError(
-                f"The photograph {self.name} is not on this machine; `python -m playground download photographs` "
-                "fetches it."
+                f"The photograph {self.name} is not on this machine; `{PROGRAM} download photographs` fetches it."
             )
         return path
 

@@ -12,9 +12,12 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
+import operator
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -22,13 +25,18 @@ from PIL import Image
 from torch import Tensor
 
 from playground import cuts, matching, pack_schema, relevance
-from playground.cuts import Cuts, Shape
+from playground.cuts import Cut, Cuts, Shape
 from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
 from playground.pictures import images
+from playground.relevance import METHODS
 from playground.vit import QKV, Config, Heard, Rotation, VisionTransformer
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MOST_TOKENS = 16_384
+SPREAD = 256  # patches at most, of a measurement that would take too long with all
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
 FORMAT = "attention-playground/1"
 
@@ -49,13 +57,13 @@ def trace(
     hear whom: see playground/cuts.py."""
     c = vit.config
     size = images.fit(image.size, c.patch_size, c.image_size) if size is None else _checked_size(size, c.patch_size)
-    device = vit.patch_embed.proj.weight.device
+    weight = vit.patch_embed.proj.weight
     grid = (size[0] // c.patch_size, size[1] // c.patch_size)
     made = cuts.read(cut, Shape(c.prefix, grid, c.depth, c.heads))
     pixels = images.model_input(image, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
         number = c.scale if scale is None else scale_number(scale, c.scale)
-        logits, record = vit.record(pixels.to(device), None if scale is None else number, _on(device, made))
+        logits, record = vit.record(pixels.to(weight), None if scale is None else number, _on(weight.device, made))
     return Trace(
         model=vit.name,
         size=size,
@@ -63,7 +71,7 @@ def trace(
         prefix=c.prefix,
         native_scale=c.scale,
         scale=number,
-        record={i: QKV(*(t[0] for t in layer)) for i, layer in enumerate(record)},
+        record={i: QKV(*(t[0].float() for t in layer)) for i, layer in enumerate(record)},  # whatever the model's dtype
         layers=c.depth,
         logits=logits[0].float().cpu() if c.classes else None,
         predictions=_predictions(logits[0], c),
@@ -74,9 +82,14 @@ def trace(
 
 
 def _on(device: torch.device, made: Cuts) -> Heard:
+    last: tuple[tuple[Cut, ...], Tensor | None] = ((), None)
+
     def heard(layer: int) -> Tensor | None:
-        found = made.heard(layer)
-        return None if found is None else found.to(device)
+        nonlocal last
+        if (cuts := made.in_layer(layer)) != last[0]:  # most are the same in all layers
+            found = made.heard(layer)
+            last = cuts, None if found is None else found.to(device)
+        return last[1]
 
     return heard
 
@@ -102,7 +115,85 @@ class Trace:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        return f"Trace({self.model}: {self.layers} layers × {self.heads} heads, {rows} × {columns} patches)"
+        ran = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(self.scale, f", run with scale {self.scale:.3g}")
+        cut = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
+        size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
+        return f"Trace({self.model}: {size}{ran}{cut})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds no network: hundreds of megabytes that others have already, or may not have. What only the
+        network can tell of it, the value norms, is worked out before."""
+        if self.vit is None:
+            return self.__dict__
+        whole = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
+        without = {
+            layer: QKV(q.clone(memory_format=whole), k.clone(memory_format=whole), None)  # type: ignore[arg-type]
+            for layer, (q, k, _) in self.record.items()
+        }
+        norms = {layer: self.value_norms(layer) for layer in self.record}
+        return self.__dict__ | {"vit": None, "record": without, "stored_norms": norms}
+
+    def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
+        """Writes the pack that the browser reads: queries, keys and value norms, without network and picture. "int8" is
+        half as long as "float16". `Trace.load` reads it."""
+        try:
+            Path(path).write_bytes(self.to_bytes(numbers=numbers))
+        except OSError as error:
+            raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+        return Path(path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Trace:
+        """What `save` wrote."""
+        try:
+            return Trace.from_bytes(Path(path).read_bytes())
+        except OSError as error:
+            raise PlaygroundError(f"{path} can't be read: {error.strerror or error}.") from None
+
+    def table(self, query: Query | None = None, scale: Scale = None) -> pd.DataFrame:
+        """A DataFrame. Of a query: a line for each layer, head and token with its weight. Without one: a line for each
+        layer and head with the mean of its rows' entropy in bits, of what they give to prefix tokens, and of how far,
+        in patches, what they give to patches goes; of 256 patches at most.
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> list(seen.table((7, 5)).columns)
+        ['layer', 'head', 'token', 'row', 'column', 'weight']
+        >>> len(seen.table()) == seen.layers * seen.heads
+        True
+        """
+        import pandas as pd
+
+        rows, columns = self.grid
+        if query is None:
+            return pd.DataFrame([one for layer in self.record for one in self._of_heads(layer, scale)])
+        patches = [(row, column) for row in range(rows) for column in range(columns)]
+        names = [*self.prefix, *(f"{row},{column}" for row, column in patches)]
+        places = [(pd.NA, pd.NA)] * len(self.prefix) + patches
+        tokens = pd.DataFrame({"token": names, "row": [p[0] for p in places], "column": [p[1] for p in places]})
+        tokens = tokens.astype({"row": "Int64", "column": "Int64"})
+        of_heads = [
+            tokens.assign(layer=layer, head=head, weight=weights.numpy())
+            for layer in self.record
+            for head, weights in enumerate(self.rows(layer, query, scale))
+        ]
+        order = ["layer", "head", "token", "row", "column", "weight"]
+        return pd.concat(of_heads, ignore_index=True)[order]
+
+    def _of_heads(self, layer: int, scale: Scale) -> list[dict[str, float]]:
+        asking = self.some_patches(SPREAD)
+        weights = self.weights(layer, asking, scale)  # (heads, queries, tokens)
+        patches = weights[..., len(self.prefix) :]
+        far = distances(self.grid)[[token - len(self.prefix) for token in asking]]  # (queries, patches)
+        given = patches.sum(-1)
+        return [
+            {"layer": layer, "head": head, "entropy": bits, "prefix": away, "distance": length}
+            for head, (bits, away, length) in enumerate(
+                zip(
+                    entropy(weights).mean(-1).tolist(), (1 - given).mean(-1).tolist(),
+                    ((patches * far).sum(-1) / given).mean(-1).tolist(), strict=True,
+                )
+            )
+        ]  # fmt: skip
 
     def of(self, picture: Image.Image, name: str) -> Trace:
         """The same trace, which remembers the picture that it came from: its figures are as sharp as that."""
@@ -146,8 +237,16 @@ class Trace:
 
     # What a token listens to ------------------------------------------------------------------------------------------
 
-    def row(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
-        """(tokens,): how much the query takes from each token. Sums to 1."""
+    def row(self, layer: int, head: int | str, query: Query, scale: Scale = None) -> Tensor:
+        """(tokens,): how much the query takes from each token. Sums to 1. A head of "mean" is the mean of all heads,
+        "max" the largest of all, which sums to more.
+
+        >>> seen = playground.trace("untrained", "meadow")
+        >>> seen.row(layer=-1, head="mean", query=(7, 5)).sum().item().__round__(4)
+        1.0
+        """
+        if isinstance(head, str):
+            return _pooled(self.rows(layer, query, scale), head)
         scores, token = self.scores(layer, head, query, scale), self.token(query)
         return _silenced(scores[None], self._heard(layer, head, [token]))[0].softmax(dim=-1)
 
@@ -158,7 +257,8 @@ class Trace:
     def weights(self, layer: int, queries: Sequence[Query] | None = None, scale: Scale = None) -> Tensor:
         """(heads, queries, tokens): the rows of several queries, or of every token. On a fine grid, ask for some
         queries at a time: all rows of 4,096 tokens in twelve heads take 800 MB."""
-        q, k, _ = self._layer(layer)
+        layer = self.layer_number(layer)
+        q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
         return _answer(softmax_rows(q[:, tokens], k, self.scale_number(scale), self.cuts.heard(layer, tokens)))
 
@@ -184,8 +284,10 @@ class Trace:
 
     # Who listens to a token -------------------------------------------------------------------------------------------
 
-    def column(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
+    def column(self, layer: int, head: int | str, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): how much each token takes from this one. Columns don't sum to 1."""
+        if isinstance(head, str):
+            return _pooled(self.columns(layer, query, scale), head)
         return self._column(layer, head, self.token(query), scale)
 
     def columns(self, layer: int, query: Query, scale: Scale = None) -> Tensor:
@@ -206,25 +308,25 @@ class Trace:
     def value_norms(self, layer: int) -> Tensor:
         """(heads, tokens): ‖W_O v‖, the length of the vector that each token adds to the query at a weight of 1; with
         the layer's gain if the model has one. weight × value norm is what the token really contributes."""
-        v = self._layer(layer).v
+        layer = self.layer_number(layer)
+        v = self.record[layer].v
         if v is None:
             return self.stored_norms[layer]
         block: Any = self._need_vit().blocks[layer]
         out = block.attn.proj.weight  # (D, D)
         if hasattr(block.ls1, "gamma"):
             out = block.ls1.gamma[:, None] * out
-        per_head = out.detach().unflatten(1, (self.heads, -1)).transpose(0, 1)  # (heads, D, d)
+        per_head = out.detach().float().unflatten(1, (self.heads, -1)).transpose(0, 1)  # (heads, D, d)
         gram = per_head.transpose(1, 2) @ per_head  # (heads, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (tokens, D) per head
         return _answer(((v @ gram) * v).sum(-1).clamp(min=0).sqrt())
 
     def features(self, layer: int | None = None) -> Tensor:
         """(tokens, width): every token after a layer, by default the last. Features are not stored: the network runs
         again up to that layer."""
-        layer = self.layers - 1 if layer is None else layer
-        self._layer(layer)  # raises if there is no such layer
+        layer = self.layer_number(-1 if layer is None else layer)
         vit = self._need_vit()
         with torch.no_grad():
-            pixels = self._need_input().to(vit.patch_embed.proj.weight.device)
+            pixels = self._need_input().to(vit.patch_embed.proj.weight)
             return _answer(vit.features(pixels, layer, self.scale, self.heard_on(pixels.device))[0])
 
     def similarity(self, query: Query, layer: int | None = None) -> Tensor:
@@ -241,25 +343,29 @@ class Trace:
         places = torch.stack([there // columns, there % columns], dim=-1)
         return places.where((there >= 0)[:, None], torch.tensor(-1)).unflatten(0, self.grid)
 
-    def parts(self, k: int = 6, other: Trace | None = None, layer: int | None = None) -> Any:
+    def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
         """(rows, columns): the number of the part that each patch belongs to, 0 for the largest, where the picture is
         cut into k parts by its features. With another picture a pair: both are cut together, so that the same part has
         the same number in both."""
         if not isinstance(k, int | np.integer) or k < 1:
             raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
         each = [self] if other is None else [self, other]
-        found = matching.parts(np.concatenate([seen._directions(layer, self) for seen in each]), k)
-        cut = torch.from_numpy(found).split([math.prod(seen.grid) for seen in each])
-        grids = [numbers.unflatten(0, seen.grid) for numbers, seen in zip(cut, each, strict=True)]
+        for seen in each:
+            seen._same_model(self)
+        grids = parts_of(each, k, layer)
         return grids[0] if other is None else tuple(grids)
 
-    def _directions(self, layer: int | None, first: Trace | None = None) -> np.ndarray:
-        """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
-        if first is not None and first.model != self.model:
+    def _same_model(self, first: Trace) -> None:
+        if first.model != self.model:
             raise PlaygroundError(
                 f"Features of two models have nothing in common: these pictures were traced through {first.model} and "
                 f"{self.model}. Trace both through one."
             )
+
+    def _directions(self, layer: int | None, first: Trace | None = None) -> np.ndarray:
+        """(patches, width): the features of the patches at length 1, if they are of the model of `first`."""
+        if first is not None:
+            self._same_model(first)
         features = self.features(self.upper_layer if layer is None else layer)
         return matching.unit(features[len(self.prefix) :].numpy())
 
@@ -292,21 +398,36 @@ class Trace:
         or number, that label's score. Shares that sum to 1: see playground/relevance.py for the methods."""
         if (query is None) == (label is None):
             raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
-        if method not in relevance.METHODS:
-            raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(relevance.METHODS)}.")
+        if method not in METHODS:
+            raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
         vit, x, rotation = self.entering()
         if label is None:
             answer = relevance.feature(vit, self.token(query), self.tokens)  # type: ignore[arg-type]
         else:
-            answer = relevance.label_score(vit, self._label(label), self.tokens)
+            answer = relevance.label_score(vit, self.label(label), self.tokens)
+        relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
         return _answer(relevance.relevance(of, answer, method))
 
-    def _label(self, label: str | int) -> int:
+    def answers(self, layer: int | None = None) -> Tensor:
+        """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
+        token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
+        class token, for that token: of others it is what they would say, not what the model says."""
+        vit, x = self._need_vit(), self.features(layer)
+        c = vit.config
+        if not c.classes:
+            raise PlaygroundError(f"{self.model} has no labels: no layer of it says one.")
+        with torch.no_grad():
+            each = x[:, None].expand(-1, len(c.prefix) + 1, -1).to(vit.patch_embed.proj.weight)  # a picture of it alone
+            logits = vit.classify(each).float().cpu()
+        return logits.sigmoid() if c.multi_label else logits.softmax(-1)
+
+    def label(self, label: str | int) -> int:
+        """The number of a label that is given by its name or number."""
         c = self._need_vit().config
         if not c.classes:
-            raise PlaygroundError(f"{self.model} has no labels: ask for the relevance of a query.")
+            raise PlaygroundError(f"{self.model} has no labels: ask about a patch.")
         if isinstance(label, str) and label in c.labels:
             return c.labels.index(label)
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
@@ -321,7 +442,7 @@ class Trace:
     ) -> bytes:
         """q and k in float16, or half as long as "int8", and the value norms of some layers and heads, by default all,
         in the format of `playground/pack.py`. `from_bytes` numbers the chosen heads from 0."""
-        held = list(self.record) if layers is None else list(layers)
+        held = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         some = slice(None) if heads is None else [self._checked_head(head) for head in heads]
         header = {
             "format": FORMAT,
@@ -402,10 +523,10 @@ class Trace:
                 known = ", ".join(self.prefix) or "none"
                 raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {known}.")
             return self.prefix.index(query)
-        if isinstance(query, int) and not isinstance(query, bool):
-            if not 0 <= query < self.tokens:
-                raise PlaygroundError(f"There is no token {query}; they count from 0 to {self.tokens - 1}.")
-            return query
+        if (token := index(query)) is not None:
+            if not 0 <= token < self.tokens:
+                raise PlaygroundError(f"There is no token {token}; they count from 0 to {self.tokens - 1}.")
+            return token
         try:
             row, column = (int(n) for n in query)  # type: ignore[union-attr]
         except (TypeError, ValueError):
@@ -428,24 +549,30 @@ class Trace:
     def _any(self) -> QKV:
         return next(iter(self.record.values()))
 
-    def _layer(self, layer: int) -> QKV:
-        if not isinstance(layer, int | np.integer) or layer not in self.record:
+    def layer_number(self, layer: int) -> int:
+        """From 0; −1 is the last."""
+        number = index(layer)
+        counted = number if number is None or number >= 0 else self.layers + number
+        if counted is None or counted not in self.record:
             held = f"0 to {self.layers - 1}" if len(self.record) == self.layers else ", ".join(map(str, self.record))
             raise PlaygroundError(f"There is no layer {layer!r} here; this trace of {self.model} holds {held}.")
-        return self.record[layer]
+        return counted
+
+    def _layer(self, layer: int) -> QKV:
+        return self.record[self.layer_number(layer)]
 
     def _head(self, layer: int, head: int) -> QKV:
         record, head = self._layer(layer), self._checked_head(head)
         return QKV(*(None if t is None else t[head] for t in record))  # (tokens, d) each
 
     def _checked_head(self, head: int) -> int:
-        if not (isinstance(head, int | np.integer) and 0 <= head < self.heads):
+        if (number := index(head)) is None or not 0 <= number < self.heads:
             raise PlaygroundError(f"There is no head {head!r}; they count from 0 to {self.heads - 1}.")
-        return head
+        return number
 
     def _heard(self, layer: int, head: int, queries: list[int] | slice) -> Tensor | None:
         """Whom these tokens hear in one head, (queries, tokens); None: everybody."""
-        found = self.cuts.heard(layer, queries)
+        found = self.cuts.heard(self.layer_number(layer), queries)
         return None if found is None else found[head if len(found) > 1 else 0]
 
     def heard_on(self, device: torch.device) -> Heard:
@@ -467,7 +594,7 @@ class Trace:
     def entering(self) -> tuple[VisionTransformer, Tensor, Rotation]:
         """The network, the tokens that enter its first layer, (1, N, D), and their rotation: to go through it again."""
         vit = self._need_vit()
-        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight.device))
+        return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight))
 
     def _need_input(self) -> Tensor:
         if self.input is None:
@@ -478,6 +605,36 @@ class Trace:
         if self.vit is None:
             raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
         return self.vit
+
+
+def parts_of(traces: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]:
+    """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
+    found = matching.parts(np.concatenate([seen._directions(layer) for seen in traces]), k)
+    cut = torch.from_numpy(found).split([math.prod(seen.grid) for seen in traces])
+    return [numbers.unflatten(0, seen.grid) for numbers, seen in zip(cut, traces, strict=True)]
+
+
+def distances(grid: tuple[int, int]) -> Tensor:
+    """(patches, patches): from the middle of each patch to that of each other one, in patches."""
+    places = torch.cartesian_prod(*(torch.arange(n, dtype=torch.float32) for n in grid))
+    return torch.cdist(places, places)
+
+
+def _pooled(of_heads: Tensor, how: str) -> Tensor:
+    """(heads, tokens) -> (tokens,)"""
+    if how not in ("mean", "max"):
+        raise PlaygroundError(f'There is no head {how!r}; they count from 0, or are "mean" or "max" of all.')
+    return of_heads.mean(0) if how == "mean" else of_heads.amax(0)
+
+
+def index(number: Any) -> int | None:
+    """Of Python's integers, NumPy's and torch's; None for anything else."""
+    if isinstance(number, bool | np.bool_) or getattr(number, "dtype", None) is torch.bool:
+        return None
+    try:
+        return operator.index(number)
+    except TypeError:
+        return None
 
 
 def softmax_rows(q: Tensor, k: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
@@ -538,3 +695,9 @@ def _predictions(logits: Tensor, c: Config, top: int = 5) -> tuple[tuple[str, fl
 
 def _answer(x: Tensor) -> Tensor:
     return x.detach().float().cpu()
+
+
+def relevance_of_first(vit: VisionTransformer, entering: Tensor, rotation: Rotation) -> Tensor:
+    """What moves the first token's feature, (N,), of an image that was embedded: without a trace to remember."""
+    of = relevance.Pass(vit, entering, rotation, vit.config.scale)
+    return relevance.relevance(of, relevance.feature(vit, 0, entering.shape[1])).float()

@@ -1,3 +1,22 @@
 """The one version number, for the package, the command line, the page and every file that is written."""
 
 __version__ = "0.1.0"
+RELEASED = "2026-11-23"
+TITLE = "Attention Playground: see what every patch of an image attends to in a real Vision Transformer"
+
+
+def cite() -> str:
+    """A BibTeX entry, with this version.
+
+    >>> print(playground.cite().splitlines()[0])
+    @software{attention_playground,
+    """
+    return (
+        "@software{attention_playground,\n"
+        "  author  = {{the Attention Playground's authors}},\n"
+        f"  title   = {{{{{TITLE}}}}},\n"
+        f"  version = {{{__version__}}},\n"
+        f"  date    = {{{RELEASED}}},\n"
+        "  license = {MIT}\n"
+        "}"
+    )

@@ -41,7 +41,7 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
-    pool: str = "token"  # what the classifier reads: the class "token", the patches' "avg", or a "map" pool
+    pool: str = "token"  # the classifier reads the class "token", the patches' "avg", "token+avg", or a "map" pool
     norm_place: str = "tokens"  # the last norm: on all "tokens", on what was "pooled", or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
@@ -113,7 +113,8 @@ class QKV(NamedTuple):
 
 def attention(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
     """softmax(q kᵀ · scale) v, by torch's fused kernel, which never holds the (N, N) weights."""
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=heard, scale=scale)  # (B, h, N, d)
+    mask = None if heard is None else heard[None]  # with fewer dimensions torch takes a slower way
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)  # (B, h, N, d)
 
 
 def attention_by_hand(q: Tensor, k: Tensor, v: Tensor, scale: float, heard: Tensor | None = None) -> Tensor:
@@ -280,7 +281,8 @@ class VisionTransformer(nn.Module):
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
         hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
         self.pre_logits = nn.Sequential(hidden)
-        self.head = nn.Linear(c.width, c.classes) if c.classes else nn.Identity()
+        read = c.width * (2 if c.pool == "token+avg" else 1)
+        self.head = nn.Linear(read, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
         self.initialise(seed)
 
@@ -353,4 +355,5 @@ class VisionTransformer(nn.Module):
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         patches = x[:, len(c.prefix) :]
         pooled = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: self.attn_pool(patches)}
-        return self.head(self.pre_logits(self.fc_norm(pooled[c.pool]())))  # (B, classes)
+        read = torch.cat([pooled[way]() for way in c.pool.split("+")], dim=-1)  # (B, D), or two of them
+        return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)

@@ -6,7 +6,7 @@ import pytest
 # Helpers whose asserts are to print the values that they compared, as those of the tests do
 pytest.register_assert_rewrite(
     *(f"browser.{name}" for name in ("own_picture", "policy", "server", "stranger", "truth", "visitor")),
-    *("figure_files", "fuzz", "hostile", "pictures", "tiny_runs", "waiting"),
+    *("figure_files", "fuzz", "hostile", "models", "pictures", "tiny_runs", "waiting"),
 )
 
 # Several processes of tests share the cores. Were each to use them all, torch's threads would wait for one another
@@ -49,6 +49,8 @@ def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
     random = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, p in model.named_parameters():
+            if p.dim() == 0:  # such as CLIP's temperature
+                continue
             noise = torch.randn(p.shape, generator=random)
             is_gain = p.dim() == 1 and not name.endswith("bias")
             inputs = p[0].numel() if p.dim() in (2, 4) else p.shape[-1]  # of a matrix or convolution; of a token

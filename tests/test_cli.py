@@ -145,3 +145,22 @@ def test_the_help_of_figure_is_in_parts(capsys):
     out = capsys.readouterr().out
     assert [part for part in ("what is shown:", "how it looks:", "the file:") if part not in out] == []
     assert out.index("--layer") < out.index("how it looks:") < out.index("--theme") < out.index("the file:")
+
+
+def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tmp_path, capsys, monkeypatch):
+    from playground.serving import own_models, settings
+    from playground.ui import launch
+
+    monkeypatch.setenv("PLAYGROUND_MODELS_DIR", "")
+    (tmp_path / "mine.safetensors").touch()
+    found = []
+
+    def started(*how, **more):
+        monkeypatch.setattr(settings, "now", settings.read)
+        found.extend(own_models.files())
+
+    monkeypatch.setattr(launch, "launch", started)
+    assert main(["--models", str(tmp_path)]) == 0
+    assert found == ["own/mine"]
+    assert main(["--models", str(tmp_path / "none")]) == 2
+    assert "There is no folder" in capsys.readouterr().err

@@ -28,9 +28,10 @@ MOST = {"rooms": 28, "floors": 10, "arrows": 115}  # arrows: from a room to one 
 BROWSER = {  # what each room of the microscope may import besides itself
     "core": set(),
     "drawing": {"core"},
+    "engine": {"core"},
     "lens": {"core", "drawing"},
     "lessons": {"core", "drawing"},
-    "shell": {"core", "drawing", "lens", "lessons"},
+    "shell": {"core", "drawing", "engine", "lens", "lessons"},
 }
 
 

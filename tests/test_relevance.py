@@ -154,9 +154,89 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     """Rows come in blocks: with blocks of one row the numbers are the same."""
     seen = playground.trace(small, picture)
     expected = seen.relevance(label=7)
-    sizes = []
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
-    rows = relevance._rows
-    monkeypatch.setattr(relevance, "_rows", lambda *a: (sizes.append(w.shape[1]) or (r, w, g) for r, w, g in rows(*a)))
+    some, sizes = relevance._some, []
+    monkeypatch.setattr(relevance, "_some", lambda qkv: (sizes.append(r.stop - r.start) or r for r in some(qkv)))
     torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
     assert set(sizes) == {1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
+        {"dist_token": True}, {"pool": "map", "cls_token": False}, {"pre_norm": True, "activation": "quick_gelu"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
+    from dataclasses import replace
+
+    from conftest import SMALL, scramble
+
+    from playground.vit import VisionTransformer
+
+    vit = scramble(VisionTransformer(replace(SMALL, **change)))
+    seen = playground.trace(vit, picture, cut="2,3>4,4@1", scale=0.3)
+    _, x, rotation = seen.entering()
+    x = x.detach().requires_grad_()
+    for last, _ in vit.layers(x, rotation, 0.3, heard=seen.heard_on(x.device)):  # noqa: B007
+        pass
+    vit.classify(last)[0, 4].backward()
+    expected = (x.grad * x).sum(-1)[0].detach().abs()
+    torch.testing.assert_close(
+        seen.relevance(label=4, method="gradient"), expected / expected.sum(), atol=1e-6, rtol=1e-4
+    )
+
+
+def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(seen, tmp_path, monkeypatch):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 99 kB\nMemAvailable: 7000 kB\n")
+    monkeypatch.setattr(relevance, "MEMORY", meminfo)
+    with pytest.raises(PlaygroundError, match=r"over 67 tokens takes 0\.0 GB, and 0\.0 GB are free: choose fewer"):
+        seen.relevance((1, 1))
+    meminfo.write_text("MemAvailable: 9000000 kB\n")
+    assert seen.relevance((1, 1)).sum() > 0
+    monkeypatch.setattr(relevance, "MEMORY", tmp_path / "nowhere")
+    assert seen.relevance((1, 1)).sum() > 0
+
+
+def test_the_logit_lens_reads_each_token_as_the_model_reads_its_class_token(small, seen):
+    with torch.no_grad():
+        x = small.norm(seen.features(1)[None])
+        expected = (x @ small.head.weight.T + small.head.bias)[0].softmax(-1)
+    torch.testing.assert_close(seen.answers(1), expected, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(seen.answers()[0], seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"pool": "avg", "cls_token": False, "norm_place": "pooled"}, {"pool": "map", "cls_token": False}],
+    ids=str,
+)
+def test_the_logit_lens_of_a_model_that_pools_all_patches(picture, change):
+    from dataclasses import replace
+
+    from conftest import SMALL, scramble
+
+    from playground.vit import VisionTransformer
+
+    vit = scramble(VisionTransformer(replace(SMALL, registers=0, **change)))
+    seen = playground.trace(vit, picture)
+    said = seen.answers(2)
+    assert said.shape == (64, 10)
+    with torch.no_grad():
+        alone = vit.classify(seen.features(2)[None, 5:6])[0].softmax(-1)
+    torch.testing.assert_close(said[5], alone, atol=1e-6, rtol=1e-4)
+
+
+def test_a_model_without_labels_says_so(picture):
+    from dataclasses import replace
+
+    from conftest import SMALL, scramble
+
+    from playground.vit import VisionTransformer
+
+    seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
+    with pytest.raises(PlaygroundError, match="has no labels"):
+        seen.answers(1)

@@ -303,7 +303,7 @@ def test_broken_packs_are_refused(seen):
         (lambda s: s.row(0, 0, (8, 0)), r"There is no patch \(8, 0\): rows count from 0 to 7"),
         (lambda s: s.row(0, 0, (-1, 0)), "There is no patch"),
         (lambda s: s.row(3, 0, "cls"), "There is no layer 3 here"),
-        (lambda s: s.row(-1, 0, "cls"), "There is no layer -1"),
+        (lambda s: s.row(-9, 0, "cls"), "There is no layer -9"),
         (lambda s: s.row(0, 4, "cls"), "There is no head 4; they count from 0 to 3"),
         (lambda s: s.row(0, 0, "dist"), "no token called 'dist'; its prefix tokens are: cls, reg0, reg1"),
         (lambda s: s.row(0, 0, 67), "There is no token 67; they count from 0 to 66"),

@@ -120,7 +120,7 @@ def test_what_only_makes_the_weights_is_not_in_the_package_which_says_so(scripts
 
 
 def test_the_readmes_python_works_in_an_empty_folder(scripts, empty, tmp_path):
-    (code,) = blocks("python")
+    code = "\n".join(blocks("python"))
     (tmp_path / "readme.py").write_text(code)
     run(scripts / "python", tmp_path / "readme.py", cwd=empty)
 

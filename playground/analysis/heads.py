@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +19,8 @@ from torch import Tensor
 from playground.tracing import Trace, entropy
 
 REACH = 3  # patches: offsets up to this distance are searched
+OWN = 0.5  # a head that gives more than half of its weight to the query's own object has that habit
+CROWD = 24  # patches, evenly spread, whose mean row is that of anybody
 MOST_QUERIES = 400  # a larger grid is sampled evenly
 
 
@@ -85,7 +88,7 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
-    alike = head.colour > 0.2 or own_object > 0.7
+    alike = head.colour > 0.2 or own_object > OWN
     if head.content > 0.35 and alike:  # before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * elsewhere:
@@ -202,15 +205,17 @@ class Grid:
 
 
 def far_looking(seen: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """(layer, head) whose row is worth a guess: it gives most to a few patches that are not near the query."""
+    """(layer, head) whose row is worth a guess: it gives most to a few patches that are not near the query, and more
+    than other patches do. A head that gives all to one patch, whoever asks, tells nothing of the query."""
     rows, columns = seen.grid
     y, x = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     far = torch.maximum(y.abs(), x.abs()) > REACH  # (rows, columns)
     few = max(1, rows * columns // 20)
-    shares = [
-        (seen.on_grid(seen.rows(layer, query)) * far).flatten(1).topk(few).values.sum(dim=1)  # (heads,)
-        for layer in range(seen.layers)
-    ]
+    shares = []
+    for layer in range(seen.layers):
+        crowd = seen.weights(layer, seen.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
+        own = seen.on_grid((seen.rows(layer, query) - crowd).clamp(min=0))
+        shares.append((own * far).flatten(1).topk(few).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), seen.heads)
 
 
@@ -272,11 +277,15 @@ def _colour(others: Tensor, expected: Tensor, grid: Grid) -> Tensor:
 
 
 def _effect(seen: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average; with the layer's
+    gain if the model has one, which makes some numbers of that vector longer than others."""
     v = seen.record[layer].v
     if v is None or seen.vit is None:
         return torch.full((len(weights),), torch.nan)
-    out = seen.vit.blocks[layer].attn.proj.weight.detach().float().cpu()  # (D, D): every head has its d columns
-    per_head = out.unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
+    block: Any = seen.vit.blocks[layer]
+    out = block.attn.proj.weight.detach()  # (D, D): every head has its d columns
+    if hasattr(block.ls1, "gamma"):
+        out = block.ls1.gamma.detach()[:, None] * out
+    per_head = out.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
     lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)

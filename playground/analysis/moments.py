@@ -153,7 +153,7 @@ def _moment(layer: int, head: int, asking: np.ndarray, lit: np.ndarray, scene: S
         chosen.append(best)
         left *= 1 - np.minimum(shares[best], shares).sum(1)
         left[apart(asking[[best]], asking, scene.grid[1])[0] <= APART * max(scene.grid)] *= 0.3
-        left[chosen] = -1
+        left[np.isin(asking, asking[chosen])] = -1  # of a small picture a patch may stand among them twice
     return Moment(layer, head, tuple(int(asking[i]) for i in chosen), tuple(float(each[i]) for i in chosen), score)
 
 

@@ -15,6 +15,7 @@ from playground.tracing import Query, Trace
 BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of what is around
 SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
 AT_ONCE = 4  # pictures in one pass
+WHOLE = 64  # blocks: so many of one size are all blanked
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12
 
@@ -24,7 +25,7 @@ class Asked:
     """What may move: a token's feature, or a label's probability."""
 
     query: Query | None = None
-    label: int | None = None
+    label: int | str | None = None
 
 
 def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
@@ -64,17 +65,20 @@ class Measured:
 
     def __init__(self, seen: Trace, asked: Asked, by: str = "mean", give_way: Callable[[], object] = lambda: None):
         self.seen, self.asked, self.by, self.give_way = seen, asked, by, give_way
+        self.known: dict[bytes, float] = {}  # what was blanked -> what moved
         self._before = self._answers(seen._need_input())[0]
 
     def moved(self, several: Sequence[Tensor]) -> list[float]:
         """For each of these sets of patches, (rows, columns) bool: what moves when it is blanked. Of a feature
         ‖x' − x‖ / ‖x‖; of a label what its probability loses."""
-        pixels, found = self.seen._need_input(), []
-        for start in range(0, len(several), AT_ONCE):
-            some = [blanked(pixels, gone, self.seen.patch_size, self.by) for gone in several[start : start + AT_ONCE]]
-            found += [self._far(answer) for answer in self._answers(torch.cat(some))]
+        pixels, keys = self.seen._need_input(), [np.packbits(gone.numpy()).tobytes() for gone in several]
+        new = {key: gone for key, gone in zip(keys, several, strict=True) if key not in self.known}
+        for start in range(0, len(new), AT_ONCE):
+            here = list(new)[start : start + AT_ONCE]
+            some = [blanked(pixels, new[key], self.seen.patch_size, self.by) for key in here]
+            self.known |= zip(here, map(self._far, self._answers(torch.cat(some))), strict=True)
             self.give_way()
-        return found
+        return [self.known[key] for key in keys]
 
     def _answers(self, pixels: Tensor) -> Tensor:
         """(B, D) features, or (B, 1) probabilities."""
@@ -87,7 +91,7 @@ class Measured:
                 return vit.norm(x)[:, self.seen.token(asked.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()
         shares = logits.sigmoid() if vit.config.multi_label else logits.softmax(-1)
-        return shares[:, asked.label, None]
+        return shares[:, self.seen.label(asked.label), None]
 
     def _far(self, answer: Tensor) -> float:
         if self.asked.label is not None:
@@ -106,32 +110,60 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
     return found
 
 
-def occlusion(measured: Measured, most: int = 200) -> Iterator[tuple[int, Tensor]]:
-    """A map that becomes finer: (passes so far, (rows, columns) what moves, for each patch of the smallest block that
-    was blanked there). After each size only the half that moved most is cut further; `most` passes are made in all."""
+@dataclass(frozen=True)
+class Step:
+    passes: int  # so far
+    map: Tensor  # (rows, columns): what moves, for each patch of the smallest block that was blanked there
+    whole: int  # the side of the smallest blocks of which all were blanked; 0: of none
+    moves: tuple[float, ...]  # what moves without each of these
+
+
+def occlusion(measured: Measured, most: int = 200) -> Iterator[Step]:
+    """A map that becomes finer. While blocks are few all are blanked, then only the half that moved most is cut
+    further, those that moved most first; `most` passes are made in all."""
     grid = measured.seen.grid
-    sizes = [size for size in SIZES if size <= max(1, min(grid) // 2)]
-    found, done = torch.zeros(grid), 0
+    found, done, whole, moves = torch.zeros(grid), 0, 0, ()
     within = torch.ones(grid, dtype=torch.bool)
-    for size in sizes:
+    for size in [size for size in SIZES if size <= max(1, min(grid) // 2)]:
         wanted = [block & within for block in blocks(grid, size) if (block & within).any()]
-        if done and done + len(wanted) > most:
+        all_of_them = bool(within.all())
+        order = sorted(range(len(wanted)), key=lambda i: -float(found[wanted[i]].abs().max()))
+        wanted = [wanted[i] for i in order[: most - done]]
+        if not wanted:
             return
-        moves = measured.moved(wanted)
-        for block, move in zip(wanted, moves, strict=True):
+        moved = measured.moved(wanted)
+        for block, move in zip(wanted, moved, strict=True):
             found[block] = move / int(block.sum())
         done += len(wanted)
-        yield done, found.clone()
-        half = sorted(range(len(wanted)), key=lambda i: -abs(moves[i]))[: max(1, len(wanted) // 2)]
-        within = torch.stack([wanted[i] for i in half]).any(0)
+        if all_of_them and len(wanted) == len(order):
+            whole = size
+            moves = tuple(moved[order.index(i)] for i in range(len(order)))
+        yield Step(done, found.clone(), whole, moves)
+        if len(blocks(grid, size // 2 or 1)) > WHOLE:
+            half = sorted(range(len(wanted)), key=lambda i: -abs(moved[i]))[: max(1, len(wanted) // 2)]
+            within = torch.stack([wanted[i] for i in half]).any(0)
+
+
+def passes_of(grid: tuple[int, int], most: int = 200) -> int:
+    """How many passes that takes."""
+    done, wanted = 0, 0
+    for size in [size for size in SIZES if size <= max(1, min(grid) // 2)]:
+        here = len(blocks(grid, size))
+        wanted = here if here <= WHOLE or not wanted else min(here, 4 * max(1, wanted // 2))
+        done += wanted
+    return min(done, most)
 
 
 def predicts(relevance: Tensor, measured: Measured, size: int) -> float:
     """How well a map of relevance, (rows, columns), foretells what blanking moves: the rank correlation (Spearman's)
     between its sum in each block and what moves without that block."""
-    wanted = blocks(measured.seen.grid, size)
-    said = [float(relevance[block].sum()) for block in wanted]
-    return spearman(said, [abs(move) for move in measured.moved(wanted)])
+    return foretells(relevance, size, measured.moved(blocks(measured.seen.grid, size)))
+
+
+def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
+    """The same, of blocks that were blanked already."""
+    said = [float(relevance[block].sum()) for block in blocks(tuple(relevance.shape), size)]  # type: ignore[arg-type]
+    return spearman(said, [abs(move) for move in moves])
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ All arrays are numpy's, so that a page with random rows needn't import torch. Th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # of d_k
 KEYS = 64  # in a row
-ROWS = 200
+ROWS = 200  # that can be looked at one by one
+MANY = 20_000  # on which the curves rest: of 200, the quantiles change with the seed
+AT_ONCE = 1000  # of them in memory
 BAND = (0.1, 0.9)  # quantiles: eight of ten rows lie between them
 MOST_QUERIES = 200  # a larger grid is sampled evenly
 
@@ -109,10 +111,32 @@ class Curve:
     high: np.ndarray
 
 
-def curve(quantity: str, power: float, scores: np.ndarray | None = None) -> Curve:
-    values = QUANTITIES[quantity](experiment() if scores is None else scores, scales(power))  # (rows, widths)
-    low, median, high = np.quantile(values, [BAND[0], 0.5, BAND[1]], axis=0)
-    return Curve(median, low, high)
+def curve(quantity: str, power: float) -> Curve:
+    """Over MANY rows."""
+    return _curves(power)[quantity]
+
+
+@lru_cache(maxsize=32)
+def _curves(power: float) -> dict[str, Curve]:
+    values: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
+    for scores in many_rows():
+        for name, quantity in QUANTITIES.items():
+            values[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
+    found = {}
+    for name, parts in values.items():
+        low, median, high = np.quantile(np.concatenate(parts), [BAND[0], 0.5, BAND[1]], axis=0)
+        found[name] = Curve(median, low, high)
+    return found
+
+
+def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
+    """(AT_ONCE, widths, keys) again and again: as `experiment`, drawn without its vectors. Once q is known, q·k of a
+    random k is a normal number with a deviation of ‖q‖, and ‖q‖² of n coordinates is a chi-square of n."""
+    random, added = np.random.default_rng(seed), np.diff((0, *WIDTHS))
+    for _ in range(0, rows, AT_ONCE):
+        lengths = np.sqrt(random.chisquare(added, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
+        parts = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
+        yield parts.cumsum(axis=1)
 
 
 def theory(power: float) -> np.ndarray:

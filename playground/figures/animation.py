@@ -16,11 +16,13 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures.compose import caption_lines, draw
 from playground.figures.disk import keep
-from playground.figures.files import pixels, png_text, provenance
+from playground.figures.files import pixels, png_text
 from playground.figures.maps import Domain
+from playground.figures.metadata import provenance
 from playground.figures.prints import bar
-from playground.figures.sheet import CONVOLUTION, THEMES
+from playground.figures.sheet import CONVOLUTION
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.themes import THEMES
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -49,7 +51,7 @@ def animate(
     shown, said = [], {}
     for one, _ in track(steps):
         figure = draw(one, seen, image, lines=room, **others)
-        said = said or provenance(figure)
+        said = said or provenance(figure.spec, figure.facts, path.name)
         shown.append(pixels(figure))
     data = _packed(path.suffix.lower(), shown, [ms for _, ms in steps], spec, said)
     return keep(path, data)

@@ -23,11 +23,14 @@ class Axis:
         return AXES[self.name]
 
 
-def axes(spec: Spec) -> tuple[Axis, Axis]:
+There = tuple[int, int] | None  # layers and heads; None: nobody knows yet, and an axis of "all" is empty
+
+
+def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
     """(rows, columns)"""
     if not spec.rows and not spec.columns:
         raise PlaygroundError(f"A grid needs --rows and --columns: two of {EXAMPLES}.")
-    rows, columns = (read(text) if text else None for text in (spec.rows, spec.columns))
+    rows, columns = (read(text, there) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
@@ -51,18 +54,23 @@ def _changes_nothing(axis: str, spec: Spec) -> str:
     return "its scales are those of one layer: leave out --whole" if axis == "scales" and spec.whole else ""
 
 
-def read(text: str) -> Axis:
+def read(text: str, there: There = None) -> Axis:
     name, _, values = text.partition(":")
     if name not in AXES or not values:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
-    if name == "heads":
-        parts = [[part] if part in POOLED else read_numbers(part, None, "--rows heads") for part in values.split(",")]
+    if name in ("heads", "layers"):
+        count = there[name == "heads"] if there else 0
+        parts = [_numbers(part, count, name) for part in values.split(",")]
         return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
-    if name == "layers":
-        return Axis(name, tuple(read_numbers(values, None, "--rows layers")))
     if name == "patches":
         return Axis(name, tuple(read_query(value) for value in values.split("-")))
     return Axis(name, tuple(values.split(",")))
+
+
+def _numbers(part: str, count: int, name: str) -> list:
+    if part == "all":
+        return list(range(count))
+    return [part] if part in POOLED and name == "heads" else read_numbers(part, None, f"--rows {name}")
 
 
 def names(spec: Spec) -> list[tuple[str, str]]:

@@ -77,7 +77,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
         html.check(spec)
         return
-    for name, why in unused(spec).items():
+    for name, why in unused(spec, Path(options.output).suffix.lower()).items():
         given = getattr(options, name) if name in command_line.FLAGS else None
         if given is not None and given != command_line.DEFAULTS[name]:
             raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
@@ -97,6 +97,9 @@ class Job:
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """Every file's name is known, and no two are the same, before the first one is written."""
     short = picture_files.distinct(images)
+    if spec.anonymous:  # a file's name can name a person
+        width = len(str(len(images)))
+        short = {name: f"picture-{number:0{width}}" for number, name in enumerate(images, start=1)}
     if "pictures" in (spec.rows, spec.columns):  # all of them in one figure
         if comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {comma}.")
@@ -194,6 +197,7 @@ class _Many:
 
         hidden = len(self.jobs) == 1 or not sys.stderr.isatty()
         self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=hidden)
+        self._make_folders()
         manifest, failed = Manifest.of([path for job in self.jobs for path in job.files]), 0
         try:
             for job in self.bar:
@@ -212,6 +216,16 @@ class _Many:
         if failed:
             print(f"playground: {failed} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
         return int(failed > 0)
+
+    def _make_folders(self) -> None:
+        """Makes each missing folder and says so: a mistyped path would make one, too."""
+        for folder in sorted({path.parent for job in self.jobs for path in job.files}):
+            if not folder.exists():
+                try:
+                    folder.mkdir(parents=True)
+                except OSError as error:
+                    raise PlaygroundError(f"{folder} can't be written: {error.strerror or error}.") from None
+                self.complain(f"playground: made the folder {folder}")
 
     def _say_what_is_finished(self) -> None:
         every = sum(len(job.files) for job in self.jobs)

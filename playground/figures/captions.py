@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playground.figures import naming
 from playground.figures.light import MASS
 from playground.figures.maps import Domain, Map, clipped, is_even
-from playground.figures.prints import is_lit
+from playground.figures.prints import PART_COLOURS, is_lit
 from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
@@ -54,7 +54,10 @@ _NAMES = {
     "similarity": "feature similarity",
     "rollout": "rollout",
     "relevance": "relevance",
+    "occlusion": "occlusion",
+    "label": "logit lens",
     "components": "colours of features",
+    "parts": "parts by features",
     "norm": "length of features",
 }
 
@@ -75,7 +78,12 @@ def breadth(map_: Map, all_tokens: int) -> str:
 
 
 def _count(b: float) -> str:
-    return f"{b:.1f}" if b < 100 else f"{b:.0f}"
+    return f"{b:.1f}" if b < 10 else f"{b:.0f}"
+
+
+def number(x: float) -> str:
+    """Two digits or more, and never 1.1e+02."""
+    return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 
 def percent(share: float) -> str:
@@ -97,7 +105,9 @@ def outside(map_: Map, spec: Spec) -> str:
     """What goes to tokens that have no place in the picture, in a row of weights: "CLS 0.4%, registers 1.2%"."""
     if spec.head == "max" and spec.what == "weight":
         return ""
-    if not (map_.prefix and spec.prefix and spec.what in ("weight", *THROUGH_LAYERS) and spec.direction == "row"):
+    if not (
+        map_.prefix and spec.prefix and spec.what in ("weight", "rollout", "relevance") and spec.direction == "row"
+    ):
         return ""
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
@@ -117,15 +127,17 @@ def caption(
     made_with = _made_with(spec, seen)
     if other is not None and (theirs := _made_with(*other)) != made_with:
         made_with = f"{made_with}, and {theirs}"
-    who = asked(spec.query)
+    who = f"{asked(spec.query)} (row, column, from 0)" if isinstance(spec.query, tuple | list) else asked(spec.query)
     said = _says(spec, who)
+    if other is not None and other[0].query != spec.query:
+        said += f"; the same place in the other grid is {asked(other[0].query)}"
     first = f"{made_with}: {said}"
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], seen.tokens)
         first += (
             f", evenly: all {seen.tokens} tokens alike"
             if even
-            else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens"
+            else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens (2^entropy)"
         )
     first += held(maps)
     first += peak(maps, span)
@@ -139,7 +151,7 @@ def peak(maps: list[Map], span: Domain | None) -> str:
     if not count:
         return ""
     largest = max(float(one.grid.max()) for one in maps)
-    written = percent if span.percent else "{:.2g}".format
+    written = percent if span.percent else number
     return (
         f"; brightest from {written(span.high)}, {count} patch{'es' * (count > 1)} above it, up to {written(largest)}"
     )
@@ -163,7 +175,7 @@ def held(maps: list[Map]) -> str:
     return f"; they hold {said} of what differs between patches{alike}"
 
 
-def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map]) -> str:
+def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain | None = None) -> str:
     """What all panels share, and what changes along the rows and the columns."""
     first, changing = asks[0], {rows.name if spec.rows else "", columns.name if spec.columns else ""}
     fixed = [] if "models" in changing else [naming.model(first.subject.seen)]
@@ -175,23 +187,38 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map]) -> str:
     made_with = ", ".join(fixed)
     said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
-    first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}."
+    first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}{peak(maps, span)}."
     outlined = _outlined(spec)
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
     return " ".join([first_sentence, *where, *outlined])
 
 
 def _says(spec: Spec, who: str) -> str:
-    return {
+    said = {
         "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
         "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
-        "rollout": f"what reaches {who} through all layers",
-        "relevance": f"what moves the feature of {who}, through all layers (gradient × attention)",
+        "rollout": f"what weights alone bring to {who} through all layers",
+        "relevance": f"what moves {_explained(spec, who)}, through all layers (gradient × attention)",
+        "occlusion": f"what moves {_explained(spec, who)} when a patch becomes {_BLANKED[spec.blank]}",
+        "label": f"how likely {_label(spec)} is, if the classifier read each patch after this layer",
         "components": "the first three principal components of the patches’ features as red, green and blue",
+        "parts": f"the patches cut into {len(PART_COLOURS)} parts by their features, a colour for each",
         "norm": "how long each patch’s features are",
     }[spec.what]
+    return said.replace("listens to", "attends to") if spec.words == "paper" else said
+
+
+_BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
+
+
+def _explained(spec: Spec, who: str) -> str:
+    return _label(spec) if spec.label else f"the feature of {who}"
+
+
+def _label(spec: Spec) -> str:
+    return f"label {spec.label}" if spec.label else "the likeliest label"
 
 
 def _outlined(spec: Spec) -> list[str]:
@@ -202,8 +229,9 @@ def _outlined(spec: Spec) -> list[str]:
 
 
 def queries_caption(spec: Spec, seen: Trace, count: int, span) -> str:
-    full = f"{100 * span.high:.2g}%" if span.percent else f"{span.high:.2g}"
-    said = f"{_made_with(spec, seen)}: {_says(spec, f'{count} patches').replace('listens', 'listen')}."
+    full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
+    many = _says(spec, f"{count} patches").replace("listens", "listen").replace("attends", "attend")
+    said = f"{_made_with(spec, seen)}: {many}."
     said = f"{said[0].upper()}{said[1:]}"
     return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, seen)])
 

@@ -8,6 +8,7 @@ import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
@@ -44,6 +45,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "bar": "--bar",
         "marker": "--marker",
         "prefix": "--prefix",
+        "words": "--words",
         "footer": "--footer",
         "dpi": "--dpi",
     },
@@ -62,8 +64,8 @@ ALIASES = {  # as in Python
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
     "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),
-    "model": "see `models` (default: the bundled one, or an untrained one)",
-    "weights": "a .safetensors file with timm's names, instead of a download",
+    "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
+    "weights": "a .safetensors or .pth file with timm's names, instead of a download",
     "size": "HxW, the model's input in pixels (default: its native area)",
     "other_image": "compare with this picture",
     "other_model": "compare with this model",
@@ -73,10 +75,11 @@ HELP = {
     "letters": "a, b, c … before the panels' headings",
     "theme": "light or dark",
     "transparent": "no background; the theme chooses the ink",
-    "caption": "what is seen, in a sentence (default: yes)",
+    "caption": "what is seen, in a sentence (default: yes; no venue of a conference has one: -o x.tex writes it)",
     "bar": "the colour bar (default: yes)",
     "marker": "the outline of the query (default: yes)",
     "prefix": "what the class token and registers take (default: said)",
+    "words": "of the caption: plain says listens to, paper says attends to",
     "footer": "a line that says where the figure comes from",
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
@@ -97,7 +100,7 @@ METAVARS = {
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "other_queries": "PLACES", "mass": "SHARE",
-    "view": "TEXT", "cut": "CUTS",
+    "view": "TEXT", "cut": "CUTS", "label": "N",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
@@ -127,8 +130,9 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
-    parts = ["python", "-m", "playground", "figure", *([_path(spec.image)] if spec.image else [])]
-    left_out = {} if Path(output).suffix.lower() == ".html" else unused(spec)  # in an .html everything can be chosen
+    parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
+    suffix = Path(output).suffix.lower()
+    left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html everything can be chosen
     for name, flag in FLAGS.items():
         if name in left_out:
             continue

@@ -1,6 +1,7 @@
-"""The colours of features: the first three principal components of the patches' features as red, green and blue.
+"""Features as colours: their first three principal components as red, green and blue, or the parts that they cut
+pictures into.
 
-The screen has the same arithmetic in microscope/core/features.js."""
+The screen has the same arithmetic in microscope/core/features.js and microscope/core/matching.js."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from playground.analysis import fingerprints
 from playground.figures.maps import Map
+from playground.figures.prints import PART_COLOURS
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -38,14 +40,33 @@ def colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], float]:
     return np.split((shares * 255 + 0.5).astype(np.uint8), ends), float(held)
 
 
+def _together(asked: list[tuple[Trace, int]]) -> list[list[int]]:
+    """The places of those that are of the same layer of the same model."""
+    found: dict[tuple, list[int]] = {}
+    for place, (seen, layer) in enumerate(asked):
+        found.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)
+    return list(found.values())
+
+
+def parts(asked: list[tuple[Trace, int]]) -> list[Map]:
+    """One map for each trace and layer that is asked for; those of the same layer of the same model are cut together,
+    so that the same part has the same number in all of them."""
+    from playground.tracing import parts_of
+
+    found: dict[int, Map] = {}
+    for places in _together(asked):
+        cut = parts_of([asked[place][0] for place in places], len(PART_COLOURS), asked[places[0]][1])
+        for place, its in zip(places, cut, strict=True):
+            grid = its.numpy()
+            found[place] = Map(grid.astype(np.float32), (), None, parts=grid)
+    return [found[place] for place in range(len(asked))]
+
+
 def maps(asked: list[tuple[Trace, int]]) -> list[Map]:
     """One map for each trace and layer that is asked for. Those of the same layer of the same model share their
     components, so that equal colours mean the same in all of them."""
-    together: dict[tuple, list[int]] = {}
-    for place, (seen, layer) in enumerate(asked):
-        together.setdefault((fingerprints.of_weights(seen.vit), layer), []).append(place)
     found: dict[int, Map] = {}
-    for places in together.values():
+    for places in _together(asked):
         drawn, held = colours([patches(*asked[place]) for place in places])
         for place, one in zip(places, drawn, strict=True):
             grid = asked[place][0].grid

@@ -139,7 +139,8 @@ class Band:
 def _band(spec: Spec, what: Content, footer: str, width: float, stop: float, lines: int) -> Band:
     """`stop` is where a panel begins that the caption can line up with."""
     em = spec.made_for.font / 72
-    said = " ".join(filter(None, [what.caption if spec.caption else "", what.prefix if spec.prefix else ""]))
+    shown = spec.caption and spec.made_for.captioned
+    said = " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""])) if shown else ""
     bar = what.domain if spec.bar else None
     text = 0.0
     if bar and width > 34 * em:
@@ -276,6 +277,6 @@ def _ticks(domain: Domain) -> tuple[str, str, str]:
         return "", "", "its brightest"
     middle = (domain.low * domain.high) ** 0.5 if domain.log else (domain.low + domain.high) / 2
     numbers = [(100 if domain.percent else 1) * x for x in (domain.low, middle, domain.high)]
-    low, middle, high = (f"{x:.2g}".replace("-", "−") for x in numbers)
+    low, middle, high = (captions.number(x).replace("-", "−") for x in numbers)
     low = f"≤ {low}" if domain.log else low
     return low, middle, f"{'≥ ' if domain.open_end else ''}{high}{'%' if domain.percent else ''}"

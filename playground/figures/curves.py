@@ -20,7 +20,7 @@ CHARTS = {  # a quantity of playground/softmax.py -> its heading
     "gradient": "gradient let through",
 }
 CAPTION = (
-    f"{scale.ROWS} rows of one random query and {scale.KEYS} random keys of width dₖ. Lines: medians; bands: eight "
+    f"{scale.MANY:,} rows of one random query and {scale.KEYS} random keys of width dₖ. Lines: medians; bands: eight "
     "rows of ten."
 )
 
@@ -54,7 +54,7 @@ def curves(spec: Spec) -> Drawing:
     if spec.footer:
         sheet.text(margin, height - margin, made, small(sheet.font, 0.55), colour=sheet.theme.muted)
     sheet.figure.spec = spec
-    sheet.figure.facts = {"layout": "curves", "rows": str(scale.ROWS), "keys": str(scale.KEYS), "made by": made}
+    sheet.figure.facts = {"layout": "curves", "rows": str(scale.MANY), "keys": str(scale.KEYS), "made by": made}
     return sheet.figure
 
 

@@ -10,10 +10,11 @@ from playground.errors import PlaygroundError
 
 
 def keep(path: Path, data: bytes) -> Path:
-    """Writes the file, and makes its folder where there is none. A run that is stopped leaves no half of a file."""
+    """Writes the file. A run that is stopped leaves no half of a file."""
+    if not path.parent.exists():
+        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     part = path.with_name(f".playground-{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_bytes(data)
         part.replace(path)
     except OSError as error:

@@ -11,12 +11,10 @@ from pathlib import Path
 from PIL import Image, PngImagePlugin
 
 from playground.errors import PlaygroundError
-from playground.figures import captions
-from playground.figures.command_line import command
+from playground.figures import svg_fonts
 from playground.figures.disk import keep
-from playground.figures.naming import published
+from playground.figures.metadata import metadata, provenance
 from playground.figures.sheet import Drawing
-from playground.version import __version__
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FALLBACKS = {  # as wide, then narrower: nothing overlaps where a font is missing
@@ -41,21 +39,8 @@ def write(figure: Drawing, path: str | Path) -> Path:
     makers = {".png": png, ".svg": svg, ".pdf": pdf}
     if path.suffix.lower() not in makers:
         raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
-    data = makers[path.suffix.lower()](figure)
+    data = makers[path.suffix.lower()](figure, path.name)
     return keep(path, data)
-
-
-def provenance(figure: Drawing) -> dict[str, str]:
-    """What every file carries: a title, all facts in a line, and the command that makes it again; an anonymous one no
-    command."""
-    spec = published(figure.spec)
-    said = {
-        "Title": captions.title(spec),
-        "Description": "; ".join(f"{key}: {value}" for key, value in figure.facts.items()),
-        "Command": command(spec),
-        "Software": f"Attention Playground {__version__}",
-    }
-    return {key: value for key, value in said.items() if not (spec.anonymous and key == "Command")}
 
 
 def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> bytes:
@@ -64,8 +49,8 @@ def _saved(figure: Drawing, kind: str, said: dict[str, str | None], **look) -> b
     return out.getvalue()
 
 
-def png(figure: Drawing) -> bytes:
-    return _saved(figure, "png", provenance(figure), dpi=figure.spec.dots)
+def png(figure: Drawing, name: str = "figure.png") -> bytes:
+    return _saved(figure, "png", provenance(figure.spec, figure.facts, name), dpi=figure.spec.dots)
 
 
 def pixels(figure: Drawing) -> Image.Image:
@@ -80,17 +65,12 @@ def png_text(said: dict[str, str]) -> PngImagePlugin.PngInfo:
     return info
 
 
-def pdf(figure: Drawing) -> bytes:
-    said = provenance(figure)
-    info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said.get("Command")}
-    # without a date the same figure is the same file
-    return _saved(figure, "pdf", info | {"Creator": said["Software"], "CreationDate": None})
+def pdf(figure: Drawing, name: str = "figure.pdf") -> bytes:
+    return _saved(figure, "pdf", metadata(figure.spec, figure.facts, "pdf", name))
 
 
-def svg(figure: Drawing) -> bytes:
-    said = provenance(figure)
-    info = {"Title": said["Title"], "Description": said["Description"], "Source": said.get("Command")}
-    return _tidy(_saved(figure, "svg", info | {"Creator": said["Software"], "Date": None}))
+def svg(figure: Drawing, name: str = "figure.svg") -> bytes:
+    return _tidy(_saved(figure, "svg", metadata(figure.spec, figure.facts, "svg", name)))
 
 
 def _tidy(drawn: bytes) -> bytes:
@@ -106,6 +86,7 @@ def _tidy(drawn: bytes) -> bytes:
     for element in root.iter():
         if "style" in element.attrib:
             element.set("style", _with_fallbacks(element.get("style")))
+    ET.SubElement(definitions, f"{{{SVG}}}style").text = svg_fonts.faces(root)
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root)
 
 

@@ -16,7 +16,7 @@ from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.sheet import KEY, QUERY
-from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
 
@@ -42,7 +42,7 @@ def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
         layouts = {"scale": _two, "compare": _two, "heads": _heads, "wall": _wall}
         made = layouts.get(spec.layout, _head)(spec, maps_shown(spec, subject, other))
     # neither the photograph itself nor colours of three numbers have a bar
-    return replace(made, domain=None) if spec.mask or spec.what == "components" else made
+    return replace(made, domain=None) if spec.mask or spec.what in COLOURED else made
 
 
 # One head -------------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def _head(spec: Spec, asks: list[OneMap]) -> Content:
         sub = f"reads all {shown.grid.size}, {sub}"
     panels = [_map_panel(spec, subject, shown, span, captions.method(spec), sub)]
     if spec.layout == "convolution":
-        panels = [_kernel_panel(spec, subject), *panels]
+        panels = [*panels, _kernel_panel(spec, subject)]  # in the order of the screen
     if _has_room(spec, len(panels), panels[0].aspect):
         panels = [_photo_panel(spec, subject), *panels]
     said = captions.caption(spec, subject.seen, [shown], span=span)
@@ -144,10 +144,16 @@ def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
     return Panel(f"{k}×{k} convolution", sub, grid, draw)
 
 
-def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str) -> Panel:
-    patch = None if spec.what in WITHOUT_QUERY else maps.patch_of(subject.seen, spec.query)
+def _map_panel(
+    spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, asks: bool = True
+) -> Panel:
+    """`asks`: the patch of `spec` is one of this picture."""
+    patch = maps.patch_of(subject.seen, spec.query) if asks and spec.what not in WITHOUT_QUERY else None
 
     def draw(sheet, axes, box) -> None:
+        if shown.parts is not None:
+            sheet.print(axes, subject.image, box, partial(prints.parted, parts=shown.parts))
+            return
         if shown.colours is not None:
             sheet.layer(axes, Image.fromarray(shown.colours))
             return
@@ -157,7 +163,7 @@ def _map_panel(spec: Spec, subject: Subject, shown: Map, span: Domain, heading: 
         for place in maps.clipped(shown, span):
             if place != patch:
                 value = float(shown.grid[place])
-                sheet.number(axes, place, box, captions.bare_share(value) if span.percent else f"{value:.2g}")
+                sheet.number(axes, place, box, captions.bare_share(value) if span.percent else captions.number(value))
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
@@ -205,7 +211,7 @@ def _wall(spec: Spec, asks: list[OneMap]) -> Content:
 
     picture = _photo_panel(spec, subject) if spec.made_for.roomy else None
     body = Matrix(seen.layers, seen.heads, columns / rows, draw, picture)
-    return Content(body, span, captions.caption(spec, seen, every), captions.prefix_line(spec, every))
+    return Content(body, span, captions.caption(spec, seen, every, span=span), captions.prefix_line(spec, every))
 
 
 def _atlas(spec: Spec, subject: Subject) -> Content:
@@ -252,7 +258,7 @@ def _upper(sentence: str) -> str:
 
 
 def _grid(spec: Spec, subject: Subject, others) -> Content:
-    rows, columns = axes(spec)
+    rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     cells = grid(spec, subject, others)
     shown = maps_of([one for row in cells for one in row])
     span, spans = _exposed(spec, shown)
@@ -263,7 +269,7 @@ def _grid(spec: Spec, subject: Subject, others) -> Content:
         panels = [[_photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(cells, panels, strict=True)]
         above = above and ["picture" if rows.name == "pictures" else "query", *above]
     beside = [_title(rows, row[0]) for row in cells] if spec.rows else []
-    said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns, shown)
+    said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns, shown, span)
     rows_of_weights = [one for one in shown if one.breadth is not None or spec.what != "weight"]
     return Content(Grid(panels, beside, above), span, said, captions.prefix_line(spec, rows_of_weights))
 
@@ -283,12 +289,41 @@ def _two(spec: Spec, asks: list[OneMap]) -> Content:
     panels = []
     for one, map_, its, (heading, sub) in zip(asks, shown, spans, names, strict=True):
         line = ", ".join(filter(None, [sub, captions.breadth(map_, one.subject.seen.tokens)]))
-        panels.append(_map_panel(one.spec, one.subject, map_, its, heading, line))
+        panels.append(_map_panel(one.spec, one.subject, map_, its, heading, line, one.asker is None))
     first, second = asks
+    matched = ""
+    if second.asker is not None:
+        panels, matched = _matched(spec, first, second, panels)
     plain = spec if spec.layout == "compare" else replace(spec, scale="on")
     beside = (second.spec, second.subject.seen) if spec.layout == "compare" else None
     said = captions.caption(plain, first.subject.seen, shown, beside, span)
+    said = f"{said} {matched}".strip()
     return Content(Panels(panels), span, said, _outside_of_both(spec, names, shown))
+
+
+def _matched(spec: Spec, first: OneMap, second: OneMap, panels: list[Panel]) -> tuple[list[Panel], str]:
+    """A line from the patch that asks to its match in the other picture, as on the screen, and a sentence about it."""
+    here = maps.patch_of(first.subject.seen, spec.query)
+    if here is None:
+        return panels, ""
+    row, column = first.subject.seen.match(second.subject.seen)[here].tolist()
+    layer = first.subject.seen.upper_layer
+    if row < 0:
+        return panels, f"By features after layer {layer} it has no match in the other picture."
+    left: list = []
+
+    def begin(sheet, axes, box) -> None:
+        panels[0].draw(sheet, axes, box)
+        left.append(axes)
+
+    def end(sheet, axes, box) -> None:
+        panels[1].draw(sheet, axes, box)
+        sheet.mark(axes, (row, column), box, colour="black")
+        if spec.marker:
+            sheet.line(left[0], here, axes, (row, column))
+
+    drawn = [replace(panels[0], draw=begin), replace(panels[1], draw=end)]
+    return drawn, f"The line leads to its match by features after layer {layer}: each resembles the other most."
 
 
 def _outside_of_both(spec: Spec, names: list[tuple[str, str]], shown: list[Map]) -> str:
@@ -311,6 +346,7 @@ def _pair_names(asks: list[OneMap]) -> list[tuple[str, str]]:
     models = [naming.model(one.subject.seen) for one in asks]
     pictures = [PurePath(one.subject.name).stem for one in asks]
     names = models if models[0] != models[1] else pictures
-    return [
-        (name, captions.place(one.spec, one.spec.layer, one.spec.head)) for name, one in zip(names, asks, strict=True)
-    ]
+    places = [captions.place(one.spec, one.spec.layer, one.spec.head) for one in asks]
+    if asks[0].spec.query != asks[1].spec.query:
+        places = [f"{place}, {captions.asked(one.spec.query)}" for place, one in zip(places, asks, strict=True)]
+    return list(zip(names, places, strict=True))

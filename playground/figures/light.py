@@ -11,6 +11,7 @@ set of patches that holds 60 % of what the patches get.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -35,11 +36,27 @@ LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near t
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
+def bound(values: np.ndarray) -> float:
+    """Of lengths: what is longer stands apart. Tukey's bound for what is far out; microscope/core/outliers.js has the
+    same."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high + 3 * (high - low))
+
+
 def exposure(values: np.ndarray) -> float:
     """The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
     Of several pictures together, where they are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
-    return float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean())) or 1.0
+    return _as_written(float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean()))) or 1.0
+
+
+def _as_written(value: float) -> float:
+    """Up to two digits: the number that the legend says is the one that is meant, on the screen and in a figure
+    whose last digits differ."""
+    if not value > 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / unit - 1e-6) * unit
 
 
 def is_even(entropy_bits: float, tokens: int) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures import light
-from playground.figures.spec import POOLED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
+from playground.figures.spec import COLOURED, POOLED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,6 +28,7 @@ class Map:
     breadth: float | None  # 2^entropy of a row: it listens to about so many tokens
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
     held: float = 0.0  # of what differs between patches, by these colours
+    parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,10 @@ class Domain:
     own: bool = False  # each map has another one: the bar stands for all of them
 
 
-def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None) -> Map:
-    """The numbers that `spec` asks of one head. A scale of None is that of the pass."""
-    numbers = answer(seen, spec, layer, head, scale)
+def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
+    """The numbers that `spec` asks of one head. A scale of None is that of the pass. `asker`: of similarity, the trace
+    of another picture whose patch it is that asks."""
+    numbers = answer(seen, spec, layer, head, scale, asker)
     breadth = None
     if (
         spec.what == "weight" and spec.direction == "row" and head != "max"
@@ -58,14 +60,26 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
     )
 
 
-def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None) -> Tensor:
+def answer(
+    seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None
+) -> Tensor:
     """(tokens,): what the trace says about the query of `spec`."""
+    if asker is not None:
+        import torch
+
+        asked = asker.features(layer)[asker.token(spec.query)]
+        return torch.cosine_similarity(seen.features(layer), asked[None], dim=-1)
     if spec.what == "similarity":
         return seen.similarity(spec.query, layer)
     if spec.what == "rollout":
         return seen.rollout(spec.query)
     if spec.what == "relevance":
-        return seen.relevance(spec.query)
+        return seen.relevance(**_explained(spec))
+    if spec.what == "occlusion":
+        return _occluded(seen, spec)
+    if spec.what == "label":
+        said = seen.answers(layer)
+        return said[:, seen.label(int(spec.label)) if spec.label else int(seen.logits.argmax())]
     if spec.what == "norm":
         return seen.features(layer).norm(dim=-1)
     if head in POOLED:
@@ -84,6 +98,21 @@ def answer(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | No
     return weights * (norms if row else norms[token])
 
 
+def _explained(spec: Spec) -> dict:
+    return {"label": int(spec.label)} if spec.label else {"query": spec.query}
+
+
+def _occluded(seen: Trace, spec: Spec) -> Tensor:
+    """(tokens,): no token of the prefix can be blanked."""
+    import torch
+
+    from playground.analysis import occlusion
+
+    measured = occlusion.Measured(seen, occlusion.Asked(**_explained(spec)), spec.blank)
+    *_, last = occlusion.occlusion(measured)
+    return torch.cat([torch.zeros(len(seen.prefix)), last.map.flatten()])
+
+
 WORDS = {
     ("weight", "row"): "share of the query’s attention",
     ("weight", "column"): "share that each patch takes from it",
@@ -92,23 +121,26 @@ WORDS = {
     "similarity": "likeness of features (cosine)",
     "norm": "length of the features",
     "rollout": "rollout: attention through all layers",
-    "relevance": "relevance: share of what moves its feature",
+    "relevance": "relevance: share of what moves it",
+    "occlusion": "what blanking a patch moves",
+    "label": "probability of the label, read after this layer",
 }
 
 
 def domain(spec: Spec, maps: list[Map]) -> Domain:
     """The range of brightness that these maps share: exposed like a photograph, by their own brightest patches, unless
     the exposure is held. The screen has the same rules (microscope/core/answers.js)."""
-    if spec.what == "components":
-        return Domain(0, 1, "")  # three numbers at once have no bar
+    if spec.what in COLOURED:
+        return Domain(0, 1, "")  # colours have no bar
     words = WORDS.get(spec.what) or WORDS[spec.what, spec.direction]
     if spec.head in POOLED and spec.what not in WITHOUT_HEADS:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([one.grid.ravel() for one in maps])
     if spec.what in SIGNED:
-        low, high = float(values.min()), float(values.max())
+        shown = values[values <= light.bound(values)] if spec.what == "norm" and spec.typical else values
+        low, high = float(shown.min()), float(shown.max())
         return Domain(low, high if high > low else low + 1, words)
-    if spec.what in THROUGH_LAYERS:
+    if spec.what in THROUGH_LAYERS or spec.what == "label":
         return _rising(spec, float(values.max()) or 1.0, words, percent=True)
     high = spec.ceiling or light.exposure(values)
     return _rising(spec, high, words, percent=spec.what == "weight", open_end=high < 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 RANDOM = " (random weights)"
+FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 
 def is_random(seen: Trace) -> bool:
@@ -61,7 +62,7 @@ def published_name(spec: Spec, image: str) -> str:
 def published_trace(spec: Spec, seen: Trace, other: bool = False) -> Trace:
     """The trace under the name that its model has in public."""
     asked = (spec.other_model if other else None) or spec.model
-    if spec.anonymous and (asked.endswith(".safetensors") or asked.startswith(OWN)):
+    if spec.anonymous and _is_own(asked):
         return replace(seen, model="the other model" if other else "the model")
     if not seen.model.endswith(".safetensors"):
         return seen
@@ -77,7 +78,17 @@ def _file(name: str | None, plain: str, anonymous: bool) -> str | None:
 
 
 def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
-    """A model in a file, or in a folder of the server's owner."""
-    if not name or not name.endswith(".safetensors"):
-        return plain if name and anonymous and name.startswith(OWN) else name
-    return plain if anonymous else PurePath(name).name
+    if not name or not _is_own(name):
+        return name
+    if anonymous:
+        return plain
+    return (
+        PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
+    )  # a repository keeps its account
+
+
+def _is_own(name: str) -> bool:
+    """A model in a file or a folder, of the server's owner, or in somebody's repository on the hub."""
+    if name.startswith("ViT-"):
+        return False
+    return name.endswith(FILES) or "/" in name or name.startswith(OWN) or Path(name).exists()

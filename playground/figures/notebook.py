@@ -26,7 +26,7 @@ from playground.figures.numbers import write as write_numbers
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
-from playground.tracing import Query, Scale, Trace
+from playground.tracing import Query, Scale, Trace, index
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -96,6 +96,9 @@ def figure(
     other: Trace | Sequence[Trace] | None = None,
     other_image: Image.Image | None = None,
     what: str = "weight",
+    label: str = "",
+    blank: str = "mean",
+    typical: bool = False,
     direction: str = "row",
     purpose: str = "slide",
     width: float | None = None,
@@ -120,6 +123,7 @@ def figure(
     bar: bool = True,
     marker: bool = True,
     prefix: bool = True,
+    words: str = "plain",
     footer: bool = False,
     anonymous: bool = False,
     dpi: int | None = None,
@@ -156,6 +160,8 @@ def save(
     if unknown := options.keys() - OPTIONS.keys():
         raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
     kind = path.suffix.lower()
+    if not path.parent.exists():
+        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     if kind == ".html":
         spec = _spec(seen, layer, head, query, scale, options, as_it_ran="on")
         export.write(path, spec, seen, seen.picture if image is None else image)
@@ -218,6 +224,8 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
     """No scale is what the pass ran with."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
+    layer = layer if layer is None else seen.layer_number(layer)
+    head = index(head) if index(head) is not None else head
     if as_it_ran and scale is None:
         given = as_it_ran
     elif seen.scale_number(scale) == seen.scale:

@@ -19,7 +19,7 @@ from playground.figures.compose import subjects
 from playground.figures.disk import keep
 from playground.figures.maps import Map
 from playground.figures.provenance import facts
-from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
 from playground.figures.which_maps import OneMap, Subject, maps_of, maps_shown
 from playground.version import __version__
 
@@ -64,11 +64,11 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
     if spec.layout == "components":
         spec = replace(spec, layout="head", what="components")
     asks = maps_shown(spec, first, second)
-    drawn = maps_of(asks) if spec.what == "components" else [None] * len(asks)  # whose colours belong together
+    drawn = maps_of(asks) if spec.what in COLOURED else [None] * len(asks)  # whose colours belong together
     tables: dict[int, list] = {}
     for one, colours in zip(asks, drawn, strict=True):
         tables.setdefault(id(one.subject), []).append((one, colours))
-    make = _components if spec.what == "components" else _table
+    make = {"components": _components, "parts": _parts}.get(spec.what, _table)
     return about, [make(*zip(*ones, strict=True)) for ones in tables.values()]
 
 
@@ -81,7 +81,7 @@ def _table(asks: tuple[OneMap, ...], _) -> Table:
     seen = asks[0].subject.seen
     rows, columns = seen.grid
     tokens = [*seen.prefix, *(f"{row},{column}" for row in range(rows) for column in range(columns))]
-    values = [maps.answer(seen, one.spec, one.spec.layer, one.spec.head, one.scale).numpy() for one in asks]
+    values = [maps.answer(seen, one.spec, one.spec.layer, one.spec.head, one.scale, one.asker).numpy() for one in asks]
     return Table(_about(asks[0].subject), seen.grid, tokens, [_which(one) for one in asks], np.stack(values))
 
 
@@ -114,6 +114,16 @@ def _components(asks: tuple[OneMap, ...], drawn: tuple[Map, ...]) -> Table:
     which = [{"layer": one.spec.layer, "what": "components", "colour": name} for one in asks for name in names]
     values = [one.colours.reshape(-1, 3).T for one in drawn]
     return Table(_about(subject), subject.seen.grid, tokens, which, np.concatenate(values).astype(np.float32))
+
+
+def _parts(asks: tuple[OneMap, ...], drawn: tuple[Map, ...]) -> Table:
+    """The number of each patch's part, 0 for the largest."""
+    subject = asks[0].subject
+    rows, columns = subject.seen.grid
+    tokens = [f"{row},{column}" for row in range(rows) for column in range(columns)]
+    which = [{"layer": one.spec.layer, "what": "parts"} for one in asks]
+    values = np.stack([one.grid.ravel() for one in drawn]).astype(np.float32)
+    return Table(_about(subject), subject.seen.grid, tokens, which, values)
 
 
 def _atlas(subject: Subject) -> Table:

@@ -8,10 +8,12 @@ from PIL import Image
 
 from playground.figures import light
 from playground.figures.maps import Domain, neighbourhood, shares
-from playground.figures.sheet import THEMES
 from playground.figures.spec import SIGNED, Spec
+from playground.figures.themes import THEMES
 
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
+PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
+PART_TINT = 0.5  # of them above the photograph
 LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and colourful, so that both can fade
 
 
@@ -49,6 +51,20 @@ def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
     if over == "none":
         return magma(share)
     return light.heat(photo if over == "photo" else grey(photo), share)
+
+
+def parted(photo: Image.Image, parts: np.ndarray) -> Image.Image:
+    """The photograph with a colour for each part, and a white line where one part ends."""
+    pixels = np.asarray(photo)
+    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
+    of = spread(parts, photo.size)
+    drawn = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[of]
+    reach = max(1, round(photo.size[0] / 400))
+    edge = np.zeros(of.shape, bool)
+    for step in range(1, reach + 1):
+        edge[step:] |= of[step:] != of[:-step]
+        edge[:, step:] |= of[:, step:] != of[:, :-step]
+    return Image.fromarray(np.where(edge[..., None], 245, drawn + 0.5).astype(np.uint8))
 
 
 def grey(photo: np.ndarray) -> np.ndarray:

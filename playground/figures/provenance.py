@@ -11,11 +11,11 @@ from playground.figures.maps import same_layer
 from playground.figures.naming import weights
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
-from playground.figures.which_maps import Subject
+from playground.figures.which_maps import Others, Subject
 from playground.version import __version__
 
 
-def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[str, str]:
+def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -> dict[str, str]:
     """In words, in the order in which they are read."""
     seen = subject.seen
     said = {
@@ -37,13 +37,27 @@ def facts(spec: Spec, subject: Subject, other: Subject | None = None) -> dict[st
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else spec, subject)
-    if other is not None and spec.layout == "compare":
+    if isinstance(other, Subject) and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
         if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:
             said["other layer"] = str(layer)
+    if isinstance(other, dict):
+        said |= _of_a_grid(list(other.values()))
     if spec.anonymous:
         said = {key: value for key, value in said.items() if "sha256:" not in value}
     return said | {"made by": f"Attention Playground {__version__}"}
+
+
+def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
+    """Every picture and every model behind the first ones, numbered."""
+    pictures = {one.name: f"sha256:{fingerprints.of_image(one.image)}" for one in subjects}
+    models = {one.seen.model: weights(one.seen) for one in subjects}
+    said = {}
+    for number, (name, digest) in list(enumerate(pictures.items(), start=1))[1:]:
+        said |= {f"image {number}": name, f"pixels {number}": digest}
+    for number, (name, digest) in list(enumerate(models.items(), start=1))[1:]:
+        said |= {f"model {number}": name, f"weights {number}": digest}
+    return said
 
 
 _NAMES = {"query": "patch"}

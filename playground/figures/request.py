@@ -15,7 +15,7 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import axes_of_grid
 from playground.figures.spec import Spec
-from playground.models.zoo import load
+from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import Trace, trace

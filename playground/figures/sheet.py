@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec
+from pathlib import Path as FilePath
 
 import matplotlib
 import numpy as np
@@ -20,13 +22,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.ft2font import FT2Font, LoadFlags
-from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
 from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
 from playground.errors import PlaygroundError
+from playground.figures.metadata import metadata
 from playground.figures.spec import Spec
+from playground.figures.themes import THEMES
 
 FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
 SMALLEST = 6.0  # points: what a journal prints legibly
@@ -57,20 +62,6 @@ def house_style(font: str | None = None) -> Iterator[None]:
     plain = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped)}
     with _turn, matplotlib.rc_context(plain | ours):
         yield
-
-
-@dataclass(frozen=True)
-class Theme:
-    paper: str
-    ink: str
-    muted: str
-    line: str
-
-
-THEMES = {
-    "light": Theme("#ffffff", "#14141a", "#5d5f69", "#d5d6db"),
-    "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
-}
 
 
 @dataclass(frozen=True)
@@ -173,6 +164,9 @@ def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
     return fitting(text, width, points)
 
 
+CELL_PIXELS = 900  # the width of a figure in a notebook
+
+
 class Drawing(Figure):
     """A matplotlib figure that a notebook shows by itself, and that knows what it shows."""
 
@@ -180,13 +174,19 @@ class Drawing(Figure):
     facts: dict[str, str]  # see playground/figures/provenance.py
 
     def savefig(self, file, **options) -> None:
-        """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text."""
+        """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text, and
+        the file says where it comes from, unless `metadata` says otherwise."""
+        if "metadata" not in options:
+            path = FilePath(file) if isinstance(file, str | os.PathLike) else None
+            kind = options.get("format") or (path.suffix[1:].lower() if path else "png")
+            options["metadata"] = metadata(self.spec, self.facts, kind, path.name if path else f"figure.{kind}")
         with house_style(self.spec.font):
             super().savefig(file, **options)
 
     def _repr_png_(self) -> bytes:
+        """No wider than a notebook's cell; a file is made for what it is made for."""
         out = io.BytesIO()
-        self.savefig(out, format="png", dpi=self.spec.dots)
+        self.savefig(out, format="png", dpi=min(self.spec.dots, CELL_PIXELS / self.get_figwidth()))
         return out.getvalue()
 
 
@@ -275,8 +275,18 @@ class Sheet:
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
             return
         family = matplotlib.rcParams["font.family"]
+        halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # a picture that is lit may be dark there
         place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
+        place["path_effects"] = halo
         axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
+
+    def line(self, axes: Axes, patch: tuple[int, int], other: Axes, there: tuple[int, int]) -> None:
+        """From a patch of one panel to one of another."""
+        ends = [(place[1] + 0.5, place[0] + 0.5) for place in (patch, there)]
+        for colour, points in (("black", 2.6), ("white", 1.2)):
+            wire = ConnectionPatch(*ends, "data", "data", axesA=axes, axesB=other, color=colour, linewidth=points)
+            wire.set(zorder=5, capstyle="round")
+            self.figure.add_artist(wire)
 
     def sign(self, axes: Axes, patch: tuple[int, int] | None, box: Box, symbol: str) -> None:
         """A shape within the mark."""

@@ -26,6 +26,7 @@ class Purpose:
     dpi: int  # of a PNG
     words: str
     roomy: bool = False  # the picture stands beside its map
+    captioned: bool = True  # False: the venue's LaTeX sets the caption, which -o x.tex has
 
 
 MM = 25.4  # in an inch
@@ -35,19 +36,19 @@ PURPOSES = {
     "beamer": Purpose(160 / MM, 90 / MM, 9, 300, "a 16:9 slide of LaTeX's beamer", roomy=True),
     "column": Purpose(3.35, None, 8, 300, "one column of a paper, 85 mm"),
     "page": Purpose(7.0, None, 8.5, 300, "both columns of a paper, 178 mm", roomy=True),
-    "neurips": Purpose(5.5, None, 8.5, 300, "NeurIPS, 5.5 in", roomy=True),
-    "iclr": Purpose(5.5, None, 8.5, 300, "ICLR, 5.5 in", roomy=True),
-    "cvpr": Purpose(3.25, None, 8, 300, "a column of CVPR, 3.25 in"),
-    "cvpr-wide": Purpose(6.875, None, 8.5, 300, "both columns of CVPR, 6.875 in", roomy=True),
-    "iccv": Purpose(3.25, None, 8, 300, "a column of ICCV, 3.25 in"),
-    "iccv-wide": Purpose(6.875, None, 8.5, 300, "both columns of ICCV, 6.875 in", roomy=True),
+    "neurips": Purpose(5.5, None, 8.5, 300, "NeurIPS, 5.5 in", roomy=True, captioned=False),
+    "iclr": Purpose(5.5, None, 8.5, 300, "ICLR, 5.5 in", roomy=True, captioned=False),
+    "cvpr": Purpose(3.25, None, 8, 300, "a column of CVPR, 3.25 in", captioned=False),
+    "cvpr-wide": Purpose(6.875, None, 8.5, 300, "both columns of CVPR, 6.875 in", roomy=True, captioned=False),
+    "iccv": Purpose(3.25, None, 8, 300, "a column of ICCV, 3.25 in", captioned=False),
+    "iccv-wide": Purpose(6.875, None, 8.5, 300, "both columns of ICCV, 6.875 in", roomy=True, captioned=False),
     "nature": Purpose(89 / MM, None, 7, 300, "a column of Nature, 89 mm"),
     "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
 ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, below it like a column
 LAYOUTS = {
     "head": "one head",
-    "convolution": "the picture, a 3×3 convolution and attention side by side",
+    "convolution": "attention, and what a 3×3 convolution reads, side by side",
     "heads": "all heads of a layer",
     "wall": "all heads of all layers",
     "scale": "with 1/√dₖ and without",
@@ -64,13 +65,15 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
+    "words": ("plain", "paper"),
     "over": ("photo", "grey", "none"),
     "pack": PACKS,
 }
 SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
-WITHOUT_QUERY = ("components", "norm")  # all patches are shown alike, whoever asks
-THROUGH_LAYERS = ("rollout", "relevance")  # of the whole network, not of one layer
+WITHOUT_QUERY = ("components", "parts", "norm", "label")  # all patches are shown alike, whoever asks
+COLOURED = ("components", "parts")  # a colour for each patch, and no number on a scale
+THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
 WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
 MOVING_DPI = 96
 
@@ -89,6 +92,9 @@ class Spec:
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
     cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
+    label: str = ""  # the number of the label that is explained; "": the feature of the query
+    blank: str = "mean"  # what blanked patches become
+    typical: bool = False  # lengths that stand apart are left out of the exposure
     what: str = "weight"
     direction: str = "row"
     kernel: int = 3
@@ -118,6 +124,7 @@ class Spec:
     marker: bool = True
     prefix: bool = True  # what the class token and the registers take
     footer: bool = False
+    words: str = "plain"  # of a "paper": attends to, where a talk says listens to
     anonymous: bool = False  # the file says nothing that could tell who made it
     dpi: int | None = None  # None: the purpose's
     sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
@@ -152,7 +159,7 @@ class Spec:
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
-            have = "have" if self.what == "components" else "has"
+            have = "have" if self.what in COLOURED else "has"
             raise PlaygroundError(
                 f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )

@@ -110,15 +110,15 @@ def handout(paper: str, key: bool) -> list[Page]:
 
 def quiz(paper: str, key: bool) -> list[Page]:
     pages = [Page.of(paper)]
-    pages[0].write("Ten questions on attention" + (": the key" if key else ""), 18, bold=True)
+    pages[0].write("Thirteen questions on attention" + (": the key" if key else ""), 18, bold=True)
     for number, question in enumerate(teaching.quiz(), start=1):
         if pages[-1].y > PAPERS[paper][1] - MARGIN - 1.6:
             pages.append(Page.of(paper))
         page = pages[-1]
         page.write(f"{number}.  {question.asks}", bold=True)
         for place, option in enumerate(question.options):
-            box = "☒" if key and place == question.right else "☐"
-            page.write(f"{box}  {'abcd'[place]})  {option}", indent=0.25)
+            if not key or place == question.right:  # the key fits two sheets without the wrong answers
+                page.write(f"{'☒' if key else '☐'}  {'abcd'[place]})  {option}", indent=0.25)
         if key:
             page.write(question.why, 9.5, indent=0.5)
         page.y += 0.08

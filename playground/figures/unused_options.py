@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.figures.spec import AXES, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import AXES, COLOURED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -46,7 +46,7 @@ USES = (
     Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
     Use(
         ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
-        lambda s: s.what != "components" and s.layout != "components",
+        lambda s: s.what not in COLOURED and s.layout != "components",
         "the colours of features are no numbers on a scale",
     ),
     Use(
@@ -55,7 +55,7 @@ USES = (
     ),
     Use(
         ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
-        "--what components and norm show all patches alike",
+        "--what components, parts, norm and label show all patches alike",
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
@@ -85,6 +85,12 @@ USES = (
     Use(("letters",), lambda s: s.layout not in ("wall", "atlas", "curves"), "the layout has no panels of its own"),
     Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
     Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
+    Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
+        "it belongs to --what relevance, occlusion or label"),
+    Use(("blank",), lambda s: s.what == "occlusion", "it belongs to --what occlusion"),
+    Use(("typical",), lambda s: s.what == "norm", "it belongs to --what norm"),
+    Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),
+        "a label is explained, not a patch"),
     Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
     Use(
         ("draw",), lambda s: s.what not in SIGNED and s.layout != "wall",
@@ -97,6 +103,11 @@ USES = (
 )  # fmt: skip
 
 
-def unused(spec: Spec) -> dict[str, str]:
-    """A field of the spec that would change nothing -> why."""
-    return {field: use.where for use in reversed(USES) if not use.has(spec) for field in use.fields}
+ONLY_DRAWN = ("theme", "transparent", "font", "letters", "dpi", "footer", "bar", "marker", "over")
+WRITTEN = (".npz", ".csv", ".json", ".txt", ".tex")
+
+
+def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
+    """A field of the spec that would change nothing, in a file that ends so -> why."""
+    written = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
+    return written | {field: use.where for use in reversed(USES) if not use.has(spec) for field in use.fields}

@@ -60,7 +60,24 @@ VIEW = (
         help="who may not hear whom in the whole pass, such as 7,5>3,2 or *>cls@4.1 or *>3x3; several: A;B",
     ),
     Choice(
-        "what", "weight", ("weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"),
+        "label", "", pattern=r"\d{1,5}", field="label", flag="--label",
+        help="whose relevance, occlusion or logit lens: a label's number (default: the patch's feature; of the logit "
+        "lens the likeliest label)",
+    ),
+    Choice(
+        "blank", "mean", ("mean", "noise", "neighbours"), field="blank", flag="--blank",
+        help="of --what occlusion: blanked patches become the mean colour, noise, or what is around (default: mean)",
+    ),
+    Choice(
+        "typical", False, field="typical", flag="--typical",
+        help="of --what norm: patches whose length stands apart are left out of the exposure",
+    ),
+    Choice(
+        "what", "weight",
+        (
+            "weight", "value", "score", "similarity", "rollout", "relevance", "occlusion", "label", "components",
+            "parts", "norm",
+        ),
         field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),

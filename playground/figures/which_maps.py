@@ -32,15 +32,17 @@ class OneMap:
     subject: Subject
     spec: Spec  # its layer, its head and its query are those of this map
     scale: str | None  # of this layer; None: what the pass ran with
+    asker: Trace | None = None  # of similarity between two pictures: the trace whose patch asks
 
     def map(self) -> Map:
-        return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale)
+        return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
 
 
 def maps_of(asks: list[OneMap]) -> list[Map]:
     """What each of them shows. Colours of features are made together: alike is what has the same colour."""
-    if asks[0].spec.what == "components":
-        return components.maps([(one.subject.seen, one.spec.layer) for one in asks])
+    make = {"components": components.maps, "parts": components.parts}.get(asks[0].spec.what)
+    if make:
+        return make([(one.subject.seen, one.spec.layer) for one in asks])
     return [one.map() for one in asks]
 
 
@@ -85,6 +87,8 @@ def _scales(spec: Spec, subject: Subject, other: Subject | None) -> list[OneMap]
 def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None) -> list[OneMap]:
     if other is None:
         raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+    if spec.what == "similarity" and subject.seen.model == other.seen.model:  # of one patch, in both pictures
+        return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
     query = maps.same_place(spec.query, subject.seen, other.seen)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
@@ -93,7 +97,7 @@ def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None)
 
 def grid(spec: Spec, subject: Subject, others: Others | None) -> list[list[OneMap]]:
     """Rows of columns."""
-    rows, columns = axes(spec)
+    rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     return [
         [_cell(spec, subject, others or {}, rows, row, columns, column) for column in columns.values]
         for row in rows.values

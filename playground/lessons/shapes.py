@@ -248,9 +248,9 @@ def _share_out(home: type, x: str, widths: tuple[str, str], flat: dict, split: d
 
 
 def _fused(split: dict[str, Tensor]) -> str:
-    """ "13 × 100 × 192, viewed as 3 × 13 × 4 × 100 × 16" """
+    """ "13 × 100 × 192, viewed as 13 × 100 × 3 × 4 × 16 and permuted to 3 × 13 × 4 × 100 × 16" """
     B, h, N, d = split["Q"].shape
-    return f"{B} × {N} × {3 * h * d}, viewed as 3 × {B} × {h} × {N} × {d}"
+    return f"{B} × {N} × {3 * h * d}, viewed as {B} × {N} × 3 × {h} × {d} and permuted to 3 × {B} × {h} × {N} × {d}"
 
 
 def _weigh(split: dict[str, Tensor], scale: float) -> list[Step]:

@@ -44,17 +44,16 @@ _HANDS = Scene(
 )  # fmt: skip
 _SCALE = Scene(
     6, "Why √d_k", "Lock a guess for 64 numbers. Turn d_k up without the scale, then switch it on.", "scale",
-    {"dk": "512", "power": "0.0"},
 )  # fmt: skip
 _WEIGHT = Scene(
     6, "What a weight is not", "Let the room guess in how many rows the brightest patch is not the one that adds most.",
     "weight",
 )  # fmt: skip
 _END = Scene(
-    6, "Questions of the quiz", "Five of the ten questions by show of hands. The rest is for home.", "teach",
+    6, "Questions of the quiz", "Five of the thirteen questions by show of hands. The rest is for home.", "teach",
     {"part": "quiz"},
 )  # fmt: skip
-_PATCHES = Scene(10, "From pixels to tokens", "Guess the number of tokens. Let the picture fall apart.", "patches")
+_PATCHES = Scene(10, "From pixels to tokens", "Guess the number of patches. Let the picture fall apart.", "patches")
 _HEADS = Scene(
     10, "Heads", "Somebody paints where a patch will look. Reveal. Then read three cells of the atlas.", "heads"
 )
@@ -112,7 +111,7 @@ NOTES = (
     ),
     Note(
         "Heads have jobs by design.",
-        "They start with random weights and differ by what training makes of them. Names such as “fixed offset” are "
+        "They start with random parameters and differ by what training makes of them. Names such as “fixed offset” are "
         "given afterwards, from averages. If a head was told where to look, the page Training says so.",
         Scene(0, "", "", "training"),
     ),
@@ -189,20 +188,40 @@ def quiz() -> tuple[Question, ...]:
             ("QKᵀ", "softmax", "× V", "the MLP"), 3, "The MLP is applied to each token separately.",
         ),
         Question(
-            "From 224 to 384 pixels at patch 16, the number of scores grows by about",
+            "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
             ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
-            f"{tokens} tokens become {wider}, and scores go with the square: {(wider / tokens) ** 2:.1f} times.",
+            f"{tokens} patches become {wider}, and scores go with the square: {(wider / tokens) ** 2:.1f} times.",
         ),
         Question(
             "To hide a token from all others, one",
-            ("sets its score to 0", "adds −∞ to its score", "sets its value to 1", "deletes its query"), 1,
-            "e to the power of −∞ is 0, and the row still sums to 1. A score of 0 gives e⁰ = 1 before the division.",
+            ("sets its scores to 0", "adds −∞ to all scores with its key", "sets its value to 0", "deletes its "
+            "query"), 1,
+            "e to the power of −∞ is 0, and each row still sums to 1. A score of 0 gives e⁰ = 1 before the division; a "
+            "value of 0 still takes its share of the weight; and its query only says whom the token itself hears.",
         ),
         Question(
             "The brightest patch in a map of weights is the patch that",
             ("the answer depends on most", "has the largest share in this head's mixture", "has the longest value",
              "looks most like the query patch"), 1,
             "A weight is a share. Importance, length and likeness are other questions.",
+        ),
+        Question(
+            "The patches of a picture are shuffled, and no positions are added. Attention then",
+            ("gives random answers", "gives the same answers, shuffled along", "gives the same answers in their order",
+             "fails"),
+            1,
+            "A score is q·k of two tokens, and neither says where it stands. Positions are added because of that.",
+        ),
+        Question(
+            "What attention returns for a token",
+            ("replaces the token", "is added to the token", "is multiplied with the token", "goes to the next one"), 1,
+            "x + push: the residual stream. What the token was stays in the sum, and goes past attention.",
+        ),
+        Question(
+            "Where do the class token’s numbers come from, before the first layer?",
+            ("the mean of all patches", "the patch in the middle", "they were learned, the same for every picture",
+             "the label of the picture"), 2,
+            "It hears of this picture in the layers, from the patches, as every token does.",
         ),
     )  # fmt: skip
 

@@ -40,6 +40,7 @@ class Shifted:
     pictures: tuple[Image.Image, Image.Image]
     grid: tuple[int, int]
     patches: int  # moved by so many whole patches
+    one_pixel: float  # how far the patch embedding of a patch moves when the picture moves by one pixel only
     convolution: float  # largest difference of a convolution's answers, away from the edges
     features: Tensor  # (rows, columns - patches): cosine of the last layer's features of the same place
     rows: tuple[Tensor, Tensor]  # (rows, columns) each: the attention of the same place in both
@@ -63,6 +64,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
         pictures=(cuts[0], cuts[1]),
         grid=(rows, columns),
         patches=patches,
+        one_pixel=_one_pixel(vit, seen[0]),
         convolution=_convolved(vit, seen, patches),
         features=same,
         rows=(
@@ -87,6 +89,18 @@ def _convolved(vit: VisionTransformer, seen: tuple[Trace, ...], patches: int) ->
             answers.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
     first, second = answers[0][:, :, patches:], answers[1][:, :, : answers[1].shape[2] - patches]
     return float((first - second).abs().max() / first.abs().mean())
+
+
+def _one_pixel(vit: VisionTransformer, seen: Trace) -> float:
+    """‖E(x′) − E(x)‖ / ‖E(x)‖, in the median over the patches that both show."""
+    proj = vit.patch_embed.proj
+    with torch.no_grad():
+        x = seen._need_input().float().cpu()
+        before, after = (
+            F.conv2d(cut, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
+            for cut in (x[..., :-1], x[..., 1:])
+        )
+    return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
 
 
 def _apart(seen: tuple[Trace, ...], layer: int, patches: int) -> float:

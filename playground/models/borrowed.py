@@ -315,7 +315,7 @@ def _converted(file: Path, size: int) -> Path:
     import torch
     from safetensors.torch import save
 
-    from playground.models.checkpoints import from_hugging_face
+    from playground.models.hugging_face import from_hugging_face
     from playground.models.onnx_file import read_onnx
 
     arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}

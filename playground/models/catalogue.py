@@ -9,9 +9,10 @@ import sys
 
 from tqdm import tqdm
 
-from playground.assets import SHIPPED
+from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
+from playground.models.bars import bar
 
 
 def list_models(pattern: str | None) -> None:
@@ -52,7 +53,7 @@ def download(names: list[str], compare: bool = False) -> None:
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
         if name in borrowed.GROUPS:
-            borrowed.fetch(borrowed.GROUPS[name], tqdm)
+            borrowed.fetch(borrowed.GROUPS[name], bar())
         else:
             _from_the_hub(name)
         print(f"on this machine: {name}")
@@ -71,7 +72,7 @@ def _check(names: list[str]) -> None:
 def _from_the_hub(name: str) -> None:
     from playground.models import zoo
 
-    zoo.download(name)
+    zoo.download(name, bar())
     zoo.load(name, device="cpu")
 
 
@@ -85,7 +86,7 @@ def compare_with_the_hub() -> str:
     if path is None:
         return (
             "not compared: the hub's own file is not on this machine; where the hub can be reached, "
-            f"`python -m playground download {zoo.DINOV2_ON_THE_HUB}` fetches it."
+            f"`{PROGRAM} download {zoo.DINOV2_ON_THE_HUB}` fetches it."
         )
     theirs = from_eva(read_weights(path))
     ours = read_weights(borrowed.find(borrowed.DINOV2.file) or path)

@@ -1,12 +1,16 @@
-"""Renames the weights of Hugging Face's ViTs and of timm's Eva models to our names, which are those of timm's ViTs."""
+"""Weights of timm's models under our names, and what a checkpoint says of the model that it belongs to.
+
+Somebody who trains a model of timm changes it: other labels, another input, another pooling, registers, fewer layers.
+The name says what the architecture is, the weights say what was changed.
+"""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,131 +18,13 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.vit import Config
 
-HUGGING_FACE = (  # the parts of a layer: (their name, our name)
-    (r"attention\.output\.dense", "attn.proj"),
-    (r"(layernorm_before|norm1)", "norm1"),
-    (r"(layernorm_after|norm2)", "norm2"),
-    (r"(intermediate\.dense|mlp\.fc1)", "mlp.fc1"),
-    (r"(output\.dense|mlp\.fc2)", "mlp.fc2"),
-    (r"mlp\.weights_in", "mlp.fc1"),  # of a gated MLP
-    (r"mlp\.weights_out", "mlp.fc2"),
-)
-OUTSIDE_LAYERS = {
-    "embeddings.cls_token": "cls_token",
-    "embeddings.distillation_token": "dist_token",
-    "embeddings.register_tokens": "reg_token",
-    "embeddings.position_embeddings": "pos_embed",
-    "embeddings.patch_embeddings.projection.weight": "patch_embed.proj.weight",
-    "embeddings.patch_embeddings.projection.bias": "patch_embed.proj.bias",
-    "layernorm.weight": "norm.weight",
-    "layernorm.bias": "norm.bias",
-    "classifier.weight": "head.weight",
-    "classifier.bias": "head.bias",
-    "cls_classifier.weight": "head.weight",
-    "cls_classifier.bias": "head.bias",
-    "distillation_classifier.weight": "head_dist.weight",
-    "distillation_classifier.bias": "head_dist.bias",
-}
-UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # play no part in the forward pass
-
-
-def is_hugging_face(names: Iterable[str]) -> bool:
-    return any(name.endswith("embeddings.patch_embeddings.projection.weight") for name in names)
-
-
-def from_hugging_face(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Renames ViT, DeiT and DINOv2 as `transformers` saves them. Unknown names stay as they are, so that zoo.fill can
-    name them in its error."""
-    ours, parts = {}, {}
-    for key, value in state.items():
-        name = re.sub(r"^(vit|deit|dinov2|dinov2_with_registers|backbone)\.", "", key)
-        if name in UNUSED:
-            continue
-        if not (inside := re.fullmatch(r"encoder\.layer\.(\d+)\.(.+?)\.(weight|bias|lambda1)", name)):
-            ours[OUTSIDE_LAYERS.get(name, name)] = value
-            continue
-        layer, part, kind = inside.groups()
-        if third := re.fullmatch(r"attention\.attention\.(query|key|value)", part):
-            parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[third[1]] = value
-        elif scale := re.fullmatch(r"layer_scale([12])", part):
-            ours[f"blocks.{layer}.ls{scale[1]}.gamma"] = value
-        else:
-            known = next((new for old, new in HUGGING_FACE if re.fullmatch(old, part)), None)
-            ours[f"blocks.{layer}.{known}.{kind}" if known else name] = value
-    for key, three in parts.items():
-        if len(three) == 3:
-            ours[key] = torch.cat([three["query"], three["key"], three["value"]])
-    return _class_token_placed(ours)
-
-
-def _class_token_placed(ours: dict[str, Tensor]) -> dict[str, Tensor]:
-    """For models with registers: timm adds the class token's position to the class token itself."""
-    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():
-        ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
-        ours["pos_embed"] = ours["pos_embed"][:, 1:]
-    return ours
-
-
-IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
-ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu"}
-
-
-def hugging_face_config(state: dict[str, Tensor], path: Path) -> tuple[Config, dict[str, Tensor]]:
-    """The architecture of such weights, already renamed, and those of them that it uses. Most of it follows from the
-    shapes; the rest is in config.json and preprocessor_config.json, which `transformers` writes beside the weights."""
-    said, pixels = _json_beside(path, "config.json"), _json_beside(path, "preprocessor_config.json")
-    width, _, patch, _ = state["patch_embed.proj.weight"].shape
-    dinov2, distilled = "blocks.0.ls1.gamma" in state, "dist_token" in state
-    registers = state["reg_token"].shape[1] if "reg_token" in state else 0
-    patches = state["pos_embed"].shape[1] - (0 if registers else 1 + distilled)
-    hidden, mlp_width = state["blocks.0.mlp.fc1.weight"].shape[0], state["blocks.0.mlp.fc2.weight"].shape[1]
-    heads = said.get("num_attention_heads")
-    if heads is None and width % 64:
-        raise PlaygroundError(
-            f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
-            "beside the file"
-        )
-    # Our classifier reads one vector. DINOv2's reads two, and DeiT's averages two heads: these models predict nothing
-    both = not distilled or "head_dist.weight" in state
-    classes = state["head.weight"].shape[0] if "head.weight" in state and both else 0
-    if classes == 0 or state["head.weight"].shape[1] != width:
-        classes, state = 0, {key: value for key, value in state.items() if not key.startswith("head")}
-    labels = [str(label) for label in said.get("id2label", {}).values()]
-    config = Config(
-        image_size=(patch * math.isqrt(patches),) * 2,
-        patch_size=patch,
-        depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
-        width=width,
-        mlp_width=mlp_width,
-        heads=int(heads or width // 64),
-        classes=classes,
-        dist_token=distilled,
-        registers=registers,
-        positions="patches" if registers else "learned",
-        qkv_bias="blocks.0.attn.qkv.bias" in state,
-        layer_scale=dinov2,
-        gated_mlp=hidden == 2 * mlp_width,
-        activation="silu" if hidden == 2 * mlp_width else ACTIVATIONS[said.get("hidden_act", "gelu")],
-        eps=float(said.get("layer_norm_eps", 1e-6 if dinov2 else 1e-12)),
-        mean=_three(pixels, "image_mean", IMAGENET["mean"] if dinov2 or distilled else (0.5, 0.5, 0.5)),
-        std=_three(pixels, "image_std", IMAGENET["std"] if dinov2 or distilled else (0.5, 0.5, 0.5)),
-        interpolation="bicubic" if dinov2 or distilled else "bilinear",
-        labels=tuple(labels) if len(labels) == classes else (),
-    )
-    return config, state
-
-
-def _json_beside(path: Path, name: str) -> dict:
-    try:
-        found = json.loads((path.parent / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _three(said: dict, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
-    red, green, blue = (float(number) for number in said.get(name, default))
-    return red, green, blue
+ACTIVATIONS = ("gelu", "gelu_tanh", "quick_gelu", "silu")
+SHOWN = {  # arguments of timm's models that the weights show, or that change nothing once a model is trained
+    "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
+    "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
+    "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
+    "fix_init", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
+}  # fmt: skip
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -155,3 +41,112 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
         else:
             ours[re.sub(r"\.gamma_([12])$", r".ls\1.gamma", key)] = value
     return ours
+
+
+def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] | None = None) -> Config:
+    """`base` with what somebody has changed, as the weights (under our names) tell it: classes, input size, pooling,
+    prefix tokens, depth, width. `said` is what the config.json of `timm.models.save_for_hf` says beside them. What
+    stands in neither, such as how many heads share the width, is as in the model that was named: heads of one size."""
+    if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
+        return base  # no such model: zoo.fitting says what it lacks
+    said = said or {}
+    arguments = said.get("model_args") or {}
+    activation = arguments.get("act_layer") or base.activation
+    if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
+        raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
+    if activation not in ACTIVATIONS:
+        raise PlaygroundError(f"its activation is {activation!r:.60}; known are {', '.join(ACTIVATIONS)}")
+    patches = state["patch_embed.proj.weight"]
+    if patches.dim() != 4 or patches.shape[1] != 3:
+        raise PlaygroundError(
+            f"its pictures have {patches.shape[1]} channels; the playground's have 3: red, green, blue"
+        )
+    width, patch = patches.shape[0], patches.shape[2]
+    classes = state["head.weight"].shape[0] if "head.weight" in state else 0
+    registers = state["reg_token"].shape[1] if "reg_token" in state else 0
+    norm = "pooled" if "fc_norm.weight" in state else "tokens" if "norm.weight" in state else "nowhere"
+    tokens = ("cls_token" in state) + ("dist_token" in state) + registers
+    positions, size = _places(base, state, patch, tokens, _size_said(said))
+    mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
+    return replace(
+        base,
+        image_size=size,
+        patch_size=patch,
+        depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
+        width=width,
+        mlp_width=mlp_width,
+        heads=int(arguments.get("num_heads") or max(1, width // (base.width // base.heads))),
+        classes=classes,
+        cls_token="cls_token" in state,
+        dist_token="dist_token" in state,
+        registers=registers,
+        positions=positions,
+        pool=_pool(base, state, norm, said.get("global_pool")),
+        norm_place=norm,
+        pre_norm="norm_pre.weight" in state,
+        qk_norm="blocks.0.attn.q_norm.weight" in state,
+        qkv_bias="blocks.0.attn.qkv.bias" in state,
+        layer_scale="blocks.0.ls1.gamma" in state,
+        gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
+        pre_logits="pre_logits.fc.weight" in state,
+        activation=activation,
+        labels=_labels(said, classes) or (base.labels if classes == base.classes else ()),
+        **_pixels(said.get("pretrained_cfg") or {}),
+    )
+
+
+def _places(
+    base: Config, state: Mapping[str, Tensor], patch: int, tokens: int, said: tuple[int, int] | None
+) -> tuple[str, tuple[int, int]]:
+    """(what the positions are of, the input size): learned positions have a row for each patch, and perhaps for each
+    prefix token."""
+    usual = tuple(side // patch * patch for side in said or base.image_size)
+    if "pos_embed" not in state:
+        return base.positions if base.positions not in ("learned", "patches") else "none", usual  # type: ignore[return-value]
+    rows = state["pos_embed"].shape[1]
+    both = {"learned": rows - tokens, "patches": rows}
+    if not tokens:
+        both = {base.positions if base.positions in both else "learned": rows}
+    elif base.positions == "patches":
+        both = dict(reversed(both.items()))
+    for positions, patches in both.items():
+        if patches == usual[0] * usual[1] // patch**2:
+            return positions, usual  # type: ignore[return-value]
+    for positions, patches in both.items():
+        if patches > 0 and (side := math.isqrt(patches)) ** 2 == patches:
+            return positions, (side * patch, side * patch)
+    raise PlaygroundError(
+        f"its {rows:,} positions make no square of patches, and no config.json says its input size; give the timm "
+        "model itself to playground.load, or save it with timm.models.save_for_hf"
+    )
+
+
+def _pool(base: Config, state: Mapping[str, Tensor], norm: str, said: str | None) -> str:
+    if "attn_pool.latent" in state:
+        return "map"
+    if said in ("token", "avg"):
+        return said
+    if "cls_token" not in state or norm == "pooled":
+        return "avg"  # timm pools before its last norm where it takes the mean
+    return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
+
+
+def _size_said(said: Mapping[str, Any]) -> tuple[int, int] | None:
+    size = (said.get("model_args") or {}).get("img_size") or (said.get("pretrained_cfg") or {}).get("input_size")
+    if isinstance(size, int):
+        return size, size
+    if isinstance(size, list) and len(size) >= 2 and all(isinstance(side, int) for side in size):
+        return size[-2], size[-1]
+    return None
+
+
+def _labels(said: Mapping[str, Any], classes: int) -> tuple[str, ...]:
+    names, more = said.get("label_names") or (), said.get("label_descriptions") or {}
+    if isinstance(names, dict):
+        names = [names.get(str(number), str(number)) for number in range(classes)]
+    return tuple(str(more.get(name, name)) for name in names) if len(names) == classes else ()
+
+
+def _pixels(told: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: tuple(told[name]) for name in ("mean", "std") if told.get(name)}
+    return found | ({"interpolation": told["interpolation"]} if told.get("interpolation") else {})

@@ -69,4 +69,4 @@ def plain_name(name: str) -> str:
 
 def suits(name: str) -> str:
     """The kinds of picture that a model was trained on."""
-    return {"bundled": "photographs and drawings", "bundled-taught": "drawings"}.get(name, "photographs")
+    return {"bundled": "drawings, and some photographs", "bundled-taught": "drawings"}.get(name, "photographs")

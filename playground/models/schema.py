@@ -14,7 +14,7 @@ COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
 }  # fmt: skip
 WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
-    "pool": ("token", "avg", "map"),
+    "pool": ("token", "avg", "map", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
     "activation": ("gelu", "gelu_tanh", "quick_gelu", "silu"),
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),

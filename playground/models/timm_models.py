@@ -14,12 +14,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground.assets import SHIPPED
+from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.vit import Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
+USUAL = "vit_small_patch16_224"
 PLAIN_MODULES = ("vision_transformer", "deit", "eva")  # the files of timm that define plain ViTs
 
 DINOV2_SMALL = Config(  # equals timm's vit_small_patch14_dinov2.lvd142m, but needs no import of timm
@@ -91,6 +92,8 @@ def why_not(model: Any) -> str | None:
         return "its MLP has a norm or an activation that no published plain ViT has"
     if block.attn.num_heads * block.attn.head_dim != model.embed_dim:
         return "its heads together are not as wide as its tokens"
+    if model.global_pool == "" and not model.num_classes:
+        return None  # all tokens come out, and nothing is pooled
     if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
         return f"it pools its tokens by {model.global_pool!r}"
     return None
@@ -116,7 +119,7 @@ def read_config(model: Any, name: str) -> Config:
     norms = {"tokens": model.norm, "pooled": model.fc_norm}
     places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
     return Config(
-        image_size=tuple(model.patch_embed.img_size),
+        image_size=tuple(model.patch_embed.img_size or wants["input_size"][1:]),
         patch_size=model.patch_embed.patch_size[0],
         depth=len(model.blocks),
         width=model.embed_dim,
@@ -127,7 +130,7 @@ def read_config(model: Any, name: str) -> Config:
         dist_token=dist,
         registers=0 if model.reg_token is None else model.reg_token.shape[1],
         positions=positions,
-        pool=model.global_pool,
+        pool=model.global_pool or ("token" if model.cls_token is not None else "avg"),
         norm_place=places[0] if places else "nowhere",
         pre_norm=not isinstance(model.norm_pre, identity),
         qk_norm=not isinstance(block.attn.q_norm, identity),
@@ -175,7 +178,7 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
             repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=again
         )
     except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
-        raise _unreachable(name, error) from error
+        raise unreachable(name, error) from error
 
 
 def _patient(report: type | None) -> type:
@@ -196,11 +199,11 @@ def _patient(report: type | None) -> type:
     return Patient
 
 
-def _unreachable(name: str, error: Exception) -> PlaygroundError:
+def unreachable(name: str, error: Exception) -> PlaygroundError:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     return PlaygroundError(
         f"The weights of {name} could not be fetched ({first}). "
-        f"Check the network, or fetch them once with `python -m playground download {name}` where there is one."
+        f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."
     )
 
 
@@ -214,15 +217,18 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=here).state_dict()
     except Exception as error:  # any of those in hub_file
-        raise _unreachable(name, error) from error
+        raise unreachable(name, error) from error
 
 
 def _nearest_that_loads(name: str) -> str:
+    """By its letters where some name looks like this one; else a plain ViT that every comparison begins with."""
     import timm
 
-    names = [*timm.list_models(["vit_*", "deit*"]), *SHIPPED, "untrained"]
-    by_likeness = difflib.get_close_matches(name, names, len(names), cutoff=0)
-    return next(candidate for candidate in by_likeness if loads(candidate))
+    published = [known for module in PLAIN_MODULES for known in timm.list_models(module=module)]
+    names = [*SHIPPED, "untrained", "dinov2-small", *dict.fromkeys(published)]
+    given = name.split(".")[0]
+    near = difflib.get_close_matches(given, names, 20, cutoff=0.7)
+    return next((candidate for candidate in near if loads(candidate)), USUAL)
 
 
 @cache
@@ -231,7 +237,7 @@ def loads(name: str) -> bool:
     each."""
     import timm
 
-    if name in SHIPPED or name == "untrained":
+    if name in SHIPPED or name in ("untrained", "dinov2-small"):
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

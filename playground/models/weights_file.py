@@ -23,7 +23,13 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
         raise PlaygroundError(f"There is no file {path}.")
     try:
         with open(path, "rb") as file:
-            length = int.from_bytes(file.read(8), "little")
+            first = file.read(8)
+        if first[:2] in (b"PK", b"\x80\x02"):
+            raise PlaygroundError(
+                f"{path} is a file that torch has pickled, not safetensors. On your own machine call it .pth, and "
+                "playground.load and the command line read it; a server does not."
+            )
+        length = int.from_bytes(first, "little")
         if length > LONGEST_HEADER:
             raise ValueError(f"its header claims {length:,} bytes")
         with safe_open(path, framework="pt") as file:
@@ -32,6 +38,8 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
                 raise ValueError(f"it claims {len(names):,} tensors")
             shapes = {name: file.get_slice(name).get_shape() for name in names}
             metadata = file.metadata() or {}
+    except PlaygroundError:
+        raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
         raise _unreadable(path, error) from None
     return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}

@@ -15,6 +15,8 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from playground.assets import PROGRAM
+
 LONGEST_HEADER = 4 * 2**20  # bytes, of a file of weights
 
 log = logging.getLogger("playground")
@@ -38,8 +40,8 @@ def _trouble(path: Path, digest: str | None, number: int, size: int, changed: in
     trouble = what_is_wrong(path, digest)
     if trouble:
         log.warning(
-            "%s is damaged (%s) and counts as absent: `python -m playground doctor --repair` fetches it again.",
-            path, trouble,
+            "%s is damaged (%s) and counts as absent: `%s doctor --repair` fetches it again.",
+            path, trouble, PROGRAM,
         )  # fmt: skip
     return trouble
 

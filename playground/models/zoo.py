@@ -10,16 +10,18 @@ import dataclasses
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from playground.assets import SHIPPED
+from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, schema, timm_models, told_heads
-from playground.models.checkpoints import from_eva, from_hugging_face, hugging_face_config, is_hugging_face
+from playground.models.checkpoints import changed, from_eva
+from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.timm_models import DINOV2_SMALL, WEIGHTS
 from playground.models.weights_file import outline, read_weights
 from playground.vit import PAPER, Config, VisionTransformer
@@ -61,8 +63,9 @@ def load(
     the path of a .safetensors file.
 
     `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
-    a file with timm's parameter names; neither touches the network. `offline=True` takes published weights only from
-    this machine.
+    a file with timm's parameter names; neither touches the network. A model of timm may have been changed before it
+    was trained: classes, input size, pooling, prefix tokens, depth and width are told by the file. `offline=True` takes
+    published weights only from this machine.
     """
     if not isinstance(name, str | os.PathLike):
         raise PlaygroundError(f"load takes a model's name, such as 'dinov2-small'; given was {type(name).__name__}.")
@@ -72,24 +75,61 @@ def load(
     elif name in SHIPPED:
         file = SHIPPED[name]
         vit = _from_own_file(file, missing=f"This copy has no model {name} (assets/{file.name} is not there).")
+    elif weights is not None and (config := _timm_config(name)):
+        return placed(_with_weights(name, config, weights), device)
     elif name == "dinov2-small":
-        vit = _dinov2_small(pretrained and weights is None, seed, offline)
+        vit = _dinov2_small(pretrained, seed, offline)
     elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
         vit = VisionTransformer(_paper_config(name, paper[1], int(paper[2])), seed)
     elif name.endswith(".safetensors"):
         vit = _from_own_file(Path(name), missing=f"There is no file {name}.")
     else:
-        vit = _from_timm(name, pretrained and weights is None, seed, offline)
+        vit = _from_timm(name, pretrained, seed, offline)
     if weights is not None:
         fill_from(vit, weights)
     vit.name = vit.name if name.endswith(".safetensors") else name
+    return placed(vit, device)
+
+
+def _timm_config(name: str) -> Config | None:
+    """Of a name that is no file, none of ours and none of the paper's."""
+    if name in SHIPPED or name == "untrained" or name.startswith("ViT-") or name.endswith(".safetensors"):
+        return None
+    return timm_models.timm_config(name)
+
+
+def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
+    """In evaluation mode, on the device, by default the best there is."""
     try:
         return vit.eval().to(best_device() if device is None else device)
     except (RuntimeError, AssertionError, TypeError) as error:
         first = str(error).splitlines()[0]
         raise PlaygroundError(
-            f"{name} can't be put on the device {device!r} ({first}); leave it out, or say 'cpu'."
+            f"{vit.name} can't be put on the device {device!r} ({first}); leave it out, or say 'cpu'."
         ) from None
+
+
+def _with_weights(name: str, config: Config, path: str | os.PathLike[str]) -> VisionTransformer:
+    """A model of timm as the file says that it was changed."""
+    metadata, held = outline(path)
+    if "config" not in metadata:
+        held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+        config = _possible(path, lambda: changed(config, held))
+    with torch.device("meta"):
+        vit = VisionTransformer(config)
+    fill_from(vit, path)
+    vit.name = name
+    return vit
+
+
+def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
+    """The architecture that a file and what lies beside it describe, where there can be such a one."""
+    try:
+        return schema.config(dataclasses.asdict(describe()))
+    except PlaygroundError as error:
+        raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
+        raise PlaygroundError(f"The architecture of {path} can't be told: {error}.") from None
 
 
 def best_device() -> str:
@@ -142,14 +182,57 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
 
 def _from_own_file(path: Path, missing: str) -> VisionTransformer:
     if not path.is_file():
-        raise PlaygroundError(f"{missing} Train it with `python -m playground train`, or load another model.")
+        raise PlaygroundError(f"{missing} Train it with `{PROGRAM} train`, or load another model.")
+    return from_file(path, path.parent)
+
+
+def from_file(path: Path, folder: Path) -> VisionTransformer:
+    """The model in a file of weights. What it is stands in the file, where this playground wrote it, or in the
+    config.json and preprocessor_config.json of its folder, where `transformers` or timm's save_for_hf did."""
     metadata, held = outline(path)
-    if "config" not in metadata and is_hugging_face(held):
-        return _from_hugging_face_file(path, held)
-    if "config" not in metadata:
+    if "config" in metadata:
+        return _described_inside(path, metadata)
+    said = _json_in(folder, "config.json")
+    if is_hugging_face(held):
+        return _from_hugging_face_file(path, held, said, _json_in(folder, "preprocessor_config.json"))
+    name = said.get("architecture") or metadata.get("arch")
+    if not isinstance(name, str):
         raise PlaygroundError(
-            f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r})."
+            f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r}){_likely(held)}."
         )
+    held, base = from_eva(held), timm_models.timm_config(name)
+    config = _possible(path, lambda: changed(base, held, said))
+    with torch.device("meta"):
+        vit = VisionTransformer(config)
+    fill_from(vit, path)
+    vit.name = called(path, folder)
+    return vit
+
+
+def called(path: Path, folder: Path) -> str:
+    """A model's name by its file, or by its folder where every such file is called the same."""
+    return folder.resolve().name if path.name == WEIGHTS else path.stem
+
+
+def _likely(held: dict[str, Tensor]) -> str:
+    """A name whose shapes these are, to begin with."""
+    patches = held.get("patch_embed.proj.weight")
+    size = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
+    if patches is None or patches.dim() != 4:
+        return ""
+    found = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
+    return f", such as vit_{found}_patch{patches.shape[2]}_224 by its shapes" if found else ""
+
+
+def _json_in(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _described_inside(path: Path, metadata: dict[str, str]) -> VisionTransformer:
     try:
         with torch.device("meta"):
             vit = VisionTransformer(schema.config(json.loads(metadata["config"])))
@@ -161,19 +244,23 @@ def _from_own_file(path: Path, missing: str) -> VisionTransformer:
     return vit
 
 
-def _from_hugging_face_file(path: Path, held: dict[str, Tensor]) -> VisionTransformer:
-    """A file as `transformers` saves it; what its shapes don't tell (such as the heads) is in the config.json beside
-    it."""
-    try:
-        config, used = hugging_face_config(from_hugging_face(held), path)
-        with torch.device("meta"):
-            vit = VisionTransformer(schema.config(dataclasses.asdict(config)))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
-        raise PlaygroundError(f"The architecture of {path} can't be told: {error}.") from None
+def _from_hugging_face_file(
+    path: Path, held: dict[str, Tensor], said: dict[str, Any], pixels: dict[str, Any]
+) -> VisionTransformer:
+    used: dict[str, Tensor] = {}
+
+    def describe() -> Config:
+        nonlocal used
+        config, used = hugging_face_config(held, from_hugging_face(held), said, pixels)
+        return config
+
+    config = _possible(path, describe)
+    with torch.device("meta"):
+        vit = VisionTransformer(config)
     fitting(vit, used, str(path))  # before the data is read
-    state = from_hugging_face(read_weights(path))
-    fill(vit, {key: state[key] for key in used}, str(path))
-    vit.name = path.parent.resolve().name if path.name == WEIGHTS else path.stem
+    state = read_weights(path)
+    fill(vit, hugging_face_config(state, from_hugging_face(state), said, pixels)[1], str(path))
+    vit.name = called(path, path.parent)
     return vit
 
 

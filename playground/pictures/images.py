@@ -38,7 +38,16 @@ def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
         source = _of_array(source)
-    return _or_a_sentence(_open, source, kept)
+    picture = _or_a_sentence(_open, source, kept)
+    picture.filename = _file_of(source)  # type: ignore[attr-defined]  # as Pillow's own pictures have it
+    return picture
+
+
+def _file_of(source: Source) -> str:
+    """Where a picture came from, so that what is made of it can say so; "" of bytes."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    return str(getattr(source, "filename", "") or "")
 
 
 def decode_here(data: bytes, kept: int) -> Image.Image:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from playground.serving.asker import Who
 from playground.serving.cache import MB
+from playground.serving.lateness import Habits, Lag, Turns
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Bound:
 BOUNDS = {
     "connections": Bound(3000, 2000),  # over which anything comes; a proxy's are of no network
     "sockets": Bound(400, 360, 20),  # pages that are open; each is a session, and holds about a megabyte
+    "turns": Bound(3000, 2000, 200),  # requests that wait for one, where the server is late; each has its connection
     "requests": Bound(600, 450, 40),  # in work: each holds a thread; a browser asks for six things at a time
     "questions": Bound(600, 400, 12),  # that wait for their turn in one queue
     "uploads": Bound(68 * MB, 50 * MB),  # on their way; one of them goes on to its end beyond that
@@ -164,6 +166,10 @@ class Places:
         if place.key and len(same) > BOUNDS["sockets"].key:
             self.close(min(same, key=lambda other: other.asked))
 
+    def is_open_for(self, who: Who) -> bool:
+        """Whether they have a page open; a page's own run is named by its session until there is a key."""
+        return any(who.person in (place.key, place.session) for place in list(self.open) if who.person)
+
     def people(self) -> int:
         """Tabs of one browser are one person."""
         return len({(place.network, place.key or place) for place in list(self.open)})
@@ -189,48 +195,12 @@ class Places:
         return min(idle, key=lambda place: (bool(place.key), -held[place.network], place.asked), default=None)
 
 
-# Runs of pages --------------------------------------------------------------------------------------------------------
+# Where the server is late -------------------------------------------------------------------------------------------
 
-LATE = 0.03  # seconds that the loop is behind: something keeps Python from it
-REMEMBERED = 5.0  # seconds that a lag counts: the one that it was is not gone because it waits
-FORGOTTEN_BY_HALF = 10.0  # seconds, of what somebody asked before
-
-
-class Lag:
-    """How late the event loop is: everybody waits at least so long. A process that shares its cores never reaches its
-    own share of them, so that says nothing."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic):
-        self.clock = clock
-        self._noted: list[tuple[float, float]] = []
-
-    def note(self, seconds: float) -> None:
-        now = self.clock()
-        self._noted = [(at, late) for at, late in self._noted if now - at < REMEMBERED] + [(now, seconds)]
-
-    def now(self) -> float:
-        """The second largest of the last seconds: a single one is a collection of garbage, or a page's first import."""
-        now = self.clock()
-        latest = sorted(late for at, late in self._noted if now - at < REMEMBERED)
-        return latest[-2] if len(latest) > 1 else 0.0
-
-
-class Habits:
-    """How much each has asked lately: who asks seldom comes first."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic):
-        self.clock = clock
-        self._asked: dict[Hashable, tuple[float, float]] = {}  # how much, as of when
-
-    def note(self, who: Hashable) -> None:
-        self._asked[who] = self.lately(who) + 1, self.clock()
-        if len(self._asked) > 5000:
-            self._asked = {one: noted for one, noted in self._asked.items() if self.lately(one) > 0.1}
-
-    def lately(self, who: Hashable) -> float:
-        much, at = self._asked.get(who, (0.0, 0.0))
-        return much * 0.5 ** ((self.clock() - at) / FORGOTTEN_BY_HALF)
-
+RUNS_AT_ONCE, RUN_SECONDS = 2, 1.0  # of pages
+ANSWERS_AT_ONCE, ANSWER_SECONDS = 4, 0.05  # requests: a tenth of a page's run each
 
 sockets, lag, habits = Places(), Lag(), Habits()
-requests, decodes = Shares("requests"), Shares("decodes")
+runs = Turns(lag, habits, RUNS_AT_ONCE, RUN_SECONDS, cost=1.0)
+answers = Turns(lag, habits, ANSWERS_AT_ONCE, ANSWER_SECONDS, cost=0.1)
+turns, requests, decodes = Shares("turns"), Shares("requests"), Shares("decodes")

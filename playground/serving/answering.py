@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import wraps
 from urllib.parse import quote, urlsplit
 
@@ -33,7 +34,6 @@ FULL = {  # by what there is too much of
 GONE = 499  # the status of an answer that nobody reads
 
 log = logging.getLogger("playground")
-_threads = ThreadPoolExecutor(admission.BOUNDS["requests"].everybody, thread_name_prefix="answer")
 _waiting: dict[str, Job] = {}  # by ticket
 _open: set[Job] = set()
 
@@ -57,7 +57,7 @@ class Job:
         self.says: list[str] = []
         self.looked = time.monotonic()
         self.left = False
-        self.future: Future[Response]
+        self.future: Future[Response] = Future()
 
     def who(self) -> asker.Who:
         return self._who
@@ -74,13 +74,15 @@ class Job:
         self.says.append(sentence)
 
     def begin(self, work: Callable[[], Response]) -> None:
-        def run() -> Response:
+        """In a thread that ends with it: torch keeps some megabytes for each thread that it ever computed in."""
+
+        def run() -> None:
             with asker.working_for(self):
-                return _answered(self, work)
+                self.future.set_result(_answered(self, work))
 
         _open.add(self)
-        self.future = _threads.submit(run)
         self.future.add_done_callback(self._ends)
+        threading.Thread(target=run, name="answer", daemon=True).start()
 
     def _ends(self, _) -> None:
         _open.discard(self)

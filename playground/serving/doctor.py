@@ -17,7 +17,7 @@ from io import BytesIO
 from os import W_OK, access
 from pathlib import Path
 
-from playground.assets import HOME, PACKS, SHIPPED
+from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.whole import digest_of, what_is_wrong
@@ -28,6 +28,7 @@ from playground.serving import prepared, settings
 from playground.version import __version__
 
 FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
+REQUIREMENTS = "requirements.txt"  # of a checkout, as in the image; an installed package has none
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # how the hub's cache calls a large file
@@ -74,9 +75,8 @@ def _versions() -> Iterator[Finding]:
 
 def wanted() -> dict[str, str]:
     """Package -> bounds such as ">=2.12,<2.16": those of the checkout, or of the installed package."""
-    file = HOME / "requirements.txt"
-    here = file.is_file()
-    lines = file.read_text(encoding="utf-8").splitlines() if here else metadata.requires(DISTRIBUTION) or []
+    file = HOME / REQUIREMENTS
+    lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
     found = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines)
     return {match[1].lower(): match[2].strip() for match in found if match}
 
@@ -97,7 +97,7 @@ def _settings() -> Iterator[Finding]:
 
 def _shipped() -> Iterator[Finding]:
     """Of an installed package each file by the digest that pip keeps; of a checkout whether the files can be read."""
-    wrong = _differing_from_the_package() if HOME.name == "app" else _unreadable()
+    wrong = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
     yield from (Finding(WRONG, f"{what}: install the playground again") for what in wrong)
     if not wrong:
         yield Finding(FINE, f"the playground's own files ({__version__})")
@@ -161,7 +161,7 @@ def _borrowed() -> Iterator[Finding]:
             yield Finding(FINE, f"{group}: {whole} of {len(things)} files are whole")
         if missing and not (group == "dinov2-small" and _hub_has_dinov2()):
             yield Finding(LESS, f"not on this machine: {', '.join(missing)}. The app goes on without; "
-                          f"`python -m playground download {group}` fetches what is missing")  # fmt: skip
+                          f"`{PROGRAM} download {group}` fetches what is missing")  # fmt: skip
 
 
 def _hub_has_dinov2() -> bool:
@@ -187,7 +187,7 @@ def _packs() -> Iterator[Finding]:
     missing = [ahead.name for ahead in prepared.all_packs() if not prepared.is_ready(ahead)]
     if missing:
         yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing)}. "
-                      "`python -m playground prepare` does it, and a server as it starts")  # fmt: skip
+                      f"`{PROGRAM} prepare` does it, and a server as it starts")  # fmt: skip
     else:
         yield Finding(FINE, f"{ready} prepared packs")
 

@@ -79,12 +79,12 @@ def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     with queue.turns() as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / f"sweep.{kind}"
+                path = Path(folder) / name(spec, kind)
                 figures.animate(path, spec, seen, image, lambda steps: _giving_way(steps, give_way), **beside)
                 return path.read_bytes()
         drawing = figures.draw(spec, seen, image, **beside) if seen else figures.draw(spec)
         makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
-        return makers[kind](drawing)
+        return makers[kind](drawing, name(spec, kind))
 
 
 def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
@@ -180,7 +180,8 @@ def _grid(here: Shown, spec: Spec) -> list[tuple]:
 
     if spec.layout != "grid":
         return []
-    if (maps := prod(len(axis.values) for axis in axes_of_grid.axes(spec))) > MOST_MAPS:
+    c = models.load(spec.model).config
+    if (maps := prod(len(axis.values) for axis in axes_of_grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
         raise Refused(f"A grid of {maps:,} maps is too much for this server, which draws {MOST_MAPS} at most.")
     names = axes_of_grid.names(spec)
     if len(names) > MOST_TRACES:

@@ -29,7 +29,7 @@ ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  
 LOOKS = tuple(
     name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
 )
-HELD = {"layer": "this layer", "all": "all layers"}  # in an .html
+HELD = {"all": "all layers", "layer": "this layer"}  # in an .html
 VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # of these no figure is drawn
 REST = ("locked", "grid")  # of the view: a drawn figure has none of them, an interactive one has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
@@ -107,7 +107,7 @@ def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
     if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
         raise Refused("What is it to be compared with? Add with=sample:NAME or with=model:NAME.")
     named = {CHOICES[key].field or "view" if key in CHOICES else key for key in given}
-    for name, why in unused(spec).items():
+    for name, why in unused(spec, f".{kind}").items():
         beside = name in ("other_image", "other_model")
         if (name in named or beside) and getattr(spec, name) != DEFAULTS[name]:
             raise Refused(in_words(f"{word(spec, name)} would change nothing here: {why}."))
@@ -199,12 +199,15 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         scale=view.get("scale", "on"),
         whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),
+        label=view.get("label", ""),
+        blank=view.get("blank", "mean"),
+        typical=view.get("typical") == "true",
         what=view.get("what", "weight"),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
-        colours="own" if layout == "compare" else view.get("colours", "shared"),  # as on the screen: each its own
+        colours="shared" if layout == "compare" else view.get("colours", "shared"),  # as on the screen
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=view.get("log") == "true",
         smooth=view.get("smooth") == "true",

@@ -9,6 +9,7 @@ import urllib.request
 from contextlib import suppress
 from queue import Empty, Queue
 
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
@@ -34,7 +35,7 @@ def check(name: str) -> None:
         _silent_since = time.monotonic()
     raise PlaygroundError(
         f"{plain_name(name)} could not be fetched: the hub, {constants.ENDPOINT}, can't be reached from this server. "
-        f"Check the network, or fetch it with `python -m playground download {name}` where there is one."
+        f"Check the network, or fetch it with `{PROGRAM} download {name}` where there is one."
     )
 
 

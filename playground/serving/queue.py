@@ -1,9 +1,9 @@
 """A queue for heavy computations, of which at most `at_once` run at the same time.
 
 It is fair by person: who asks ten things at once gets one answer, then the others who wait get theirs, and so on. The
-answers of one person come in the order of their questions. Networks take turns in the same way, for whoever keeps no
-cookie is as many people as they like, at one address: a class behind one shares with them, and a stranger is the next.
-What makes finer what somebody already sees comes after all who still wait.
+answers of one person come in the order of their questions. Networks take turns in the same way, and in each of them all
+who have no page open count as one person together: keys are free to mint, pages are not. What makes finer what somebody
+already sees comes after all who still wait.
 
 There are two ways to wait. `with queue.take(tell): …` blocks the calling thread, such as a page's. `queue.run(work)`
 returns a ticket at once and does the work in a thread of its own, while the page polls the ticket.
@@ -22,11 +22,12 @@ from functools import cache
 
 from playground.errors import PlaygroundError
 from playground.serving import asker, settings
-from playground.serving.admission import BOUNDS, refused
+from playground.serving.admission import BOUNDS, refused, sockets
 
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 SLICE = 1.0  # seconds that long work goes on while others wait
+MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
 
 WAITING, SERVED, OVER = "waiting", "served", "over"
 
@@ -39,7 +40,7 @@ class Ticket:
         self.state = WAITING
         self.finer = finer
         self.who = who
-        self.person = who.person or object()
+        self.person: Hashable = who.person or who.address or object()
         self.address = who.address
         self.home = who.address or self.person
         self.round = 0  # of one address, tickets of a lower round are served first
@@ -62,9 +63,14 @@ class Ticket:
 
 
 class Queue:
-    def __init__(self, at_once: int = 1, patience: float = PATIENCE):
+    """`has_page`: whether somebody has a page open."""
+
+    def __init__(
+        self, at_once: int = 1, patience: float = PATIENCE, has_page: Callable[[asker.Who], bool] = lambda who: True
+    ):
         self.at_once = at_once
         self.patience = patience
+        self._has_page = has_page
         self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
         self._round = 0  # of the ticket that was served last
         self._served: dict[Hashable, int] = {}  # how many had been served when an address last was
@@ -74,14 +80,14 @@ class Queue:
     def take(
         self, tell: Callable[[int], None] | None = None, who: asker.Who | None = None, finer: bool = False
     ) -> Iterator[None]:
-        """Waits for a turn. `tell` is called with the number of those who have to finish first, and with 0 when the
-        wait is over; an exception of it gives up the place."""
+        """Waits for a turn. `tell` is called with the number of people who come first (0: this person's own questions
+        do), and with 0 when the wait is over; an exception of it gives up the place."""
         ticket, told = Ticket(who=asker.current().who() if who is None else who, finer=finer), False
         self._join(ticket)
         try:
-            while before := self._wait(ticket):
+            while self._wait(ticket):
                 if tell:
-                    tell(before)
+                    tell(self._people(ticket))
                     told = True
             if told:
                 tell(0)
@@ -127,6 +133,8 @@ class Queue:
         """Each ticket of a person is one round later than the one before, so that people take turns."""
         with self._moved:
             self._refuse_crowds(ticket)
+            if ticket.address and not self._has_page(ticket.who):
+                ticket.person = ticket.address
             mine = [other.round for other in self._line if other.person == ticket.person]
             ticket.round = max(mine, default=self._round - 1) + 1
             self._line.append(ticket)
@@ -147,7 +155,7 @@ class Queue:
     def _refuse_crowds(self, ticket: Ticket) -> None:
         waiting = [other for other in self._line if other.state == WAITING and not other.stopped()]
         most, trouble = BOUNDS["questions"], ""
-        if sum(other.person == ticket.person for other in waiting) >= most.key:
+        if ticket.who.person and sum(other.who.person == ticket.who.person for other in waiting) >= most.key:
             trouble = f"{most.key} of your questions wait already: wait for an answer, then ask again."
         elif ticket.address and sum(other.address == ticket.address for other in waiting) >= most.network:
             trouble = f"{most.network} people of your network wait already: try again in a minute."
@@ -187,11 +195,27 @@ class Queue:
         waiting = sum(other.state == WAITING and not other.stopped() for other in ahead)
         return max(0, served + waiting - self.at_once + 1)
 
+    def _people(self, ticket: Ticket) -> int:
+        """How many others come first. Questions without a key, for what belongs to everybody, are of whoever else asks
+        from that address: nobody who is alone is told to wait for a person."""
+        with self._moved:
+            if ticket not in self._line:
+                return 0
+            ahead = self._line[: self._line.index(ticket)]
+            others = {
+                other.person
+                for other in ahead
+                if other.person != ticket.person
+                and not (other.state == WAITING and other.stopped())
+                and (other.who.person or not other.address or other.address != ticket.address)
+            }
+            return min(len(others), self._before(ticket))
+
 
 @cache
 def passes() -> Queue:
     """The queue of everything that computes for a page: forward passes, figures, measurements of heads."""
-    return Queue(settings.now().at_once)
+    return Queue(settings.now().at_once, has_page=sockets.is_open_for)
 
 
 def turn(finer: bool = False) -> AbstractContextManager[None]:
@@ -204,6 +228,7 @@ def turns() -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. The work calls `give_way()`
     between its pieces: whoever waits comes in between, and the work ends when its asker has left."""
     who, turn, begun = asker.current(), ExitStack(), 0.0
+    place = _long().take(who.waits)
 
     def begin() -> None:
         nonlocal begun
@@ -216,7 +241,7 @@ def turns() -> Iterator[Callable[[], None]]:
         if time.monotonic() - begun >= SLICE and passes().waited_for():
             begin()
 
-    with turn:
+    with place, turn:
         begin()
         yield give_way
 
@@ -251,13 +276,18 @@ def pieces(ticket: Ticket) -> Iterator[Callable[[], bool]]:
 
 
 @cache
+def _long() -> Queue:
+    return Queue(MOST_LONG, has_page=sockets.is_open_for)
+
+
+@cache
 def _decodings() -> Queue:
-    return Queue(1)
+    return Queue(1, has_page=sockets.is_open_for)
 
 
 @cache
 def _packings() -> Queue:
-    return Queue(1)
+    return Queue(1, has_page=sockets.is_open_for)
 
 
 def packing() -> AbstractContextManager[None]:

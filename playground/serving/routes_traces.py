@@ -84,7 +84,7 @@ def own(person: Person | None) -> Cache | None:
     return person and person.traces
 
 
-async def _part(request: Request, make) -> Response:
+async def part(request: Request, make) -> Response:
     """What `make(picture, wish, person)` gives; every cache may keep it where it is everybody's."""
     person = people.of(request)
 
@@ -92,7 +92,8 @@ async def _part(request: Request, make) -> Response:
         picture, wish = chosen.read(request.query_params, person)
         chosen.check_digest(request.path_params["digest"], picture, wish)
         response = make(picture, wish, person)
-        response.headers.update(FOREVER if picture.sample else PRIVATE)
+        if "Cache-Control" not in response.headers:
+            response.headers.update(FOREVER if picture.sample else PRIVATE)
         return response
 
     return await answer(request, work)
@@ -108,7 +109,7 @@ async def layers(request: Request) -> Response:
             traces.trace(picture, wish, own(person), finer=True)
         return Response(traces.layers(picture, wish, own(person), wanted, heads), media_type=BINARY)
 
-    return await _part(request, make)
+    return await part(request, make)
 
 
 async def features(request: Request) -> Response:
@@ -118,9 +119,9 @@ async def features(request: Request) -> Response:
         seen = traces.trace(picture, wish, own(person))
         layer = chosen.number(request.query_params, "layer", seen.layers)
         with queue.turn():
-            return _matrix(seen.features(layer).numpy())
+            return matrix(seen.features(layer).numpy())
 
-    return await _part(request, make)
+    return await part(request, make)
 
 
 async def flows(request: Request) -> Response:
@@ -132,25 +133,13 @@ async def flows(request: Request) -> Response:
             raise Refused(f"The rollout of all {seen.tokens} tokens is too much to send: lock a patch.")
         with queue.turns() as give_way:
             if query is None:
-                return _matrix(seen.rollout(give_way=give_way).numpy())
-            return _matrix(seen.rollout(_place(query), give_way).numpy()[None])
+                return matrix(seen.rollout(give_way=give_way).numpy())
+            return matrix(seen.rollout(place(query), give_way).numpy()[None])
 
-    return await _part(request, make)
-
-
-async def relevance(request: Request) -> Response:
-    """Which tokens move the feature of one: `query=7,5` or the name of a prefix token."""
-
-    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
-        seen = traces.trace(picture, wish, own(person))
-        query = _place(request.query_params.get("query", ""))
-        with queue.turns() as give_way:
-            return _matrix(seen.relevance(query, give_way=give_way).numpy()[None])
-
-    return await _part(request, make)
+    return await part(request, make)
 
 
-def _place(query: str) -> tuple[int, int] | str:
+def place(query: str) -> tuple[int, int] | str:
     if patch := re.fullmatch(r"([0-9]{1,4}),([0-9]{1,4})", query):
         return int(patch[1]), int(patch[2])
     if re.fullmatch(r"[a-z0-9]{1,8}", query):  # the trace knows whether it has such a token
@@ -158,7 +147,7 @@ def _place(query: str) -> tuple[int, int] | str:
     raise Refused(f"A patch is row,column, such as 7,5, or the name of a prefix token; asked was {query[:20]!r}.")
 
 
-def _matrix(values: np.ndarray) -> Response:
+def matrix(values: np.ndarray) -> Response:
     return Response(pack({}, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)}), media_type=BINARY)
 
 
@@ -171,7 +160,7 @@ async def names(request: Request) -> Response:
         kept = habits.of_samples() if picture.sample else person.names
         return JSONResponse({"heads": kept.get((picture.id, wish, layer), lambda: habits.measure(seen, layer))})
 
-    return await _part(request, make)
+    return await part(request, make)
 
 
 async def moved(request: Request) -> Response:
@@ -184,7 +173,7 @@ async def moved(request: Request) -> Response:
         def run(texts: list[str]) -> Trace:
             return traces.trace(picture, replace(wish, cut=tuple(texts)), own(person))
 
-        query = _place(request.query_params.get("query", ""))
+        query = place(request.query_params.get("query", ""))
         whole, cut = run([]), run(list(wish.cut))
         try:
             found = cutting.beside_others(whole, cut, query, run)
@@ -192,7 +181,7 @@ async def moved(request: Request) -> Response:
             return JSONResponse({"by": cutting.moved(whole, cut, query), "says": str(error)})
         return JSONResponse({"by": found.by, "times": found.times, "attention": found.attention})
 
-    return await _part(request, make)
+    return await part(request, make)
 
 
 async def verdict(request: Request) -> Response:
@@ -204,7 +193,7 @@ async def verdict(request: Request) -> Response:
         on, off = (traces.trace(picture, w, own(person)) for w in (replace(wish, scale=None, cut=()), wish))
         return JSONResponse({"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(on, off)]})
 
-    return await _part(request, make)
+    return await part(request, make)
 
 
 ROUTES = [
@@ -212,7 +201,6 @@ ROUTES = [
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
     Route("/api/trace/{digest}/flows", flows),
-    Route("/api/trace/{digest}/relevance", relevance),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
     Route("/api/trace/{digest}/verdict", verdict),

@@ -38,6 +38,7 @@ ALONE, TOLD = "alone", "told"  # the two models
 TOLD_HEAD = (1, 0)  # (layer, head)
 TOLD_TO = "look at its twin"
 GUESS = 1 / len(pairs.COLOURS)  # share of right answers by chance
+FIELDS = (pairs.SIDE, pairs.SIDE)  # of a board
 EVEN = 1 / pairs.SIDE**2  # share of attention that the twin gets by chance
 
 EVERY = 10  # steps from one moment to the next

@@ -11,10 +11,10 @@ from playground.figures.bundle import LENS_STYLES
 from playground.serving import scripts
 from playground.serving.pictures import data_url
 
-# All that a message carries of our scripts: their address. The app may lie in a folder: its root is where Streamlit's
-# own scripts lie in static/.
+# All that a message carries of our scripts: their address. The app may lie in a folder: its root is that of the script
+# that the page itself names (ahead.py).
 STUB = """
-const ROOT = document.querySelector('script[src*="static/js/"]').src.split("static/js/")[0];
+const ROOT = document.querySelector("script[data-toolbar]").src.split("api/app/")[0];
 export default async (args) => {
   const place = args.parentElement;
   const call = (place.__calls = (place.__calls ?? 0) + 1);
@@ -45,7 +45,7 @@ def component(name: str, script: str, *styles: str, box: str | None = None, shad
     return mounted
 
 
-_SHELL = ("stage", "toolbar", "strip", "models", "export", "tour")
+_SHELL = ("early", "stage", "toolbar", "strip", "models", "export", "tour")
 APP = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *(f"shell/{name}.css" for name in _SHELL))
 

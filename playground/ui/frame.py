@@ -7,6 +7,7 @@ from functools import cache
 
 import streamlit as st
 
+from playground.ui import guess
 from playground.ui.startup import once_per_server
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
 
@@ -24,22 +25,12 @@ html.takes-a-picture::after { /* while a file is dragged over the page, see shel
 }
 CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .st-key-frame { position: absolute; }
-.st-key-lesson { max-width: 46rem; padding-top: 0.6rem; }
-.st-key-lesson h2 { font-size: 1.6rem; padding: 0.2rem 0 0.7rem; }
+.st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
+.st-key-lesson h2 { font-size: 1.45rem; padding: 0.1rem 0 0.2rem; }
 /* the guided tour: all can be brought above its card */
 .tour-scrolls CONTENT { padding-bottom: 55vh; }
-.attention-notice { /* see shell/notice.js */
-  position: fixed; inset: auto 1rem 1rem auto; z-index: 1001; display: flex; gap: 0.7rem; align-items: center;
-  max-width: min(32rem, 92vw); padding: 0.6rem 0.8rem; border-radius: 8px; font-size: 0.95rem;
-  background: var(--st-text-color, #1d1d21); color: var(--st-background-color, #fff);
-  box-shadow: 0 3px 14px rgb(0 0 0 / 0.3);
-}
-.attention-notice[hidden] { display: none; }
-.attention-notice button {
-  border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
-  text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
-}
 .tour-goes-on :is(.attention-notice, TOASTS) { inset: auto auto 1rem 1rem; }
+.tour-goes-on .attention-notice { transform: none; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
   pointer-events: none !important;
 }
@@ -56,5 +47,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE)
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -1,111 +1,68 @@
-"""Guess, lock, reveal: a question before its answer, which a page shows only once it was guessed or asked to be shown.
-
-What was guessed is kept in the person's own browser, which brings it back after a reload. Who has guessed a question
-about one picture sees the results of the next one at once, and may guess again.
-"""
+"""Guess, lock, reveal: a question before its answer. The truth goes to the browser with the question, which compares,
+keeps what was guessed and shows what was held back until then; no guess is sent anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
-from playground.ui.components import component, words
+from playground.lessons.questions import Choice, Number, Question, plain
+from playground.ui.components import component
 
 state = st.session_state
-MOST = 60  # guesses that a session keeps; of older ones only their browser knows
 IDS = (  # of all questions: the overview counts them
-    "by_hand_query", "by_hand_values", "patches_tokens", "patches_shuffle", "shapes_scores", "block_weights",
-    "block_push", "scale_spread", "heads_row", "heads_sum", "weight_differs", "cost_ratio", "two_ways_shift",
-    "training_when", "training_told", "code_fused",
+    "by_hand_query", "by_hand_values", "by_hand_dark", "by_hand_mask", "patches_tokens", "patches_filter",
+    "patches_extra", "patches_below", "patches_shuffle", "shapes_scores", "block_weights", "block_push", "block_bend",
+    "block_norms", "block_loss", "scale_spread", "scale_gradient", "scale_trained", "scale_answer", "heads_row",
+    "heads_entropy", "heads_far", "heads_off", "heads_sum", "weight_differs", "weight_scores", "weight_locked",
+    "weight_explain",
+    "cost_ratio", "cost_share", "cost_memory", "cost_measured", "two_ways_far", "two_ways_shift", "two_ways_built",
+    "two_ways_cheaper", "training_when", "training_told", "training_twin", "code_column", "code_fused",
+    "code_library",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Truth:
-    """The answer, in the form of the guess, and a sentence about it."""
+def ask(question: Question, context: Hashable = "", afresh: bool = False) -> None:
+    """Another `context`, such as another picture, makes it a new question: who has guessed it once sees the answer and
+    may guess again, or is asked `afresh` where the answer is all that there is to see."""
+    assert question.id in IDS, question.id
+    if _toured():
+        return
+    more = {"context": str(context), "afresh": afresh}
+    component("guess", "lessons/guess.js", "lessons/guess.css")(key=f"guess_{question.id}", data=plain(question) | more)
 
-    value: object
-    says: str
+
+def after(id: str) -> AbstractContextManager:
+    """What is drawn in here is seen when the question was guessed; see `held_back`."""
+    return st.container() if _toured() else st.container(key=f"after_{id}")
 
 
-def number(
-    id: str, question: str, low: float, high: float, unit: str, truth: Callable[[], Truth], *,
-    step: float = 1, context: Hashable = "",
-) -> bool:  # fmt: skip
-    """Whether the answer may be seen. `truth` is asked for once, after the guess was locked. Another `context`, such as
-    another picture, makes it a new question."""
-    ask = {"kind": "number", "low": low, "high": high, "step": step, "unit": unit}
-    return _ask(id, question, ask, truth, context, lambda said: _number(said, low, high))
+def _toured() -> bool:
+    """The cards of the tour speak of the results."""
+    return "tour" in state.address
+
+
+def held_back() -> str:
+    """The style that hides what comes after a question, until the browser has a guess (microscope/lessons/guess.js).
+    It keeps its width, so that charts have theirs when they are shown."""
+    hidden = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in IDS)
+    return (
+        f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
+        "&, & * { visibility: hidden !important; } }\n"
+    )
 
 
 def choice(
-    id: str, question: str, choices: Mapping[str, str], truth: Callable[[], Truth], *,
-    context: Hashable = "", afresh: bool = False,
-) -> bool:  # fmt: skip
-    """`afresh`: the answer is all that there is to see, so every new context is asked about again."""
-    ask = {"kind": "choice", "choices": [list(pair) for pair in choices.items()]}
-    return _ask(id, question, ask, truth, context, lambda said: _choice(said, choices), afresh)
+    id: str, asks: str, options: dict[str, str], truth: str, says: str, tempting: dict[str, str],
+    context: Hashable = "", **more,
+) -> None:  # fmt: skip
+    ask(Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **more), context)
 
 
-def row(
-    id: str, question: str, image: str, grid: tuple[int, int], mark: int, truth: Callable[[], Truth], *,
-    context: Hashable = "",
-) -> bool:  # fmt: skip
-    """The guess are patches, painted on a picture; `image` is its data URL, `mark` the patch that is asked about. Every
-    new context is asked about again. The truth is long, and asked for at each run instead of being kept."""
-    ask = {"kind": "row", "image": image, "grid": list(grid), "mark": mark}
-    return _ask(id, question, ask, truth, context, lambda said: _patches(said, grid[0] * grid[1]), True, False)
-
-
-def _ask(
-    id: str, question: str, ask: dict, truth: Callable[[], Truth], context: Hashable, read: Callable,
-    afresh: bool = False, short: bool = True,
-) -> bool:  # fmt: skip
-    if "tour" in state.address:  # its cards speak of the results
-        return True
-    kept, known, place = state.setdefault("guesses", {}), state.setdefault("guessed", set()), (id, context)
-    found, again = kept.get(place, {"locked": None}), state.get("again") == place
-    passed = found["locked"] is None and id in known and not (again or afresh)
-    again = again or (afresh and id in known)
-    more = {"id": id, "question": question, "context": str(context), "passed": passed, "again": again}
-    name = f"guess_{id}"
-
-    def on_lock() -> None:
-        said = words(state[name].lock)
-        guess = "" if said.get("guess") == "" else read(said.get("guess"))
-        if said.get("again"):
-            state.again = place
-        elif guess is not None:
-            kept[place] = {"locked": guess} | (_told(truth()) if short else {})
-            known.add(id)
-            for oldest in list(kept)[:-MOST]:
-                del kept[oldest]
-        elif said.get("known") or said.get("kept"):
-            known.add(id)
-
-    if found["locked"] is not None and not short:
-        found = found | _told(truth())
-    component("guess", "lessons/guess.js", "lessons/guess.css")(
-        key=name, data=more | ask | found, on_lock_change=on_lock
-    )
-    return passed or found["locked"] is not None
-
-
-def _told(answer: Truth) -> dict:
-    return {"truth": answer.value, "says": answer.says}
-
-
-def _number(said: object, low: float, high: float) -> float | None:
-    return float(said) if isinstance(said, int | float) and low <= said <= high else None
-
-
-def _choice(said: object, choices: Mapping[str, str]) -> str | None:
-    return said if isinstance(said, str) and said in choices else None
-
-
-def _patches(said: object, most: int) -> list[int] | None:
-    if not isinstance(said, list) or not 0 < len(said) <= most:
-        return None
-    return said if all(isinstance(n, int) and 0 <= n < most for n in said) else None
+def number(
+    id: str, asks: str, guess: Number, truth: float, says: str, context: Hashable = "",
+    tempting: tuple[tuple[tuple[float, float], str], ...] = (), **more,
+) -> None:  # fmt: skip
+    ask(Question(id, asks, guess, truth, says, tempting=tempting, **more), context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -32,7 +33,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -
     if st.session_state["class"] == "no":
         _overview(page)
     with st.container(key="lesson"):
-        st.header(_mathematics(PAGES[page].title), anchor=False)
+        st.header(mathematics(PAGES[page].title), anchor=False)
         st.markdown(idea)
     return here
 
@@ -54,9 +55,11 @@ def _overview(page: str) -> None:
         st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
 
 
-def _mathematics(title: str) -> str:
-    """The root has its bar."""
-    return title.replace("√d_k", r"$\sqrt{d_k}$")
+def mathematics(text: str) -> str:
+    """The root has its bar, and what stands low stands low; in what Streamlit reads as Markdown."""
+    for plain, set_in_type in (("√d_k", r"$\sqrt{d_k}$"), ("d_k", "$d_k$"), ("W_O", "$W_O$")):
+        text = re.sub(rf"(?<![\w{{`$]){re.escape(plain)}(?![\w}}`])", lambda _, it=set_in_type: it, text)
+    return text
 
 
 def steps(titles: Mapping[str, str]) -> str:
@@ -95,7 +98,7 @@ def _way_on() -> None:
             return
     page, words = after(PAGES[state.page]), state.here.words()
     st.page_link(
-        page.file, label=f"Next: {_mathematics(page.title)}", icon=":material/arrow_forward:", query_params=words
+        page.file, label=f"Next: {mathematics(page.title)}", icon=":material/arrow_forward:", query_params=words
     )
 
 

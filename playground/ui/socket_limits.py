@@ -12,17 +12,16 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import admission, people
-from playground.serving.admission import Habits, Lag, Place
-from playground.serving.asker import network
+from playground.serving import admission, answering, people
+from playground.serving.admission import Place
+from playground.serving.answering import said as refusal
+from playground.serving.asker import Who, network
+from playground.serving.lateness import Turn
 from playground.ui.pages import PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
 
-MESSAGES = 20  # of one socket, at once
-MESSAGES_A_SECOND = {"quiet": 10.0, "busy": 1.0}  # after those: who drags a slider says five
+MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # of one socket, at once and after those: who drags a slider says five
 UNREAD_SECONDS = 10.0  # a slow line still has what was sent before: so long waits the next message
-RUNS_AT_ONCE = 2  # where the server is late
-RUN_SECONDS = 1.0  # one that takes longer computes in the queue, and keeps no other run from its turn
 NO_MESSAGE = 1002  # the code of a socket that is closed: what it says is no message of Streamlit's
 TRY_AGAIN, FOREIGN = 1013, 1008
 SHORT = 1000  # bytes: what ends a run has few
@@ -43,25 +42,36 @@ class Sockets:
 
     def __init__(self, app: ASGIApp):
         self.app = app
-        self.places, self.runs = admission.sockets, Runs(admission.lag, admission.habits)
+        self.places = admission.sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers, home = Headers(scope=scope), network((scope.get("client") or ("",))[0])
-        if scope["type"] == "http":
-            if (key := headers.get(people.HEADER, "")) and people.KEY.fullmatch(key):
-                self.places.asks(headers.get("x-playground-run", ""), key)
-            if _is_page(scope) and not self.places.has_room(home):
-                admission.refused["pages"] += 1
-                return await HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})(
-                    scope, receive, send
-                )
-            return await self.app(scope, receive, send)
+        headers, client = Headers(scope=scope), scope.get("client") or ("", 0)
+        key, home = headers.get(people.HEADER, ""), network(client[0])
+        key = key if people.KEY.fullmatch(key) else ""
+        with admission.turns.holding(Who(key, home)) as trouble:
+            turn = None if trouble else await admission.answers.take(home, key or client)
+        if turn is None:
+            return await _refuse(trouble, scope, receive, send)
+        try:
+            if scope["type"] == "http":
+                return await self._request(home, key, headers, scope, receive, send)
+        finally:
+            admission.answers.end(turn)
         if is_foreign(headers):
             admission.refused["foreign pages"] += 1
             return await send({"type": "websocket.close", "code": FOREIGN})
         await self._socket(home, scope, receive, send)
+
+    async def _request(self, home: str, key: str, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+        if key:
+            self.places.asks(headers.get("x-playground-run", ""), key)
+        if _is_page(scope) and not self.places.has_room(home):
+            admission.refused["pages"] += 1
+            full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
+            return await full(scope, receive, send)
+        await self.app(scope, receive, send)
 
     async def _socket(self, home: str, scope: Scope, receive: Receive, send: Send) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
@@ -69,7 +79,7 @@ class Sockets:
         if place is None:  # the page tries again by itself
             return await send({"type": "websocket.close", "code": TRY_AGAIN})
         silent = loop.call_later(admission.NEW, self._close_silent, place)
-        talk = Talk(receive, send, place, self.runs)
+        talk = Talk(receive, send, place)
         try:
             await self.app(scope, talk.receive, talk.send)
         except asyncio.CancelledError:
@@ -80,12 +90,18 @@ class Sockets:
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
             silent.cancel()
-            self.runs.ended(place)
+            talk.end_run()
             self.places.leave(place)
 
     def _close_silent(self, place: Place) -> None:
         if not place.asked_for_page:
             self.places.close(place)
+
+
+async def _refuse(trouble: str, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "http":
+        return await refusal(answering.FULL[trouble], 503)(scope, receive, send)
+    await send({"type": "websocket.close", "code": TRY_AGAIN})
 
 
 def _is_page(scope: Scope) -> bool:
@@ -99,53 +115,13 @@ def is_foreign(headers: Headers) -> bool:
     return origin is not None and urlsplit(origin).netloc != headers.get("host", "")
 
 
-class Runs:
-    """Runs of pages, where the server is late: who asks seldom comes first, by networks and then by sockets. Where it
-    is not, nobody waits."""
-
-    def __init__(self, lag: Lag, habits: Habits):
-        self.lag, self.habits = lag, habits
-        self.going: dict[Place, asyncio.TimerHandle] = {}
-        self.line: dict[Place, asyncio.Event] = {}
-
-    def is_late(self) -> bool:
-        return self.lag.now() > admission.LATE
-
-    async def turn(self, place: Place) -> None:
-        if self.is_late():
-            turn = self.line[place] = asyncio.Event()
-            self._next()
-            try:
-                await turn.wait()
-            finally:
-                self.line.pop(place, None)
-        self.habits.note(place.network)
-        self.habits.note(place)
-        self._begin(place)
-
-    def ended(self, place: Place) -> None:
-        if timer := self.going.pop(place, None):
-            timer.cancel()
-        self._next()
-
-    def _begin(self, place: Place) -> None:
-        if timer := self.going.pop(place, None):
-            timer.cancel()
-        self.going[place] = asyncio.get_running_loop().call_later(RUN_SECONDS, self.ended, place)
-
-    def _next(self) -> None:
-        while self.line and (len(self.going) < RUNS_AT_ONCE or not self.is_late()):
-            place = min(self.line, key=lambda one: (self.habits.lately(one.network), self.habits.lately(one)))
-            self._begin(place)
-            self.line.pop(place).set()
-
-
 class Talk:
-    """One socket's messages: those that our pages need. Where the server has enough to do, those of somebody who sends
-    them without a pause come more slowly; and those of somebody who reads nothing come after they have read."""
+    """One socket's messages: those that our pages need. Those of somebody who sends them without a pause come more
+    slowly, and those of somebody who reads nothing come after they have read."""
 
-    def __init__(self, receive: Receive, send: Send, place: Place, runs: Runs):
-        self._receive, self._send, self._place, self._runs = receive, send, place, runs
+    def __init__(self, receive: Receive, send: Send, place: Place):
+        self._receive, self._send, self._place = receive, send, place
+        self._run: Turn | None = None
         self._left, self._at = float(MESSAGES), time.monotonic()
         self._read = asyncio.Event()  # what was sent to them
         self._read.set()
@@ -163,19 +139,29 @@ class Talk:
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
             if kind == RERUN:
                 self._place.asked_for_page, self._place.asked = True, admission.sockets.clock()
-                await self._runs.turn(self._place)
+                await self._begin_run()
             if kind:
                 return message
+
+    async def _begin_run(self) -> None:
+        before = self._run
+        self._run = await admission.runs.take(self._place.network, self._place.key or self._place)
+        if before:
+            admission.runs.end(before)
+
+    def end_run(self) -> None:
+        if self._run:
+            admission.runs.end(self._run)
 
     async def _slowly(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(UNREAD_SECONDS):
                 await self._read.wait()
-        now, a_second = time.monotonic(), MESSAGES_A_SECOND["busy" if self._runs.is_late() else "quiet"]
-        self._left = min(MESSAGES, self._left + (now - self._at) * a_second) - 1
+        now = time.monotonic()
+        self._left = min(MESSAGES, self._left + (now - self._at) * MESSAGES_A_SECOND) - 1
         self._at = now
         if self._left < 0:
-            await asyncio.sleep(-self._left / a_second)
+            await asyncio.sleep(-self._left / MESSAGES_A_SECOND)
 
     async def send(self, message: Message) -> None:
         data = message.get("bytes") or b""
@@ -183,7 +169,7 @@ class Talk:
             kind, session = told(data)
             self._place.session = session or self._place.session
             if kind == FINISHED:
-                self._runs.ended(self._place)
+                self.end_run()
         self._read.clear()
         try:
             await self._send(message)  # which waits until there is room for it on the line

@@ -18,15 +18,18 @@ from uvicorn.middleware.proxy_headers import _TrustedHosts
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from playground.serving import admission
-from playground.serving.asker import network
+from playground.serving import admission, people
+from playground.serving.asker import Who, network
 
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
+AHEAD = 2**16  # bytes that a browser may ask before it was answered; none does
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
 PIECES, PIECES_A_SECOND = 2000, 20  # that one socket may send at once, and for good; a browser's messages are one each
 FETCH_SECONDS, FETCHED = 20.0, 2**16  # so long nobody fetches less than so many bytes of what was sent to them
 LOOK_EVERY = 5.0  # seconds, at what is fetched
 IN_THE_SYSTEM = 2**17  # bytes of one connection that the operating system keeps, beside what asyncio does
+
+KEY = people.HEADER.encode()
 
 log = logging.getLogger("playground")
 
@@ -40,6 +43,12 @@ class Line:
     at: float  # when enough of what was sent had been fetched
     unread: int = 0  # bytes, as of then
 
+    def who(self) -> Who:
+        """Who asks over it at the moment: a proxy says for whom."""
+        scope = self.transport.get_protocol().scope or {}
+        key = next((word.decode("latin1") for name, word in scope.get("headers", ()) if name == KEY), "")
+        return Who(key, network((scope.get("client") or ("",))[0]))
+
     def end(self, why: str) -> None:
         log.warning("a connection is closed: %s", why)
         self.transport.abort()
@@ -50,11 +59,12 @@ class Lines:
 
     def __init__(self) -> None:
         self.open: dict[asyncio.Transport, Line] = {}
+        self._held: Counter[str] = Counter()  # how many, by network
         self._looking: asyncio.TimerHandle | None = None
 
     def enter(self, transport: asyncio.Transport, home: str, now: float) -> bool:
         """False where there is no room for it."""
-        bound, held = admission.BOUNDS["connections"], Counter(line.network for line in self.open.values())
+        bound, held = admission.BOUNDS["connections"], self._held
         if home and held[home] >= bound.network:
             return self._refuse()
         if len(self.open) >= bound.everybody:
@@ -64,6 +74,7 @@ class Lines:
             self._refuse()
             self._end(next(line for line in self.open.values() if line.network == most), "others have fewer of them")
         self.open[transport] = Line(transport, home, now)
+        held[home] += 1
         return True
 
     def _refuse(self) -> bool:
@@ -71,25 +82,33 @@ class Lines:
         return False
 
     def leave(self, transport: asyncio.Transport) -> None:
-        self.open.pop(transport, None)
+        if line := self.open.pop(transport, None):
+            self._held[line.network] -= 1
+            if not self._held[line.network]:
+                del self._held[line.network]
 
     def _end(self, line: Line, why: str) -> None:
         self.leave(line.transport)
         line.end(why)
 
     def find_room(self) -> None:
-        """Of what was sent and is not fetched yet: the network that has most of it loses the connection with most."""
-        while True:
-            held = {line: line.transport.get_write_buffer_size() for line in self.open.values()}
-            of_networks: Counter[str] = Counter()
-            for line, count in held.items():
-                of_networks[line.network] += count
-            bound, most = admission.BOUNDS["answers"], admission.greediest(of_networks) if held else ""
-            too_much = bool(most) and of_networks[most] > bound.network
-            if not too_much and sum(held.values()) <= bound.everybody:
+        """Of what was sent and is not fetched yet: the network that has most of it gives way, in it the key that has
+        most, and of its connections the one that has fetched nothing for longest."""
+        bound = admission.BOUNDS["answers"]
+        held = {line: line.transport.get_write_buffer_size() for line in self.open.values()}
+        asking = {line: line.who() for line, count in held.items() if count}
+        while asking:
+            networks, keys = Counter[str](), Counter[Who]()
+            for line, who in asking.items():
+                networks[who.address] += held[line]
+                keys[who] += held[line]
+            most = admission.greediest(networks)
+            if (networks[most] <= bound.network or not most) and networks.total() <= bound.everybody:
                 return
+            greedy = max((who for who in keys if who.address == most), key=keys.__getitem__)
             admission.refused["answers"] += 1
-            line = max((line for line in held if line.network == most), key=held.__getitem__)
+            line = min((line for line, who in asking.items() if who == greedy), key=lambda line: line.at)
+            del asking[line]
             self._end(line, "it does not fetch what it asked for, and there is no room for it")
 
     def look(self, now: float) -> None:
@@ -147,6 +166,14 @@ class Request(Fetched, H11Protocol):
         if line := transport.get_extra_info("socket"):
             line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, IN_THE_SYSTEM)
         self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
+
+    def data_received(self, data: bytes) -> None:
+        """uvicorn reads on while an answer is made, to hear of somebody who goes, and keeps all that comes."""
+        super().data_received(data)
+        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > AHEAD:
+            admission.refused["connections"] += 1
+            log.warning("a connection is closed: it asks on and on before it was answered")
+            self.transport.abort()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

@@ -24,27 +24,26 @@ def draw(page: Page) -> None:
         _leave(go)
     data = {
         "page": page.name,
-        "exports": page.exports,
-        "samples": routes_samples.address(),
         "arrived": state.get("arrived", 0),
         "answer": state.get("answer"),
         "run": streamlit_private.session(),  # another one where the server is another
-        **_fixed(),
     }
     app_component("toolbar")(
         key="toolbar", data=data, default={"choice": None}, on_choice_change=lambda: None, on_go_change=_on_go
     )
 
 
-def _fixed() -> dict:
-    """What is the same for everybody and on every page."""
+def same_for_all() -> dict:
+    """What is the same for everybody and on every page: the HTML has it, see ahead.py."""
     return {
+        "samples": routes_samples.address(),
         "pages": [
             {
                 "name": page.name,
                 "short": page.short,
                 "title": page.title,
                 "number": LESSONS.index(page) + 1 if page in LESSONS else None,
+                "exports": page.exports,
             }
             for page in PAGES.values()
         ],

@@ -85,9 +85,9 @@ STEPS = (
         ".st-key-push", {"step": "stream"},
     ),
     Step(
-        "switch", "microscope", "What dividing by √d_k is for",
-        "Back in the model, and the switch is off: scores are not divided any more, they lie farther apart, and the "
-        "largest takes more than before.",
+        "switch", "microscope", "What dividing by √d_k does",
+        "The switch is off: scores are not divided, they lie farther apart, and the largest takes more. A training "
+        "would begin so, and where one key takes all, little is learned.",
         "Switch it on and off again, and watch the number on the picture.",
         ".lens .scale", LOCKED | {"scale": "off"}, ".lens .title, .lens [data-ref=pictureBox]",
     ),

@@ -7,11 +7,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
+from conftest import SMALL, scramble
 
+import playground
 from playground.analysis import heads
+from playground.analysis.ablation import contributions
 from playground.analysis.heads import Habits, Head, average, direction, even_distance, far_looking, kind, look, spread
 from playground.tracing import Trace
-from playground.vit import QKV
+from playground.vit import QKV, VisionTransformer
 
 ROWS, COLUMNS = 6, 8
 PATCHES = ROWS * COLUMNS
@@ -178,6 +181,16 @@ def test_the_effect_is_the_length_of_what_arrives(seen):
     assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
 
 
+def test_the_effect_of_a_model_with_layer_scale_has_its_gains(picture):
+    vit = scramble(VisionTransformer(dataclasses.replace(SMALL, layer_scale=True)))
+    with torch.no_grad():
+        for block in vit.blocks:  # as in DINOv2: some numbers of a token hardly hear of attention
+            block.ls1.gamma.copy_(torch.linspace(0, 2, SMALL.width) ** 4)
+    seen = playground.trace(vit, picture)
+    added = contributions(seen, 1)[:, len(seen.prefix) :].norm(dim=-1).mean(-1)
+    assert look(seen).effect[1] == pytest.approx((added / added.mean()).numpy(), abs=1e-4)
+
+
 def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(seen):
     habits = look(seen)
     assert habits.entropy.shape == (seen.layers, seen.heads)
@@ -252,10 +265,13 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
 def test_the_head_to_guess_gives_most_to_few_far_patches(seen):
     rows, columns = seen.grid
     query, few = (0, 0), max(1, rows * columns // 20)
+    others = [token - len(seen.prefix) for token in seen.some_patches(heads.CROWD)]
+    others = [divmod(patch, columns) for patch in others]
     best = {}
     for layer in range(seen.layers):
         for head in range(seen.heads):
-            row = seen.on_grid(seen.row(layer, head, query))
+            anybody = torch.stack([seen.row(layer, head, one) for one in others]).mean(0)  # whoever asks
+            row = seen.on_grid((seen.row(layer, head, query) - anybody).clamp(min=0))
             far = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
             best[layer, head] = sum(sorted(far)[-few:])
     assert far_looking(seen, query) == max(best, key=best.get)

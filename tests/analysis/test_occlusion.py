@@ -57,13 +57,30 @@ def test_nothing_blanked_moves_nothing(seen):
 
 def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(seen):
     steps = list(occlusion.occlusion(Measured(seen, Asked(query=(4, 4))), most=40))
-    passes = [done for done, _ in steps]
-    assert passes[0] == 4, "a grid of 8 × 8 begins with blocks of 4 × 4"
-    assert passes == sorted(passes)
-    assert passes[-1] <= 40
-    finest = steps[-1][1]
-    assert finest.shape == (8, 8)
-    assert len(finest.unique()) > len(steps[0][1].unique())
+    assert [step.passes for step in steps] == [4, 20, 40], "blocks of 4 × 4, of 2 × 2, and some patches"
+    assert [step.whole for step in steps] == [4, 2, 2]
+    assert steps[-1].map.shape == (8, 8)
+    assert len(steps[-1].map.unique()) > len(steps[0].map.unique())
+    assert occlusion.passes_of((8, 8), most=40) == 40
+    assert occlusion.passes_of((8, 8)) == 84
+
+
+def test_what_was_blanked_is_not_blanked_again(seen, monkeypatch):
+    measured, passes = Measured(seen, Asked(query=(4, 4))), []
+    answers = measured._answers
+    monkeypatch.setattr(measured, "_answers", lambda pixels: passes.append(len(pixels)) or answers(pixels))
+    few = list(occlusion.occlusion(measured, most=10))
+    many = list(occlusion.occlusion(measured, most=24))
+    assert sum(passes) == many[-1].passes == 24
+    assert torch.equal(few[0].map, many[0].map)
+
+
+def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
+    seen = playground.trace(small, picture, size=(160, 160))
+    *_, last = occlusion.occlusion(Measured(seen, Asked(query=(9, 9))))
+    assert last.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
+    assert last.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
+    assert len(last.moves) == 25
 
 
 def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(small, picture):
@@ -72,7 +89,8 @@ def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(sma
         torch.nn.init.zeros_(block.attn.proj.bias)
     seen = playground.trace(small, picture)
     measured = Measured(seen, Asked(query=(4, 5)))
-    *_, (_, found) = occlusion.occlusion(measured)
+    *_, last = occlusion.occlusion(measured)
+    found = last.map
     assert found.flatten().argmax().item() == 8 * 4 + 5
     assert (found > 1e-6).sum() == 1
     truth = torch.zeros(8, 8)

@@ -145,3 +145,23 @@ def test_every_label_that_changes_is_named_the_largest_change_first(small, pictu
 def test_a_model_without_a_classifier_has_no_verdicts(picture):
     seen = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
     assert rows.verdicts(seen, seen) == []
+
+
+def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
+    """What Scale 2 says of d_k = 64: with 200 rows, one in ten let less than 0.001 through, or less than 0.004."""
+    at = rows.WIDTHS.index(64)
+    found = rows.curve("gradient", 0.0)
+    again = np.concatenate([rows.let_through(part[:, at], 1.0) for part in rows.many_rows(seed=1)])
+    assert len(again) == rows.MANY == 20_000
+    assert found.median[at] == pytest.approx(np.median(again), rel=0.03)
+    assert found.low[at] == pytest.approx(np.quantile(again, 0.1), rel=0.1)
+    assert 0.19 < found.median[at] < 0.21
+    assert 0.0024 < found.low[at] < 0.0033
+
+
+def test_rows_without_their_vectors_are_distributed_as_rows_with_them():
+    short = np.concatenate(list(rows.many_rows(4000, seed=2)))
+    for name, quantity in rows.QUANTITIES.items():
+        long = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)
+        low, high = np.quantile(quantity(short, rows.scales(0.0)), [0.45, 0.55], axis=0)
+        assert ((low <= long) & (long <= high)).all(), name

@@ -32,7 +32,7 @@ HAND_OVER = """([name, type, base64, title]) => {
   held.items.add(new File([bytes], title, { type }));
   const options = { bubbles: true, cancelable: true };
   const event = name === "drop" ? new DragEvent(name, { ...options, dataTransfer: held }) : new ClipboardEvent(name, { ...options, clipboardData: held });
-  document.querySelector(".stApp").dispatchEvent(event);
+  document.body.dispatchEvent(event);
 }"""  # noqa: E501
 
 

@@ -176,7 +176,7 @@ def test_eight_bits_answer_as_the_file_says_of_itself(reader, tmp_path):
 def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_path):
     html.write(tmp_path / "bare.html", replace(HELD, bare=True), seen())
     there = reader(viewport={"width": 900, "height": 420}).read_file(tmp_path / "bare.html")
-    assert there.page.locator("body").inner_text().split("\n").count("put the cursor on a patch") == 1
+    assert there.page.locator("body").inner_text().count("Put the cursor on a patch: it asks.") == 1
     assert there.page.locator("button:visible").count() == 0
     box = there.part("picture").bounding_box()
     print(box)

@@ -12,6 +12,7 @@ from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import LOST, Visitor
+from playground.ui.socket_limits import FULL
 
 CHOSEN = ("layer", "head", "query", "locked", "row")
 CONNECTED = "[data-test-connection-state=CONNECTED]"
@@ -81,6 +82,114 @@ def test_a_lost_connection_is_told_in_our_words_and_the_picture_goes_on(looking,
         server.start().wait()
     looking.page.locator(CONNECTED).wait_for()
     notice.wait_for(state="hidden")
+
+
+SEEN = """
+window.dialogs = 0;
+window.painted = [];
+new MutationObserver((changes) => {
+  for (const { addedNodes } of changes)
+    for (const added of addedNodes) window.dialogs += Boolean(added.textContent?.includes("Connection error"));
+}).observe(document, { subtree: true, childList: true });
+const frame = () => {
+  if (document.body?.innerText.includes("streamlit run")) window.painted.push(document.body.innerText);
+  requestAnimationFrame(frame);
+};
+requestAnimationFrame(frame);
+"""
+
+
+def test_streamlit_s_own_dialog_is_closed_before_anybody_sees_it(visit, server):
+    """It tells how to start a server."""
+    visitor = visit("sample=flock")
+    visitor.context.add_init_script(SEEN)
+    visitor.page.reload()
+    visitor.until()
+    visitor.rest()
+    server.kill()
+    try:
+        visitor.page.wait_for_function("() => dialogs > 0")
+        visitor.page.wait_for_function("() => !document.body.innerText.includes('Connection error')")
+        visitor.hover((8, 8))
+    finally:
+        server.start().wait()
+    visitor.page.locator(CONNECTED).wait_for()
+    assert visitor.page.evaluate("painted") == []
+
+
+# There is no room -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def newcomer(arrive, server):
+    return arrive(Patient, server.url)
+
+
+@pytest.fixture
+def no_room(newcomer, server):
+    """Two come for the last place: the page that one of them has gets no socket."""
+    page, full = newcomer.page, []
+    newcomer.forgiven = re.compile(f"{LOST.pattern}|status of 503")
+    page.route_web_socket(
+        "**/_stcore/stream", lambda socket: socket.close(code=1013) if full else socket.connect_to_server()
+    )
+
+    def answer(route) -> None:
+        if len(full) < 2:
+            full.append(route.request.url)
+        if len(full) == 1:  # the last one that was let in
+            return route.continue_()
+        route.fulfill(status=503, content_type="text/html", body=FULL)
+
+    pages = re.compile(f"^{server.url}/(by_hand)?(\\?.*)?$")
+    page.route(pages, answer)
+
+    def there_is() -> None:
+        page.unroute(pages)
+        full.clear()
+
+    return there_is
+
+
+def test_who_gets_no_socket_has_the_microscope_reads_that_the_server_is_full_and_comes_in_by_itself(
+    newcomer, no_room, server
+):
+    page = newcomer.page
+    page.goto(f"{server.url}/?model=bundled&sample=flock")
+    newcomer.says("The server is full: the picture works")
+    newcomer.hover((4, 5))
+    no_room()
+    page.locator(CONNECTED).wait_for()
+    page.locator(".attention-early").wait_for(state="detached")
+    page.wait_for_function("() => sentences().length === 0")
+    assert newcomer.until()["query"] == "4,5"
+
+
+def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_in_by_itself(newcomer, no_room, server):
+    """Streamlit would show its grey bars, without a word."""
+    page = newcomer.page
+    page.goto(f"{server.url}/by_hand?model=bundled&sample=flock")
+    page.get_by_role("heading", name="Full, trying again").wait_for()
+    no_room()
+    page.get_by_role("heading", name="By hand").first.wait_for()  # the page has come again by itself
+
+
+def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newcomer, server):
+    page = newcomer.page
+
+    def goes(socket) -> None:
+        if server.process.poll() is None:
+            server.kill()
+        socket.close(code=1013)
+
+    page.route_web_socket("**/_stcore/stream", goes)
+    page.goto(f"{server.url}/?model=bundled&sample=flock")
+    try:
+        newcomer.says("The server does not answer. This page tries again by itself.")
+        assert "streamlit run" not in page.inner_text("body")
+    finally:
+        page.unroute_all()
+        server.start().wait()
 
 
 @pytest.mark.parametrize("when", ["away", "starting"])

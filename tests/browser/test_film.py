@@ -1,6 +1,6 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
-from browser.truth import assert_close, seen
+from browser.truth import assert_close, entropy, seen
 from playground.analysis.heads import HABITS
 
 LARGE = {"model": "ViT-S/16", "detail": 2, "sample": "meadow"}
@@ -60,3 +60,20 @@ def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_th
     assert set(names.all_inner_texts()) <= {habit.short for habit in HABITS} | {"left", "right", "up", "down"}
     visitor.part("switch").click()  # it was measured with the trained scale
     names.first.wait_for(state="detached")
+
+
+def test_the_mean_of_heads_is_what_the_picture_and_its_numbers_show(visit):
+    visitor, truth = visit("sample=meadow&model=bundled&detail=1"), seen()
+    shown = visitor.hover((3, 4))
+    before = visitor.part("sentence").inner_text()
+    visitor.more()
+    visitor.page.locator('.lens [data-film="mean"]').click()
+    visitor.part("badge").filter(has_text="the mean of all heads").wait_for()
+    mean = sum(truth.row(shown["layer"], head, (3, 4)) for head in range(truth.heads)) / truth.heads
+    visitor.part("bigLabel").filter(has_text="the mean of all heads listens to about").wait_for()
+    assert abs(float(visitor.part("big").inner_text()) / 2 ** entropy(mean) - 1) < 0.02
+    assert visitor.part("sentence").inner_text() != before
+    visitor.hover((3, 4))
+    assert_close(visitor.read()["row"], truth.row(shown["layer"], shown["head"], (3, 4)))  # the head keeps its row
+    visitor.page.locator('.lens [data-film="head"]').click()
+    visitor.part("sentence").filter(has_text=before).wait_for()

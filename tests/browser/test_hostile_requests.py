@@ -446,6 +446,28 @@ def test_a_request_that_is_never_completed_loses_its_connection(server):
             pass
 
 
+def test_who_asks_on_and_on_before_being_answered_loses_their_connection(server, stranger):
+    """All that comes would be kept meanwhile: three hundred connections took a gigabyte in twenty seconds."""
+    asked = f"GET / HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(asked * 3)
+        heard = b""
+        while heard.count(b"HTTP/1.1 200") < 3:
+            heard += line.recv(2**16)
+
+        def ask_on() -> None:
+            with suppress(OSError):
+                line.sendall(asked * 20_000)
+
+        threading.Thread(target=ask_on, daemon=True).start()
+        answers = 0
+        with suppress(ConnectionError):
+            while piece := line.recv(2**16):
+                answers += piece.count(b"HTTP/1.1 200")
+        assert answers < 10_000
+    assert_lives(stranger)
+
+
 def test_more_than_250_people_fit_where_a_process_begins_with_1024_open_files():
     """Each of their sessions takes four."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -12,7 +12,7 @@ from playground.ui.pages import MICROSCOPE, PAGES
 SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $m$"
 PLANTED = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
-  const ours = (e) => e.closest("h1, h2, h3"); // headings have formulas: √d_k
+  const ours = (e) => e.closest("h1, h2, h3, table"); // headings and plans have formulas: √d_k
   const planted = (e) => e.matches("img[src='x'], [onerror]") || (e.matches(".katex") && !ours(e));
   return all(document).filter(planted).map((e) => e.outerHTML);
 }"""

@@ -252,7 +252,8 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
     visitor.unfold("pages").get_by_role("link", name=PAGES["block"].title).click()
-    visitor.page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    visitor.page.get_by_role("heading", name=PAGES["block"].title).wait_for()
+    visitor.rest()
     assert visitor.page.evaluate("window.violations") == []
 
 

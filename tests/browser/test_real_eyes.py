@@ -56,7 +56,7 @@ def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first):
 def test_one_click_goes_to_our_model_and_one_click_back(first):
     first.pick_model("our small ViT")
     first.until("r => r.grid[0] === 11")
-    first.page.get_by_text("This small model knows drawings.").wait_for()
+    first.page.get_by_text("This small model knows drawings best.").wait_for()
     first.page.get_by_role("button", name="See it with DINOv2 S/14").click()
     shown = first.until("r => r.grid[0] === 23")
     assert (shown["layer"], shown["head"]) == (6, 5)

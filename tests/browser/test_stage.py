@@ -112,6 +112,28 @@ def test_the_legend_names_the_largest_weight_and_how_many_patches_are_clipped(vi
     assert abs(printed(said.rsplit("up to ")[-1]) - max(patches)) < 0.006, said
 
 
+def test_what_to_do_stands_below_the_picture_until_somebody_has_done_it(visit):
+    visitor = visit("sample=twins")
+    hint = visitor.page.locator(".kindline [data-hint]")
+    hint.filter(has_text="The same face twice").wait_for()
+    picture, line = visitor.part("pictureBox").bounding_box(), hint.bounding_box()
+    assert line["y"] >= picture["y"] + picture["height"]
+    assert visitor.part("lock").inner_text() == ""
+    visitor.hover((3, 3))
+    hint.wait_for(state="hidden")
+    visitor.part("lock").filter(has_text="click to lock").wait_for()
+    assert visitor.page.locator(".kindline [data-kind]").is_visible()
+
+
+def test_the_exposure_can_be_held_in_every_view_and_says_where_it_cannot(visit):
+    visitor = visit()
+    assert visitor.part("hold").is_enabled()
+    visitor.choice("what", "similarity").click()
+    visitor.page.wait_for_function("() => theLens().read().map")
+    assert visitor.part("hold").is_visible()
+    assert visitor.part("hold").is_disabled()
+
+
 def test_with_a_map_on_view_what_shows_attention_steps_back(visit):
     visitor = visit()
     visitor.choice("what", "similarity").click()

@@ -48,7 +48,7 @@ window.theLens = (root = document) => {
   return null;
 };
 window.sentences = () => {
-  const toolbar = document.querySelector(".st-key-toolbar [data-testid=stBidiComponentIsolated]");
+  const toolbar = document.querySelector(".st-key-toolbar [data-testid=stBidiComponentIsolated], .attention-early");
   const notices = [...(toolbar?.shadowRoot ?? document).querySelectorAll(".notice"),
     ...document.querySelectorAll(".attention-notice, [data-testid=stToast]")];
   return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
@@ -124,9 +124,9 @@ class Visitor:
 
     # What there is to see
 
-    def open(self, address: str | dict = "", says: str = "") -> Visitor:
+    def open(self, address: str | dict = "", says: str = "", early: bool = False) -> Visitor:
         """Goes to an address of the app and waits for its picture; first for a sentence, if one is to come, for that
-        goes by itself."""
+        goes by itself. The picture is there before Streamlit, which is waited for, too, unless it is `early`."""
         query = urlencode(address) if isinstance(address, dict) else address
         if says:
             self.forgiven = REFUSED
@@ -134,6 +134,8 @@ class Visitor:
         if says:
             self.says(says)
         self.until()
+        if not early:
+            self.page.locator(".attention-early").wait_for(state="detached")
         return self
 
     def read(self) -> dict:
@@ -216,7 +218,7 @@ class Visitor:
     def pick(self, sample: str) -> dict:
         """A sample, or `mine:` and the id of an own picture; waits until it is on the stage. A lesson has none."""
         self.page.locator(f'.strip [data-sample="{sample}"]').click()
-        if self.page.locator(".st-key-stage").count():
+        if self.page.locator("[data-stage]").count():
             return self.shows(sample)
         self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for(state="attached")
         return {}

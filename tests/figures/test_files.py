@@ -108,7 +108,9 @@ def test_in_a_vector_file_the_heads_are_as_fine_as_print_and_no_finer(seen, phot
 
 def test_the_same_figure_is_the_same_file(seen, photo, tmp_path):
     for suffix in figures.SUFFIXES:
-        one, two = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / f"{n}{suffix}") for n in "ab")
+        for folder in "ab":
+            (tmp_path / folder).mkdir(exist_ok=True)
+        one, two = (figures.write(figures.draw(TRIO, seen, photo), tmp_path / n / f"row{suffix}") for n in "ab")
         assert one.read_bytes() == two.read_bytes()
 
 
@@ -118,7 +120,8 @@ def test_what_has_no_format_or_no_place_is_a_sentence(trio, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(PlaygroundError, match="can't be written"):
         figures.write(trio, tmp_path / "file" / "a.png")
-    assert figures.write(trio, tmp_path / "new" / "folder" / "a.svg").exists()
+    with pytest.raises(PlaygroundError, match="there is no folder"):
+        figures.write(trio, tmp_path / "new" / "folder" / "a.svg")
 
 
 def parsed(line: str) -> Spec:
@@ -139,7 +142,8 @@ OTHERS = {
     "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True, "cut": "7,5>3,2",
-    "bar": False, "marker": False, "prefix": False, "footer": True, "dpi": 111, "sweep": "layers",
+    "label": "3", "blank": "noise", "typical": True,
+    "bar": False, "marker": False, "prefix": False, "footer": True, "words": "paper", "dpi": 111, "sweep": "layers",
     "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True, "pack": "int8",
 }  # fmt: skip
 
@@ -147,6 +151,7 @@ OTHERS = {
 TOGETHER = {  # a field that means something only beside these
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
+    "label": {"what": "label"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
     "mask": {"mass": 0.6}, "rows": {"layout": "grid"}, "columns": {"layout": "grid"},
 }  # fmt: skip
 

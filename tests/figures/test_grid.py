@@ -50,7 +50,7 @@ def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, pic
         np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, shown)))
     words = [text.get_text() for text in figure.texts]
     assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(words)
-    assert "rows: layers, columns: heads." in " ".join(words)
+    assert "rows: layers, columns: heads; brightest from" in " ".join(words)
 
 
 def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture, tmp_path, monkeypatch):
@@ -58,8 +58,8 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     picture.save("disc.png")
     picture.crop((0, 0, 120, 60)).save("wide.png")
     line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures", "--for", "page"]
-    line += ["--columns", "models:untrained,ViT-Ti/16", "--dpi", "60"]
-    assert main([*line, "-o", "a.png"]) == 0
+    line += ["--columns", "models:untrained,ViT-Ti/16"]
+    assert main([*line, "--dpi", "60", "-o", "a.png"]) == 0
     said = Image.open("a.png").text
     assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in said["Description"]
     assert main([*line, "-o", "a.npz"]) == 0

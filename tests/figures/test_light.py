@@ -226,3 +226,7 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
         apart = [np.abs(a - b).max() for i, a in enumerate(seen) for b in seen[:i]]
         assert min(apart) > 0.1, (kind, apart)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
+
+
+def test_the_bound_of_what_stands_apart_is_the_browser_s():
+    assert light.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

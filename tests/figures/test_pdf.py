@@ -19,7 +19,7 @@ WORDS = {  # a layout -> what it says somewhere
     "heads": "head 3",
     "grid": "mean",
     "wall": "layer",
-    "atlas": "on average over this picture",
+    "atlas": "share of a patch’s attention",
     "curves": "Lines: medians; bands:",
 }
 

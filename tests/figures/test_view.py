@@ -19,7 +19,7 @@ VALUES = {  # of the choices that are no list
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
     "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
-    "curtain": [0, 0.25, 1], "cut": ["7,5>3,2", "*>cls+reg0@4+5.0;*>3x3"],
+    "curtain": [0, 0.25, 1], "label": ["", "3", "999"], "cut": ["7,5>3,2", "*>cls+reg0@4+5.0;*>3x3"],
 }  # fmt: skip
 
 

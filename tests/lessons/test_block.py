@@ -1,5 +1,7 @@
 """A layer as a whole: its boxes have all weights, its pushes add up, its curves are torch's."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -49,12 +51,22 @@ def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(seen):
     torch.testing.assert_close(inside, kept[0][0, len(seen.prefix) :], atol=1e-4, rtol=1e-4)
 
 
-def test_post_norm_lets_less_and_less_through_to_the_first_layers_of_a_new_network():
-    for seed in range(3):
-        found = block.gradients(seed=seed)
-        post, pre = found["post"], found["pre"]
-        assert post[-1] > pre[-1], (post, pre)
-        assert post[-1] / post[0] > 1.5 * pre[-1] / pre[0], (post, pre)
+def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_does():
+    """What Block 4 plots: from 2 to 32 layers."""
+    pre, post = (block.LAST_GRADIENTS[place] for place in ("pre", "post"))
+    assert min(post) > 0.9 * post[0]
+    assert all(deeper < 0.8 * shallower for shallower, deeper in pairwise(pre))
+
+
+@pytest.mark.parametrize("depth", block.DEPTHS)
+@pytest.mark.parametrize("start", [None, block.SMALL_START])
+def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
+    """With a ViT's small start it makes no difference where the norms stand."""
+    at, kept = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
+    found = block.last_gradients(depth, start)
+    assert found == pytest.approx({place: kept[place][at] for place in ("pre", "post")}, rel=0.02)
+    if start:
+        assert found["pre"] == pytest.approx(found["post"], rel=0.06)
 
 
 def test_cross_entropy_and_the_look_up_are_torch_s():

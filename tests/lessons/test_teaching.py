@@ -55,9 +55,9 @@ def value(option: str) -> float | str:
     return math.sqrt(number) if found[1] else number
 
 
-def test_the_quiz_has_ten_questions_with_one_right_answer_each():
+def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():
     questions = teaching.quiz()
-    assert len(questions) == 10
+    assert len(questions) == 13
     for question in questions:
         assert len({value(option) for option in question.options}) == 4, question.options
         assert 0 <= question.right < 4

@@ -11,6 +11,7 @@ from conftest import SMALL, scramble
 from vanishing import vanish
 
 import playground
+from models.parity import assert_equal
 from playground.errors import PlaygroundError
 from playground.models import timm_models, zoo
 from playground.models.checkpoints import from_eva
@@ -51,32 +52,7 @@ def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     reference = scramble(timm.create_model(name, **changes))
     ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
     zoo.fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
-    for block in reference.blocks:
-        block.attn.fused_attn = False
     return reference, ours
-
-
-def attentions(reference: torch.nn.Module, image: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """timm's own logits and its own weights after the softmax, layer by layer."""
-    seen: list[torch.Tensor] = []
-    hooks = [b.attn.attn_drop.register_forward_hook(lambda m, i, out: seen.append(out)) for b in reference.blocks]
-    logits = reference(image)
-    for hook in hooks:
-        hook.remove()
-    return logits, seen
-
-
-def assert_equal(reference: torch.nn.Module, ours: VisionTransformer, size: tuple[int, int]) -> None:
-    image = torch.randn(2, 3, *size, generator=torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        expected, weights = attentions(reference, image)
-        logits, record = ours.record(image)
-    assert weights[0].amax(dim=-1).mean() > 3 / weights[0].shape[-1], "the reference's attention is almost uniform"
-    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
-    assert len(record) == len(weights)
-    for (q, k, _), expected_weights in zip(record, weights, strict=True):
-        own = (q @ k.mT * ours.config.scale).softmax(dim=-1)
-        torch.testing.assert_close(own, expected_weights, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -297,43 +273,87 @@ def hugging_face_model(kind: str, **changes):
     config = {
         "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": 64, "patch_size": 16,
         "intermediate_size": 256, "attn_implementation": "eager", "num_labels": 5,
-    }  # fmt: skip
-    family = next(name for name in ("Dinov2WithRegisters", "Dinov2", "DeiT", "ViT") if kind.startswith(name))
-    made = getattr(transformers, f"{family}Config")(**config | changes)
+    } | changes  # fmt: skip
+    families = ("Dinov2WithRegisters", "Dinov2", "DINOv3ViT", "DeiT", "ViT", "CLIP", "Siglip")
+    family = next(name for name in families if kind.startswith(name))
+    if family in ("CLIP", "Siglip") and "Vision" not in kind:
+        small = dict.fromkeys(("hidden_size", "intermediate_size", "vocab_size"), 64)
+        text = {**small, "num_hidden_layers": 1, "num_attention_heads": 2, "bos_token_id": 1, "eos_token_id": 2}
+        labels = config.pop("num_labels")
+        made = getattr(transformers, f"{family}Config")(
+            vision_config=config, text_config=text, num_labels=labels, attn_implementation="eager"
+        )
+    else:
+        middle = "Vision" if family in ("CLIP", "Siglip") else ""
+        made = getattr(transformers, f"{family}{middle}Config")(**config)
     return scramble(getattr(transformers, kind)(made))
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes"),
-    [
-        ("ViTForImageClassification", {}),
-        ("ViTModel", {"qkv_bias": False}),
-        ("ViTModel", {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5}),
-        ("DeiTForImageClassificationWithTeacher", {}),
-        ("DeiTForImageClassification", {}),
-        ("Dinov2Model", {}),
-        ("Dinov2Model", {"use_swiglu_ffn": True}),
-        ("Dinov2ForImageClassification", {}),
-        ("Dinov2WithRegistersModel", {}),
-    ],
-    ids=lambda value: value if isinstance(value, str) else ", ".join(value) or "as it is",
-)
-def test_a_file_that_transformers_saved_gives_its_attention(kind, changes, tmp_path):
-    reference = hugging_face_model(kind, **changes)
-    reference.save_pretrained(tmp_path / "mine")
-    ours = playground.load(str(tmp_path / "mine" / "model.safetensors"), device="cpu")
-    assert ours.name == "mine"
+def theirs(reference, image):
+    """(the logits, or what `transformers` pools where there are no classes; every layer's weights)"""
+    tower = hasattr(reference, "text_model")
+    found = (reference.vision_model if tower else reference)(image, output_attentions=True)
+    if tower and hasattr(reference, "visual_projection"):
+        return reference.visual_projection(found.pooler_output), found.attentions
+    for name in ("logits", "image_embeds", "pooler_output"):
+        if getattr(found, name, None) is not None:
+            return getattr(found, name), found.attentions
+    raise AssertionError(f"nothing is read out of {type(reference).__name__}")
+
+
+HUGGING_FACE = [
+    ("ViTForImageClassification", {}),
+    ("ViTForImageClassification", {"num_labels": 1}),
+    ("ViTModel", {"qkv_bias": False, "add_pooling_layer": False}),
+    ("ViTModel", {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5}),
+    ("DeiTForImageClassificationWithTeacher", {}),
+    ("DeiTForImageClassification", {}),
+    ("Dinov2Model", {}),
+    ("Dinov2Model", {"use_swiglu_ffn": True}),
+    ("Dinov2ForImageClassification", {}),
+    ("Dinov2WithRegistersModel", {}),
+    ("Dinov2WithRegistersForImageClassification", {"num_labels": 7}),
+    ("DINOv3ViTModel", {"num_register_tokens": 4}),
+    ("DINOv3ViTModel", {}),
+    ("DINOv3ViTModel", {"use_gated_mlp": True, "hidden_act": "silu", "num_register_tokens": 4, "key_bias": True}),
+    ("DINOv3ViTModel", {"mlp_bias": False, "proj_bias": False, "query_bias": False, "value_bias": False}),
+    ("CLIPVisionModel", {}),
+    ("CLIPVisionModelWithProjection", {"projection_dim": 32}),
+    ("CLIPForImageClassification", {"num_labels": 7}),
+    ("CLIPModel", {}),
+    ("SiglipVisionModel", {}),
+    ("SiglipForImageClassification", {"num_labels": 7}),
+    ("SiglipModel", {}),
+]
+
+
+def assert_theirs(ours: VisionTransformer, reference, kind: str) -> None:
     image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        expected = reference(image, output_attentions=True)
+        expected, attentions = theirs(reference, image)
         logits, record = ours.record(image)
-    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
+    assert len(record) == len(attentions) == 3
+    for (q, k, _), weights in zip(record, attentions, strict=True):
         torch.testing.assert_close((q @ k.mT * ours.config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
-    if kind in ("ViTForImageClassification", "DeiTForImageClassificationWithTeacher"):
-        torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
-        assert ours.config.labels == tuple(f"LABEL_{i}" for i in range(5))
-    else:
-        assert ours.config.classes == 0
+    if kind not in ("ViTModel",):  # whose pooled output goes through one layer more, which nothing else reads
+        torch.testing.assert_close(logits, expected, atol=2e-5, rtol=1e-5)
+    if "Classification" in kind:
+        assert ours.config.labels == tuple(reference.config.id2label.values())
+        assert ours.config.classes == len(ours.config.labels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"), HUGGING_FACE,
+    ids=lambda value: value if isinstance(value, str) else ", ".join(value) or "as it is",
+)  # fmt: skip
+def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, tmp_path):
+    reference = hugging_face_model(kind, **changes)
+    reference.save_pretrained(tmp_path / "mine")
+    for given in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
+        ours = playground.load(given, device="cpu")
+        assert ours.name == "mine"
+    assert_theirs(ours, reference, kind)
+    assert_theirs(playground.load(reference), reference, kind)  # the model itself
 
 
 def test_without_its_config_a_file_has_heads_of_64_or_is_refused(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from playground.serving import admission
-from playground.serving.admission import BOUNDS, Bound, Habits, Lag, Places, Shares
+from playground.serving.admission import BOUNDS, Bound, Places, Shares
 from playground.serving.asker import Who, network
 
 ANNA, BERT, STRANGER = Who("anna", "hall"), Who("bert", "hall"), Who("somebody", "elsewhere")
@@ -163,29 +163,7 @@ def test_the_first_half_of_an_address_of_the_new_kind_is_one_network(places, end
     assert ended.enter(places, "mapped", network("::ffff:10.0.0.1")).network == "10.0.0.1"
 
 
-# Lag and habits
-
-
-def test_the_lag_is_remembered_for_a_while_and_one_alone_says_nothing(clock):
-    lag = Lag(clock)
-    lag.note(0.5)
-    assert lag.now() == 0
-    lag.note(0.2)
-    lag.note(0.001)
-    assert lag.now() == 0.2
-    clock.now += admission.REMEMBERED + 1
-    assert lag.now() == 0
-
-
-def test_who_asked_much_is_forgiven_with_time(clock):
-    habits = Habits(clock)
-    for _ in range(8):
-        habits.note("greedy")
-    habits.note("seldom")
-    assert habits.lately("greedy") > habits.lately("seldom") > habits.lately("never") == 0
-    clock.now += 3 * admission.FORGOTTEN_BY_HALF
-    assert habits.lately("greedy") == pytest.approx(1)
-    for number in range(6000):
-        habits.note(number)
-        clock.now += 0.1
-    assert len(habits._asked) < 5000
+def test_a_page_is_open_for_its_key_and_for_its_session(places, ended):
+    ended.enter(places, "session", "hall", "key")
+    known = [places.is_open_for(Who(person, "hall")) for person in ("session", "key", "another", "")]
+    assert known == [True, True, False, False]

@@ -203,3 +203,18 @@ def test_no_secret_is_printed(nothing_fetched, tmp_path):
     )
     assert done.returncode == 0, done.stdout
     assert "secret-" not in done.stdout + done.stderr
+
+
+def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):
+    """As it does in the image, where no package of this name is installed: the doctor ended with an exception."""
+
+    def none(name):
+        raise doctor.metadata.PackageNotFoundError(name)
+
+    for name in ("files", "requires"):
+        monkeypatch.setattr(doctor.metadata, name, none)
+    home = tmp_path / "app"
+    home.mkdir()
+    (home / "requirements.txt").write_text("torch>=2.12,<99\n")
+    monkeypatch.setattr(doctor, "HOME", home)
+    assert "the playground's own files" in said(FINE)

@@ -67,6 +67,23 @@ def test_who_waits_is_told_how_many_come_first(busy):
         assert heard == [1, 0]
 
 
+def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
+    queue = Queue(1)
+    me, keyless, stranger = asker.Who("me", "here"), asker.Who("", "here"), asker.Who("them", "there")
+    for before, people in ((me, 0), (keyless, 0), (stranger, 1)):  # what needs no key may be of the same page
+        heard = []
+        first = queue.take(who=before)
+        first.__enter__()
+
+        def tell(count, heard=heard, first=first):
+            heard.append(count)
+            if len(heard) == 1:
+                first.__exit__(None, None, None)
+
+        with queue.take(tell, who=me):
+            assert heard == [people, 0], (before, heard)
+
+
 def test_who_leaves_gives_the_place_back(busy):
     queue, go = busy
 
@@ -325,6 +342,31 @@ def test_two_networks_take_turns(busy):
     for thread in threads:
         thread.join(PATIENCE)
     assert "".join(one.address for one in served) in ("ab" * 5, "ba" * 5)
+
+
+@pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
+def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted):
+    """Four hundred questions without a key made somebody else of the same address wait for half a minute."""
+    queue, go = busy
+    queue._has_page = lambda who: who.person == "ann"
+    script = [asker.Who(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
+    ann = asker.Who("ann", "10.0.0.1")
+    threads, served = asks(queue, [*script, ann, ann])
+    go.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert [place for place, one in enumerate(served) if one == ann] == [1, 3]
+    assert [one for one in served if one != ann] == script
+
+
+def test_who_asks_without_a_key_is_refused_by_their_network_alone(busy, monkeypatch):
+    queue, _ = busy
+    monkeypatch.setitem(BOUNDS, "questions", Bound(600, 8, 2))
+    waiting = [ask(monkeypatch, queue, [], "", "10.0.0.1") for _ in range(8)]
+    with pytest.raises(PlaygroundError, match="8 people of your network wait already"):
+        ask(monkeypatch, queue, [], "", "10.0.0.1")
+    for ticket in waiting:
+        ticket.stop()
 
 
 def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):

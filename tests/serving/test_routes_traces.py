@@ -10,7 +10,7 @@ import pytest
 import playground
 from playground.analysis.scale import changed
 from playground.pack import unpack
-from playground.serving import chosen, habits, models, people, pictures, queue, routes_traces, traces
+from playground.serving import chosen, habits, models, people, pictures, queue, routes_beyond, routes_traces, traces
 from playground.serving.traces import Wish
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
@@ -161,6 +161,10 @@ PARTS = {
     "features": {"layer": "0"},
     "flows": {},
     "relevance": {"query": "4,9"},
+    "labels": {},
+    "answers": {"layer": "0", "label": "1"},
+    "occluded": {"query": "4,9", "step": "0"},
+    "patched": {"query": "4,9", "there": "1,1", "layer": "3", "with": "sample:meadow"},
     "moved": {"query": "4,9"},
     "names": {"layer": "0"},
     "verdict": {},
@@ -178,7 +182,7 @@ def test_what_is_everybody_s_may_be_kept_for_ever_and_what_is_one_s_own_by_nobod
 
 
 def test_every_part_of_a_trace_is_tried():
-    paths = {route.path for route in routes_traces.ROUTES}
+    paths = {route.path for route in (*routes_traces.ROUTES, *routes_beyond.ROUTES)}
     assert paths == {"/api/trace", *(f"/api/trace/{{digest}}/{name}" for name in PARTS)}
 
 
@@ -212,6 +216,14 @@ HOSTILE = [
     ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
     ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
     ("flows", {"query": "9" * 5000 + ",1"}),
+    ("relevance", {}), ("relevance", {"query": "99,99"}), ("relevance", {"label": "1000"}),
+    ("relevance", {"label": "x"}), ("answers", {}), ("answers", {"layer": "0"}), ("answers", {"query": "99,0"}),
+    ("answers", {"layer": "99", "label": "0"}), ("occluded", {"query": "4,9"}),
+    ("occluded", {"query": "4,9", "step": "9"}), ("occluded", {"query": "4,9", "step": "0", "by": "black"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "3"}),
+    ("patched", {"query": "4,9", "there": "1,99", "layer": "3", "with": "sample:meadow"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "99", "with": "sample:meadow"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "3", "with": "nobody:flock"}),
     ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
 ]  # fmt: skip
 

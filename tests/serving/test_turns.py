@@ -1,6 +1,7 @@
 """Work of many passes takes its turn in pieces: whoever waits comes in between, and it ends when its asker has left."""
 
 import threading
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,6 @@ from playground.errors import PlaygroundError
 from playground.lessons import block, fused
 from playground.serving import asker, effort, models, queue, traces
 from playground.serving.queue import Queue
-from playground.ui import guess
 
 APP = Path(__file__).parent.parent.parent / "app.py"
 MANY = {
@@ -77,6 +77,42 @@ def test_a_short_piece_is_not_cut_up(one_queue, seen, monkeypatch):
     assert stranger.leave() == [*["a pass"] * (seen.heads + 2), "the stranger"]
 
 
+def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
+    """Of three hundred askers each had begun, held what it had found so far in memory, and none came to its end."""
+    monkeypatch.setattr(queue, "_long", cache(lambda: Queue(queue.MOST_LONG)))
+    begun, most, over, go = set(), [], [], threading.Event()
+
+    def long_work(number: int) -> None:
+        with queue.turns() as give_way:
+            begun.add(number)
+            most.append(len(begun))
+            assert go.wait(PATIENCE)
+            for _ in range(3):
+                give_way()
+            begun.remove(number)
+            over.append(number)
+
+    threads = [threading.Thread(target=long_work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    until(lambda: begun, "none has begun")
+    done = []
+
+    def ask() -> None:
+        with one_queue.take():
+            done.append(len(over))
+
+    short = threading.Thread(target=ask)
+    short.start()
+    until(one_queue.waited_for, "nobody waits")
+    go.set()
+    for thread in (*threads, short):
+        thread.join(PATIENCE)
+    assert sorted(over) == list(range(8))
+    assert max(most) <= queue.MOST_LONG
+    assert done[0] < 8
+
+
 class Leaving(asker.Nobody):
     """A person who has left when they are looked for the third time."""
 
@@ -98,15 +134,11 @@ def test_it_ends_when_the_asker_has_left(one_queue, seen, monkeypatch, work):
     assert one_queue._line == []
 
 
-def test_a_guess_about_the_sum_of_heads_is_answered_in_pieces(one_queue, monkeypatch):
+def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
     """On the page itself."""
-    answers = []
-    monkeypatch.setattr(guess, "choice", lambda id, question, choices, truth, **_: answers.append(truth))
     traces.of_samples.cache_clear()  # a trace of an earlier test has a model of its own
+    stranger = Stranger(one_queue, models.load("untrained"))
     open_the_sum()
-    vit = models.load("untrained")
-    stranger = Stranger(one_queue, vit)
-    answers[-1]()
     assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
 
 

@@ -1,19 +1,25 @@
-"""The line by which a page names our script before Streamlit's."""
+"""The microscope's page, which names our script before Streamlit's."""
 
+import html
+import json
 import re
+from pathlib import Path
 
 import pytest
+import streamlit
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from playground.serving import routes_samples
 from playground.serving.routes import ROUTES
+from playground.ui import components, toolbar
 from playground.ui.ahead import Ahead
 
-PAGE = "<html><head><title>Streamlit</title><script src='theirs.js'></script></head><body>é</body></html>"
+PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
+OURS = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
+WAITING = re.compile(r"<template data-later>(.*?)</template>", re.DOTALL)
 
 
 @pytest.fixture
@@ -21,29 +27,53 @@ def http():
     async def below(request) -> Response:
         if request.url.path.endswith(".txt"):
             return PlainTextResponse(PAGE)
-        status = 404 if request.url.path == "/nowhere" else 200
+        status = 404 if request.url.path == "/nowhere/microscope" else 200
         return HTMLResponse(PAGE, status, headers={"ETag": "theirs", "Last-Modified": "yesterday"})
 
     return TestClient(Starlette(routes=[*ROUTES, Route("/{path:path}", below)], middleware=[Middleware(Ahead)]))
 
 
-def test_a_page_names_our_script_first_and_both_addresses_answer(http):
-    answer = http.get("/")
-    named = re.search(r'<script type="module" async src="\./(.*?)" data-samples="(.*?)">', answer.text)
-    script, samples = named.groups()
-    assert answer.text.index(script) < answer.text.index("theirs.js")
-    assert answer.text.endswith("é</body></html>")
+@pytest.mark.parametrize("path", ["/", "/microscope", "/?sample=meadow", "/lab/microscope", "/heads"])
+def test_a_page_names_our_script_first_and_what_it_names_answers(http, path):
+    answer = http.get(path)
+    script, told = OURS.search(answer.text).groups()
+    told = json.loads(html.unescape(told))
     assert int(answer.headers["Content-Length"]) == len(answer.content)
     assert "export default" in http.get(f"/{script}").text
-    assert samples == routes_samples.address()
-    assert http.get(f"/{samples}").json()["samples"]
+    assert http.get(f"/{told['samples']}").json()["samples"]
+    assert told == json.loads(json.dumps(toolbar.same_for_all()))
+
+
+@pytest.mark.parametrize("path", ["/", "/lab/microscope"])
+def test_on_the_microscopes_page_streamlits_scripts_wait_and_nothing_else_is_lost(http, path):
+    text = http.get(path).text
+    (waiting,) = WAITING.findall(text)
+    scripts = re.findall(r"static/js/[\w.-]+", PAGE)
+    assert len(scripts) > 5
+    assert re.findall(r"static/js/[\w.-]+", waiting) == scripts
+    assert "static/js/" not in WAITING.sub("", text)
+    assert OURS.sub("", WAITING.sub(r"\1", text)) == PAGE
+
+
+def test_on_a_lesson_they_begin_at_once(http):
+    assert OURS.sub("", http.get("/heads").text) == PAGE
+
+
+def test_a_page_that_is_written_in_another_way_begins_at_once(http, monkeypatch):
+    page = PAGE.replace('<script type="module" crossorigin', "<script defer").replace("modulepreload", "prefetch")
+    monkeypatch.setattr(f"{__name__}.PAGE", page)
+    assert OURS.sub("", http.get("/").text) == page
 
 
 def test_a_browser_asks_for_the_page_each_time_for_tomorrow_s_script_is_another(http):
-    answer = http.get("/patches")
-    assert {"etag", "last-modified"} & set(answer.headers) == set()
+    assert {"etag", "last-modified"} & set(http.get("/").headers) == set()
 
 
-@pytest.mark.parametrize("path", ["/a.txt", "/nowhere", "/static/index.html"])
+@pytest.mark.parametrize("path", ["/a.txt", "/nowhere/microscope", "/static/index.html"])
 def test_what_is_no_page_stays_as_it_is(http, path):
     assert http.get(path).text == PAGE
+
+
+def test_a_component_finds_the_app_s_root_by_our_script(http):
+    assert 'querySelector("script[data-toolbar]").src.split("api/app/")' in components.STUB
+    assert OURS.search(http.get("/lab/heads").text).group(1).startswith("api/app/")

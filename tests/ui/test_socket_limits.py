@@ -5,12 +5,13 @@ import asyncio
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from waiting import PATIENCE
 
 from playground.serving import admission
-from playground.serving.admission import Bound, Habits, Lag, Place, Places
+from playground.serving.admission import Bound, Places
 from playground.ui import socket_limits
-from playground.ui.socket_limits import Runs, Sockets, is_foreign
+from playground.ui.socket_limits import Sockets, is_foreign
 
 WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 STOP = BackMsg(stop_script=True).SerializeToString()
@@ -41,8 +42,7 @@ class Chatter:
 
 
 def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
-    monkeypatch.setattr(socket_limits, "MESSAGES_A_SECOND", {"quiet": 1e6, "busy": 1e-6})
-    monkeypatch.setattr(admission.lag, "now", lambda: 1.0)
+    monkeypatch.setattr(socket_limits, "MESSAGES_A_SECOND", 1e-6)
 
     async def heard() -> int:
         chatter = Chatter(10 * socket_limits.MESSAGES)
@@ -53,7 +53,7 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
         return chatter.heard
 
     assert asyncio.run(heard()) == socket_limits.MESSAGES
-    monkeypatch.setattr(admission.lag, "now", lambda: 0.0)
+    monkeypatch.setattr(socket_limits, "MESSAGES_A_SECOND", 1e6)
 
     async def all_of_it() -> int:
         chatter = Chatter(10 * socket_limits.MESSAGES)
@@ -344,89 +344,95 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
     assert asyncio.run(opened()).sent == ([{"type": "websocket.close", "code": 1008}] if foreign else [])
 
 
-# Runs of pages
+# Where the server is late
 
 
-class Late(Lag):
-    def __init__(self, late: bool):
-        super().__init__()
-        self.late = late
-
-    def now(self) -> float:
-        return 1.0 if self.late else 0.0
+@pytest.fixture
+def late(monkeypatch):
+    monkeypatch.setattr(admission.lag, "now", lambda: 1.0)
+    monkeypatch.setattr(admission.habits, "_ranks", {})
 
 
-def place(name: str, network: str = "hall") -> Place:
-    return Place(network, lambda: None, 0.0, 0.0, name)
-
-
-def order(runs: Runs, *places: Place) -> list[str]:
-    """In which they come to their runs, each of which ends when the next is looked for."""
+def served(*asking: tuple[str, str], path: str = "/api/models") -> list[str]:
+    """In which order requests of these (address, key) reach the app, where all come at once."""
     came = []
 
-    async def asks(one: Place) -> None:
-        await runs.turn(one)
-        came.append(one.session)
+    async def app(scope, receive, send):
+        came.append(dict(scope["headers"])[b"x-playground-key"].decode() or scope["client"][0])
         await asyncio.sleep(0)
-        runs.ended(one)
+        await send({"type": "http.response.start", "status": 200})
+
+    async def send(message):
+        pass
 
     async def all_of_them() -> None:
-        await asyncio.gather(*map(asks, places))
+        door = Sockets(app)
+        scopes = (
+            {"type": "http", "method": "GET", "path": path, "client": (address, 0), "headers": headers}
+            for address, headers in ((address, [(b"x-playground-key", key.encode())]) for address, key in asking)
+        )
+        await asyncio.gather(*(door(scope, None, send) for scope in scopes))
 
     asyncio.run(all_of_them())
     return came
 
 
-def test_where_nothing_is_late_nobody_waits():
-    people = [place(f"{number}") for number in range(10)]
-    assert order(Runs(Late(False), Habits(lambda: 0)), *people) == [f"{number}" for number in range(10)]
+def test_requests_without_a_key_keep_nobody_waiting_who_asks_seldom(places, late):
+    """Three hundred connections, each of which asks before it was answered: somebody else waited for half a minute."""
+    flood, hall, stranger = [("10.0.0.1", "")] * 300, ("10.0.0.1", "k" * 32), ("10.0.0.2", "s" * 32)
+    came = served(*flood, hall, stranger)
+    first = admission.ANSWERS_AT_ONCE
+    assert came[:first] == ["10.0.0.1"] * first  # nobody else was there yet
+    assert came[first : first + 2] == ["s" * 32, "k" * 32]
+    assert len(came) == 302
 
 
-def test_who_asks_most_waits_behind_those_who_ask_seldom():
-    runs, greedy = Runs(Late(True), Habits(lambda: 0)), [place(f"greedy{number}") for number in range(4)]
-    for one in greedy * 20:
-        runs.habits.note(one)
-    seldom = [place(f"{number}") for number in range(3)]
-    came = order(runs, *greedy, *seldom)
-    assert len(came) == 7
-    # two of them were there before anybody else
-    assert sorted(came[2:5]) == ["0", "1", "2"]
+def test_where_nothing_is_late_requests_are_answered_as_they_come(places, monkeypatch):
+    monkeypatch.setattr(admission.lag, "now", lambda: 0.0)
+    assert served(*[("10.0.0.1", "")] * 20, ("10.0.0.2", "")) == ["10.0.0.1"] * 20 + ["10.0.0.2"]
 
 
-def test_many_sockets_of_one_network_keep_no_stranger_waiting():
-    runs, habits = Runs(Late(True), Habits(lambda: 0)), None
-    habits = runs.habits
-    greedy = [place(f"greedy{number}", "attacker") for number in range(40)]
-    for one in greedy:
-        habits.note(one.network)
-    came = order(runs, *greedy, place("stranger", "elsewhere"))
-    assert came.index("stranger") == socket_limits.RUNS_AT_ONCE
+def test_more_requests_than_may_wait_are_refused_in_a_sentence(places, late, monkeypatch):
+    monkeypatch.setitem(admission.BOUNDS, "turns", Bound(10, 5))
+    before = admission.refused["turns"]
+    assert len(served(*[("10.0.0.1", "")] * 50)) == admission.ANSWERS_AT_ONCE + 5
+    assert admission.refused["turns"] > before
 
 
-def test_who_left_while_waiting_keeps_nobody_waiting():
-    async def leaves() -> bool:
-        runs = Runs(Late(True), Habits(lambda: 0))
-        first, second = place("first"), place("second")
-        runs.going = {first: asyncio.get_running_loop().call_later(60, print)}
-        runs.going[second] = asyncio.get_running_loop().call_later(60, print)
-        gone = asyncio.create_task(runs.turn(place("gone")))
-        stays = asyncio.create_task(runs.turn(place("stays")))
+def test_runs_of_pages_take_turns_by_networks_and_keys(places, late):
+    """Four sockets ask for a page without a pause; somebody else's click is the next run."""
+
+    async def runs() -> list[str]:
+        began = []
+
+        async def streamlit(scope, receive, send):
+            while (await receive())["type"] == "websocket.receive":
+                began.append(scope["client"][0])
+                await asyncio.sleep(0)
+                await send(binary_said("script_finished"))
+
+        door = Sockets(streamlit)
+        greedy = [Browser(door, "10.0.0.1") for _ in range(4)]
+        for one in greedy:
+            for _ in range(4):
+                one.asks()
+            one.open()
+        seldom = Browser(door, "10.0.0.2")
+        seldom.asks()
+        seldom.open()
         await settle()
-        gone.cancel()
         await settle()
-        runs.ended(first)
-        await settle()
-        return stays.done() and not runs.line
+        for one in (*greedy, seldom):
+            one.leaves()
+            await one.task
+        return began
 
-    assert asyncio.run(leaves())
+    began = asyncio.run(runs())
+    assert began.index("10.0.0.2") <= admission.RUNS_AT_ONCE
+    assert len(began) == 17
 
 
-def test_a_long_run_gives_its_turn_away(monkeypatch):
-    monkeypatch.setattr(socket_limits, "RUN_SECONDS", 0.0)
-
-    async def goes_on() -> None:
-        runs = Runs(Late(True), Habits(lambda: 0))
-        for number in range(10):  # none of them ends
-            await runs.turn(place(f"{number}"))
-
-    asyncio.run(asyncio.wait_for(goes_on(), PATIENCE))
+def binary_said(kind: str) -> dict:
+    message = ForwardMsg()
+    setattr(message, kind, 0)
+    return {"type": "websocket.send", "bytes": message.SerializeToString()}

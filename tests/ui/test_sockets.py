@@ -14,10 +14,14 @@ from playground.ui.sockets import Fetched, Lines, Request, Socket
 
 
 class Wire:
-    """A transport whose browser has still to fetch so much."""
+    """A transport whose browser has still to fetch so much; and the request that is answered over it."""
 
-    def __init__(self, waiting: int = 0):
+    def __init__(self, waiting: int = 0, network: str = "", key: str = ""):
         self.waiting, self.ended = waiting, False
+        self.scope = {"client": (network, 5), "headers": [(b"x-playground-key", key.encode())]}
+
+    def get_protocol(self) -> "Wire":
+        return self
 
     def get_write_buffer_size(self) -> int:
         return self.waiting
@@ -31,29 +35,38 @@ def lines():
     return Lines()
 
 
-def fills(lines: Lines, megabytes: int, network: str = "") -> Wire:
+def fills(lines: Lines, megabytes: int, network: str = "", key: str = "", behind_a_proxy: bool = True) -> Wire:
     """Somebody who has not fetched so much yet."""
-    one = Wire(megabytes * MB)
-    assert lines.enter(one, network, 0)
+    one = Wire(megabytes * MB, network, key)
+    assert lines.enter(one, "" if behind_a_proxy else network, 0)
     lines.find_room()
     return one
 
 
 def test_when_too_much_is_not_fetched_who_holds_most_goes(lines):
-    class_ = [fills(lines, 1) for _ in range(60)]
-    hoarder = fills(lines, 70)
+    class_ = [fills(lines, 1, key=f"{number}") for number in range(60)]
+    hoarder = fills(lines, 70, key="hoarder")
     assert not hoarder.ended  # 130 MB in all
-    another = fills(lines, 30)
+    another = fills(lines, 30, key="another")
     assert [one.ended for one in (*class_, another)] == [False] * 61
     assert hoarder.ended
     assert hoarder not in lines.open
 
 
-def test_the_network_that_fetches_least_gives_way_first(lines):
-    stranger = fills(lines, 20, "stranger")
-    many = [fills(lines, 9, "many") for _ in range(12)]
+@pytest.mark.parametrize("behind_a_proxy", [False, True])
+def test_the_network_that_fetches_least_gives_way_first(lines, behind_a_proxy):
+    stranger = fills(lines, 20, "stranger", behind_a_proxy=behind_a_proxy)
+    many = [fills(lines, 9, "many", behind_a_proxy=behind_a_proxy) for _ in range(12)]
     assert not stranger.ended
     assert sum(one.ended for one in many) == 1  # 99 MB are left of the 100
+
+
+def test_in_a_network_the_key_that_fetches_least_gives_way_and_of_it_who_fetched_nothing_for_longest(lines):
+    """Somebody without a key asked for six hundred answers, and somebody of the same hall was cut off."""
+    greedy = [fills(lines, 1, "hall") for _ in range(95)]
+    innocents = [fills(lines, 4, "hall", f"key{number}") for number in range(5)]
+    assert [one.ended for one in innocents] == [False] * 5
+    assert [one.ended for one in greedy] == [True] * 15 + [False] * 80
 
 
 def test_who_has_fetched_it_is_not_counted(lines):

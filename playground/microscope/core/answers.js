@@ -163,6 +163,25 @@ function scoreRange(answers, layer) {
   return answers.ranges.get(layer);
 }
 
+// One exposure for what is compared: pictures [{values, from, to}], their patches.
+export function exposureOfBoth(pictures, what, ceiling, log) {
+  if (what === "score") return domainOfBoth(pictures);
+  if (ceiling !== "auto") return domainTo(ceiling, log);
+  const all = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
+  let at = 0;
+  for (const { values, from, to } of pictures) {
+    all.set(values.subarray(from, to), at);
+    at += to - from;
+  }
+  return domainTo(exposure(all, 0, all.length), log);
+}
+
+// From the smallest to the largest value of both.
+export function domainOfBoth(pictures) {
+  const each = pictures.map(({ values, from, to }) => ownDomain(values, from, to, false, true));
+  return { low: Math.min(...each.map(({ low }) => low)), high: Math.max(...each.map(({ high }) => high)), log: false };
+}
+
 const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
 
 // The colours that all heads of a layer share, so that they can be compared: one exposure for all of them.

@@ -2,6 +2,9 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
+// Of parts, the largest first: none is the colour of a role, and all differ for the colour-blind (Paul Tol's muted).
+export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
+
 // The 1-2-5 number nearest to x.
 export function niceNumber(x) {
   if (!(x > 0)) return 1;

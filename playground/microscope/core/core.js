@@ -6,7 +6,7 @@
 
 import { isCut, readCuts, silence } from "./cuts.js";
 
-const FORMAT = "attention-playground/1";
+export const FORMAT = "attention-playground/1";
 
 // ---------------------------------------------------------------------------------------------------- reading bytes
 
@@ -34,7 +34,7 @@ export function decodeHalves(bits) {
   return out;
 }
 
-const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array };
+const VIEWS = { float16: Uint16Array, float32: Float32Array, uint8: Uint8Array, int8: Int8Array };
 
 // A container is `u32 header length | JSON header | sections`, each starting at a multiple of 16 bytes. A section is
 // given as a view on the same memory; float16 as raw bits, which the caller decodes when it needs them.
@@ -207,6 +207,44 @@ export function softmaxInPlace(out, at, count, largest) {
 export function rowInto(out, at, pack, layer, head, token, scale) {
   const largest = scoresInto(out, at, pack, layer, head, token, scale);
   return softmaxInPlace(out, at, pack.tokens, silence(out, at, pack, layer, head, token, largest));
+}
+
+// The rows of several tokens, one after the other: four share each key that is read, which takes less than half of the
+// time of one after the other.
+export function rowsInto(out, pack, layer, head, asking, scale) {
+  const { q, k } = layerOf(pack, layer);
+  const { tokens, dim } = pack;
+  const first = head * tokens * dim;
+  for (let n = 0; n < asking.length; n += 4) {
+    const four = [0, 1, 2, 3].map((i) => asking[Math.min(n + i, asking.length - 1)]); // the last one fills up
+    const [a, b, c, d] = four.map((token) => q.subarray(first + token * dim, first + (token + 1) * dim));
+    const count = Math.min(4, asking.length - n);
+    for (let j = 0; j < tokens; j++) {
+      let s0 = 0,
+        s1 = 0,
+        s2 = 0,
+        s3 = 0;
+      for (let x = 0, at = first + j * dim; x < dim; x++, at++) {
+        const key = k[at];
+        s0 += a[x] * key;
+        s1 += b[x] * key;
+        s2 += c[x] * key;
+        s3 += d[x] * key;
+      }
+      const at = n * tokens + j;
+      out[at] = s0 * scale;
+      if (count > 1) out[at + tokens] = s1 * scale;
+      if (count > 2) out[at + 2 * tokens] = s2 * scale;
+      if (count > 3) out[at + 3 * tokens] = s3 * scale;
+    }
+    for (let i = 0; i < count; i++) {
+      const at = (n + i) * tokens;
+      let largest = -Infinity;
+      for (let j = at; j < at + tokens; j++) if (out[j] > largest) largest = out[j];
+      softmaxInPlace(out, at, tokens, silence(out, at, pack, layer, head, four[i], largest));
+    }
+  }
+  return out;
 }
 
 // ln Σ_j exp(scale · q_i · k_j) for the queries from … to: what a column needs to know of every row.

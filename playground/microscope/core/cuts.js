@@ -1,6 +1,8 @@
 // Cuts: who did not hear whom in the pass that a pack is of. The twin of playground/cuts.py, whose texts it reads:
 // "7,5>3,2", "*>cls@4.1", "*>3x3". Here a text has been read by Python before. No DOM in here.
 
+export const MOST_CUTS = 16; // as in playground/cuts.py
+
 const ALL = "*";
 const KERNEL = /^([357])x\1$/;
 

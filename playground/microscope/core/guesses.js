@@ -53,3 +53,12 @@ export function forget(storage) {
     // a browser that keeps nothing
   }
 }
+
+// Why a wrong answer is tempting. `tempting` is [[which, reason], …]: which is the key of a choice, or [low, high] of a
+// number.
+export function reasonFor(guess, truth, tempting) {
+  if (guess === truth) return "";
+  const fits = ([which]) =>
+    Array.isArray(which) ? typeof guess === "number" && which[0] <= guess && guess <= which[1] : which === guess;
+  return tempting.find(fits)?.[1] ?? "";
+}

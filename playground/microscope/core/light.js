@@ -53,7 +53,15 @@ export function exposureOfAll(values, places, count) {
       largest[place] = value;
     }
   }
-  return Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count)) || 1;
+  return asWritten(Math.max(largest[0], PEAK * largest[rank], (FLOOR * total) / (places.length * count))) || 1;
+}
+
+// Up to two digits: the number that the legend says is the one that is meant, on the screen and in a figure whose
+// last digits differ.
+function asWritten(value) {
+  if (!(value > 0)) return 0;
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit - 1e-6) * unit;
 }
 
 // The patches, from 0, with more than the exposure can show, the largest first.
@@ -95,8 +103,20 @@ export const OPACITIES = Uint16Array.from({ length: STEPS }, (_, step) =>
   Math.round(256 * OPAQUE * (1 - (1 - step / (STEPS - 1)) ** OPACITY_POWER)),
 );
 
-// A red, green or blue of the photograph as it is beneath; `grey` is how bright its pixel is.
-export const faded = (c, grey, ends, kept) => 255 * ends[0] + (ends[1] - ends[0]) * (grey + kept * (c - grey));
+// The photograph, 0xAABBGGRR for each pixel of its bytes, with this darkest and brightest tone, and so much of its
+// colour.
+export function fadedPixels(bytes, ends, kept) {
+  const pixels = new Uint32Array(bytes.length / 4);
+  const span = ends[1] - ends[0];
+  const [ofGrey, ofColour] = [span * (1 - kept), span * kept];
+  for (let p = 0, i = 0; p < pixels.length; p++, i += 4) {
+    const [r, g, b] = [bytes[i], bytes[i + 1], bytes[i + 2]];
+    const base = 255 * ends[0] + ofGrey * greyOf(r, g, b) + 0.5;
+    const blueAndGreen = ((base + ofColour * b) << 16) | ((base + ofColour * g) << 8);
+    pixels[p] = ((bytes[i + 3] << 24) | blueAndGreen | (base + ofColour * r)) >>> 0;
+  }
+  return pixels;
+}
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
@@ -107,17 +127,22 @@ let heatColours = null;
 export function heatTable() {
   if (heatColours) return heatColours;
   heatColours = new Uint32Array(TONES * STEPS);
-  const rgb = new Float64Array(3);
+  const bases = new Float64Array(TONES);
+  const tops = new Float64Array(TONES);
   for (let tone = 0; tone < TONES; tone++) {
     const grey = tone / (TONES - 1);
-    const base = lightnessOf(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey);
-    const top = TOPS[0] + (TOPS[1] - TOPS[0]) * lightnessOf(grey);
-    for (let step = 0; step < STEPS; step++) {
-      const t = step / (STEPS - 1);
-      const lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t);
-      const hue = (between3(HUES, t) * Math.PI) / 180;
-      fromOklab(rgb, lightness, shownChroma(rgb, lightness, between3(CHROMAS, t), hue), hue);
-      const [r, g, b] = rgb;
+    bases[tone] = lightnessOf(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey);
+    tops[tone] = TOPS[0] + (TOPS[1] - TOPS[0]) * lightnessOf(grey);
+  }
+  for (let step = 0; step < STEPS; step++) {
+    const t = step / (STEPS - 1);
+    const hue = (between3(HUES, t) * Math.PI) / 180;
+    const wished = between3(CHROMAS, t);
+    const [cos, sin] = [Math.cos(hue), Math.sin(hue)];
+    for (let tone = 0; tone < TONES; tone++) {
+      const lightness = bases[tone] + (tops[tone] - bases[tone]) * (LIFTED + (1 - LIFTED) * t);
+      shownColour(lightness, wished, cos, sin);
+      const { r, g, b } = shown;
       heatColours[step * TONES + tone] = ((255 << 24) | (encoded(b) << 16) | (encoded(g) << 8) | encoded(r)) >>> 0;
     }
   }
@@ -129,34 +154,34 @@ const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 // Between the first, the second and the third.
 const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
-// The largest chroma, up to the wished one, that a screen can show there.
-function shownChroma(rgb, lightness, wished, hue) {
-  const fits = (chroma) => {
-    fromOklab(rgb, lightness, chroma, hue);
-    return Math.min(...rgb) >= -1e-4 && Math.max(...rgb) <= 1 + 1e-4;
-  };
-  if (fits(wished)) return wished;
+const shown = { r: 0, g: 0, b: 0 }; // linear red, green and blue
+
+// The colour with the largest chroma, up to the wished one, that a screen can show there.
+function shownColour(lightness, wished, cos, sin) {
+  if (fromOklab(lightness, wished * cos, wished * sin)) return;
   let low = 0,
     high = wished;
   for (let i = 0; i < 12; i++) {
     const middle = (low + high) / 2;
-    if (fits(middle)) low = middle;
+    if (fromOklab(lightness, middle * cos, middle * sin)) low = middle;
     else high = middle;
   }
-  return low;
+  fromOklab(lightness, low * cos, low * sin);
 }
 
-// Linear red, green and blue (Björn Ottosson, 2020).
-function fromOklab(rgb, lightness, chroma, hue) {
-  const a = chroma * Math.cos(hue),
-    b = chroma * Math.sin(hue);
-  const long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-  const middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-  const short = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-  rgb[0] = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short;
-  rgb[1] = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short;
-  rgb[2] = -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short;
+// Into `shown` (Björn Ottosson, 2020); whether a screen can show it.
+function fromOklab(lightness, a, b) {
+  const l = lightness + 0.3963377774 * a + 0.2158037573 * b;
+  const m = lightness - 0.1055613458 * a - 0.0638541728 * b;
+  const s = lightness - 0.0894841775 * a - 1.291485548 * b;
+  const [long, middle, short] = [l * l * l, m * m * m, s * s * s];
+  shown.r = 4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short;
+  shown.g = -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short;
+  shown.b = -0.0041960863 * long - 0.7034186147 * middle + 1.707614701 * short;
+  return onScreen(shown.r) && onScreen(shown.g) && onScreen(shown.b);
 }
+
+const onScreen = (x) => x >= -1e-4 && x <= 1 + 1e-4;
 
 const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
 

@@ -4,6 +4,7 @@
 import { largestIndex } from "./core.js";
 import { similarityInto } from "./features.js";
 
+export const PARTS_CUT = 6; // that pictures are cut into, as in Trace.parts
 const ROUNDS = 50; // of k-means, at most
 
 // Two pictures' features, as makeFeatures gives them → Int32Array: for each patch of the first the patch of the second
@@ -37,10 +38,18 @@ export function matchesOf(one, other) {
   return there.map((j, i) => (back[j] === i ? j : -1));
 }
 
-// The same for one token of the first picture: the token of the second, or −1.
-export function matchOf(one, token, other) {
+// The same for one token of the first picture: {there: the token of the second that resembles it most, alike: their
+// cosine, mutual}.
+export function nearestTo(one, token, other) {
   const there = mostAlike(one, token, other);
-  return mostAlike(other, there, one) === token ? there : -1;
+  const alike = alongside(one.unit, token * one.width, other.unit, there * one.width, one.width);
+  return { there, alike, mutual: mostAlike(other, there, one) === token };
+}
+
+// The token of the second, or −1.
+export function matchOf(one, token, other) {
+  const { there, mutual } = nearestTo(one, token, other);
+  return mutual ? there : -1;
 }
 
 function mostAlike(one, token, other) {

@@ -2,7 +2,7 @@
 // playground/analysis/moments.py, which says what is telling; tests/analysis/test_moments.py compares the two. No DOM
 // in here.
 
-import { holdsAll, rowInto } from "./core.js";
+import { holdsAll, rowInto, rowsInto } from "./core.js";
 import { alikeness, directionsOf, likenessOf, spreadPatches } from "./kinds.js";
 
 const FAR = 0.15; // of the longer side: what is farther away is far
@@ -35,10 +35,15 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
     yield;
   }
   const lit = asking.map(() => new Float32Array(pack.patches));
+  const rows = new Float32Array(asking.length * pack.tokens);
+  const tokens = asking.map((patch) => pack.prefixCount + patch);
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
       usualOf(scene, layer, head);
-      const tells = asking.map((patch, i) => litInto(lit[i], scene, layer, head, patch, likeness[i]));
+      rowsInto(rows, pack, layer, head, tokens, pack.scale);
+      const tells = asking.map((patch, i) =>
+        litInto(lit[i], scene, layer, head, patch, likeness[i], rows, i * pack.tokens),
+      );
       scene.moments.push(momentOf(scene, layer, head, asking, lit, tells));
       yield;
     }
@@ -48,8 +53,12 @@ export function* searchMoments(pack, features, layers = telling(pack)) {
 }
 
 // How telling the row of this patch is, in this head.
-export const tellsOf = (scene, layer, head, patch, likeness = likenessOf(scene.toward, patch)) =>
-  litInto(new Float32Array(scene.pack.patches), scene, layer, head, patch, likeness);
+export function tellsOf(scene, layer, head, patch, likeness = likenessOf(scene.toward, patch)) {
+  const { pack } = scene;
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
+  return litInto(new Float32Array(pack.patches), scene, layer, head, patch, likeness, row, 0);
+}
 
 // {layer, head, tells}, or null: the head in which this patch shows most, of those that were searched.
 export function bestHeadFor(scene, patch) {
@@ -210,33 +219,32 @@ function usualOf({ pack, usual }, layer, head) {
   const key = layer * pack.heads + head;
   if (usual.has(key)) return usual.get(key);
   const mean = new Float32Array(pack.patches);
-  const row = new Float32Array(pack.tokens);
-  const crowd = spreadPatches(pack.rows, pack.columns, WHO_ASKS);
-  for (const patch of crowd) {
-    rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
-    for (let j = 0; j < mean.length; j++) mean[j] += row[pack.prefixCount + j] / crowd.length;
-  }
+  const crowd = spreadPatches(pack.rows, pack.columns, WHO_ASKS).map((patch) => pack.prefixCount + patch);
+  const rows = new Float32Array(crowd.length * pack.tokens);
+  rowsInto(rows, pack, layer, head, crowd, pack.scale);
+  for (let at = pack.prefixCount; at < rows.length; at += pack.tokens)
+    for (let j = 0; j < mean.length; j++) mean[j] += rows[at + j] / crowd.length;
   usual.set(key, mean);
   return mean;
 }
 
-let scratch = new Float32Array(0);
+let telltale = new Float32Array(0); // the values of one row, to be sorted
 
-// Writes what of each weight is telling. Gives how much of that lies on the few patches that have most.
-function litInto(out, scene, layer, head, patch, likeness) {
+// Writes what of each weight of the row at rows[from …] is telling. Gives how much of that lies on the few patches that
+// have most.
+function litInto(out, scene, layer, head, patch, likeness, rows, from) {
   const { pack, far, subject } = scene;
-  const { prefixCount, columns, patches, tokens } = pack;
-  if (scratch.length < tokens) scratch = new Float32Array(tokens);
-  rowInto(scratch, 0, pack, layer, head, prefixCount + patch, pack.scale);
+  const { prefixCount, columns, patches } = pack;
+  if (telltale.length < patches) telltale = new Float32Array(patches);
   const usual = usualOf(scene, layer, head);
   let count = 0;
   for (let j = 0; j < patches; j++) {
-    const beyond = scratch[prefixCount + j] - 2 * usual[j];
+    const beyond = rows[from + prefixCount + j] - 2 * usual[j];
     const tells = beyond > 0 && likeness[j] > 0 && apart(patch, j, columns) > far;
     out[j] = tells ? beyond * likeness[j] * subject[j] * subject[patch] : 0;
-    if (tells) scratch[count++] = out[j]; // a place that has been read already
+    if (tells) telltale[count++] = out[j];
   }
-  const sorted = scratch.subarray(0, count).sort();
+  const sorted = telltale.subarray(0, count).sort();
   let total = 0;
   for (let n = 1; n <= Math.min(count, Math.max(3, Math.floor(FEW * patches))); n++) total += sorted[count - n];
   return total;
@@ -257,7 +265,8 @@ function momentOf({ pack }, layer, head, asking, lit, tells) {
       left[i] *= 1 - common(lit[best], sums[best], lit[i], sums[i]);
       if (apart(asking[best], asking[i], pack.columns) <= room) left[i] *= 0.3;
     }
-    for (const i of chosen) left[i] = -1;
+    // Of a small picture a patch may stand among them twice.
+    for (let i = 0; i < asking.length; i++) if (chosen.some((c) => asking[c] === asking[i])) left[i] = -1;
   }
   return { layer, head, patches: chosen.map((i) => asking[i]), tells: chosen.map((i) => tells[i]), score };
 }

@@ -44,12 +44,16 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 }
 
 // facts: {
-//   what: "weight" | "value" | "score" | "similarity" | "components" | "norm" | "rollout" | "relevance",
+//   what: "weight" | "value" | "score" | "similarity" | "components" | "parts" | "norm" | "rollout" | "relevance" |
+//     "occlusion" | "label",
+//   label: the name of the label that is explained, "" for a patch's feature,
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
 //   seen: what `spread` gives, or null while the numbers are still on their way,
 //   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
-//   special: {names: "CLS and registers", share}, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   special: {names: "CLS and registers", share: of all of them, most: of one},
+//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   part: of parts: {here, there: its share of the picture and of the compared one, or null},
 //   heard: of a column, what this token receives, 1 on average }
 export function sentenceOf(facts) {
   const { what, seen, scale, name } = facts;
@@ -58,6 +62,7 @@ export function sentenceOf(facts) {
   const capital = (words) => (trained ? words[0].toUpperCase() + words.slice(1) : words);
   const subject = opening + capital(name ? name : "this patch");
   if (what === "components") return inParts("Patches of one colour have features of one kind, in this layer.");
+  if (what === "parts") return aboutParts(facts, subject);
   if (!seen) return inParts(`${subject}: the numbers are on their way.`);
   if (what === "similarity") return aboutSimilarity(facts);
   if (what === "norm")
@@ -69,14 +74,29 @@ export function sentenceOf(facts) {
       `: its length is ${seen.value.toFixed(1)}.`,
     );
   if (what === "rollout" || what === "relevance") return aboutAllLayers(facts);
+  if (what === "occlusion") return aboutBlanking(facts);
+  if (what === "label")
+    return inParts(
+      `After this layer “${facts.label}” is likeliest `,
+      "",
+      "",
+      placed(facts),
+      ` (${percent(seen.value)}).`,
+    );
   if (what === "score") return aboutScores(facts, subject);
   if (facts.direction === "column") return aboutColumn(facts, subject);
   if (what === "value") return aboutValues(facts, opening, capital);
-  if (facts.even)
-    return inParts(`${subject} listens to all ${facts.tokens} tokens alike: `, percent(1 / facts.tokens), " to each.");
+  if (facts.even) return aboutEven(facts, subject);
   const { between, place, after } = ofTheMost(facts, percent(seen.value));
   const to = name ? " to the picture's patches" : ` to places outside its ${facts.k}×${facts.k} neighbourhood`;
   return inParts(`${subject} gives `, percent(seen.far), ` of its attention${to}${between}`, place, after);
+}
+
+function aboutEven({ tokens, most }, subject) {
+  const mean = percent(1 / tokens);
+  const at = percent(most ?? 1 / tokens);
+  const after = at === mean ? " to each." : ` on average, ${at} at most.`;
+  return inParts(`${subject} listens to all ${tokens} tokens ${at === mean ? "" : "nearly "}alike: `, mean, after);
 }
 
 // Of the filter without a network, see core/nearness.js.
@@ -94,14 +114,15 @@ const placed = ({ place }) => (place === "here" ? place : `at ${place}`);
 
 // ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
 function ofTheMost({ seen, place, special }, amount) {
+  const beaten = special?.most > seen.value; // the most of all goes to a token that has no place
   const rest =
-    special?.share >= WORTH_TELLING
+    special?.share >= WORTH_TELLING || beaten
       ? `; ${special.names} ${/ and |registers/.test(special.names) ? "get" : "gets"} ${percent(special.share)}.`
       : ".";
   const after = ` (${amount})${rest}`;
   if (seen.where === "itself") return { between: ", and the most to ", place: "itself", after };
   if (seen.where === "near") return { between: ", but the most stays near, ", place, after };
-  return { between: ", most of all ", place, after };
+  return { between: beaten ? ", of the patches most to the one " : ", most of all ", place, after };
 }
 
 function aboutColumn({ what, seen, place, heard, name }, subject) {
@@ -133,6 +154,16 @@ const aboutScores = ({ seen, place }, subject) =>
     `: a score of ${seen.value.toFixed(1)} before the softmax.`,
   );
 
+function aboutParts({ part }, subject) {
+  if (!part) return inParts("Patches of one colour have features of one kind, in this layer.");
+  const there = part.there === null ? "." : ` and ${percent(part.there)} of the other.`;
+  return inParts(
+    `The part that ${subject.toLowerCase()} belongs to covers `,
+    percent(part.here),
+    ` of this picture${there}`,
+  );
+}
+
 const aboutSimilarity = ({ seen, place, name }) =>
   inParts(
     `What resembles ${name || "this patch"} most, in this layer's features, is `,
@@ -142,13 +173,21 @@ const aboutSimilarity = ({ seen, place, name }) =>
     `: a cosine of ${seen.value.toFixed(2)}.`,
   );
 
-function aboutAllLayers({ what, seen, place, name, k }) {
+function aboutBlanking({ seen, place, name, label }) {
+  const what = label ? `the probability of “${label}”` : `the feature of ${name || "this patch"}`;
+  const where = seen.where === "itself" && !label ? "itself" : place;
+  const at = where === "itself" ? "patch " : place === "here" ? "" : "at ";
+  return inParts(`Blanking moves ${what} most ${at}`, "", "", where, `: by ${percent(seen.value)} for a patch.`);
+}
+
+function aboutAllLayers({ what, seen, place, name, k, label }) {
   const { far, total, where } = seen;
   const asked = name || "this patch";
   const most = where === "itself" ? "itself" : place;
   const after = ` (${percent(seen.value / total)}).`;
   const share = percent(far / total);
   if (what === "relevance") {
+    if (label) return inParts(`What moves “${label}” most, through all layers, lies at `, "", "", place, after);
     const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
     const at = where === "itself" ? "in " : place === "here" ? "" : "at ";
     const begins = "Through all layers together, ";
@@ -162,5 +201,5 @@ function aboutAllLayers({ what, seen, place, name, k }) {
   }
   const outside = name ? "patches of the picture" : `outside its ${k}×${k} neighbourhood`;
   const from = ` of what reaches ${asked} from the picture comes from ${outside}, the most from `;
-  return inParts("Through all layers together, ", share, from, most, after);
+  return inParts("By rollout, which counts weights alone, ", share, from, most, after);
 }

@@ -12,6 +12,9 @@ export const DEFAULT_VIEW = Object.freeze({
   scale: "on", //           "on": 1/√d_k; "off": 1; or a number
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   cut: "", //               who may not hear whom in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
+  label: "", //             whose relevance, occlusion and logit lens: a label's number; "": the patch's feature
+  blank: "mean", //         what blanked patches become
+  typical: false, //        of lengths: those beyond the bound are left out of the exposure
   what: "weight", //        "value" is weight × ‖W_O v‖
   direction: "row", //      "row": whom it listens to; "column": who listens to it
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
@@ -29,7 +32,20 @@ export const DEFAULT_VIEW = Object.freeze({
 // The only values that these may have.
 export const CHOICES = Object.freeze({
   pass: ["layer", "whole"],
-  what: ["weight", "value", "score", "similarity", "rollout", "relevance", "components", "norm"],
+  what: [
+    "weight",
+    "value",
+    "score",
+    "similarity",
+    "rollout",
+    "relevance",
+    "occlusion",
+    "label",
+    "components",
+    "parts",
+    "norm",
+  ],
+  blank: ["mean", "noise", "neighbours"],
   direction: ["row", "column"],
   colours: ["shared", "own"],
   draw: ["heat", "light"],
@@ -91,12 +107,14 @@ export function tidyView(view, pack, at) {
     const value = key === "k" ? Number(tidy[key]) : tidy[key];
     tidy[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
   }
-  for (const key of ["locked", "log", "smooth", "grid"]) tidy[key] = tidy[key] === true || tidy[key] === "true";
+  for (const key of ["locked", "log", "smooth", "grid", "typical"])
+    tidy[key] = tidy[key] === true || tidy[key] === "true";
   if (tidy.scale !== "on" && tidy.scale !== "off") {
     const scale = tidy.scale === null || tidy.scale === "" ? NaN : Number(tidy.scale);
     tidy.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
   }
   if (!/^[0-9a-z,>@.+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
+  tidy.label = /^\d{1,5}$/.test(tidy.label) ? String(tidy.label) : "";
   tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);
   if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
   if (tidy.depth !== "follow")

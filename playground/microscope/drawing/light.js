@@ -8,8 +8,7 @@ import {
   DIM,
   DRAINED,
   densestInto,
-  faded,
-  greyOf,
+  fadedPixels,
   heatTable,
   KEPT,
   LIT_GOLD,
@@ -49,15 +48,6 @@ export function makePhoto(image, width, height) {
     soft: null, //  the same as a canvas; see softOf
     dim: null, //   a canvas: as the light leaves what is not attended to; see dimOf
   };
-}
-
-function fadedPixels(data, ends, kept) {
-  const bytes = new Uint8ClampedArray(data);
-  for (let i = 0; i < bytes.length; i += 4) {
-    const grey = greyOf(bytes[i], bytes[i + 1], bytes[i + 2]);
-    for (let c = i; c < i + 3; c++) bytes[c] = faded(bytes[c], grey, ends, kept);
-  }
-  return new Uint32Array(bytes.buffer);
 }
 
 // The photograph as it is under the heat: the heat of nothing.
@@ -270,7 +260,7 @@ export function heatInto(pixels, to, stride, values, at, rows, columns, { tones,
 export function barColours(draw = "heat") {
   const table = laidOver();
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
-    base = Math.round(faded(MIDDLE, MIDDLE, BENEATH, KEPT)) * 0x10101;
+    [base] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
   return Array.from({ length: STEPS }, (_, step) => {
     if (draw === "light") return `rgb(${litGold(litOf(step, false) / 255).join(" ")})`;
     const pixel = over(base, 256 - OPACITIES[step], table, step * TONES + tone);
@@ -279,6 +269,6 @@ export function barColours(draw = "heat") {
 }
 
 function litGold(lit) {
-  const grey = greyOf(...LIT_GOLD);
-  return LIT_GOLD.map((c) => Math.round(faded(c, grey, DIM, DRAINED) * (1 - lit) + c * lit));
+  const [dim] = fadedPixels([...LIT_GOLD, 0], DIM, DRAINED);
+  return LIT_GOLD.map((c, i) => Math.round(((dim >> (8 * i)) & 255) * (1 - lit) + c * lit));
 }

@@ -8,6 +8,7 @@ import { pairOf } from "../core/pair.js";
 import { fitCanvas } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { chosenPair, grouped, productText } from "./aimed.js";
+import { isMean } from "./meanheads.js";
 import { tokenName } from "./readouts.js";
 import { isMap } from "./shown.js";
 
@@ -52,7 +53,7 @@ export function bindSums(lens) {
 export const sumsAreOpen = (lens) => !lens.sums.panel.hidden;
 
 export function openSums(lens) {
-  const pair = isMap(lens.view.what) ? null : chosenPair(lens);
+  const pair = isMap(lens.view.what) || isMean(lens) ? null : chosenPair(lens);
   if (!pair) return;
   if (lens.aim < 0) lens.aim = lens.view.direction === "row" ? pair.key : pair.query;
   if (!lens.view.locked) lens.choose({ locked: true });

@@ -8,31 +8,32 @@ import { missingMatrix, takeMatrix } from "./features.js";
 import { missingLayers } from "./film.js";
 import { dropOld, receive } from "./given.js";
 import { missingNames, takeNames } from "./habits.js";
-import { canAsk, isThroughLayers, overlayNow, passOf } from "./shown.js";
+import { canAsk, overlayNow, passOf, resolve } from "./shown.js";
 
 const REST = 150; // ms: the dial may still be turning
 const ASKED_AGAIN = 5000; // ms after which what failed is asked again
 
 // A choice puts it off, for the next one may follow; a move of the cursor does not, for it may go on for long. The
-// layer on view comes at once, and so does the next question after an answer.
+// layer on view comes at once.
 export function askForMissing(lens, pointed) {
   if (pointed && lens.asking) return;
   clearTimeout(lens.asking);
-  const wait = !lens.answered && lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0;
-  lens.answered = false;
+  const wait = lens.main && holdsAll(lens.main.pack, lens.view.layer) ? REST : 0;
   lens.asking = setTimeout(() => {
     lens.asking = 0;
-    if (lens.main && lens.alive) askNow(lens);
+    if (lens.alive) askNow(lens);
   }, wait);
 }
 
 function askNow(lens) {
-  const { view, shown, main, other } = lens;
+  const { view, main, other } = lens;
+  if (!main) return;
+  const shown = resolve(lens); // what has just come is not missing any more, though no frame has been drawn since
   const found = wantedLayer(lens);
   const matrix = missingMatrix(lens);
   if (found) askForLayer(lens, ...found);
   if (matrix) askForMatrix(lens, matrix);
-  else if (isThroughLayers(view.what) && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
+  else if (view.what === "rollout" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
   if (!found) askForNames(lens, main);
@@ -51,8 +52,8 @@ export function askOnce(lens, kind, key, question, take) {
       if (!lens.alive || asked.stop.signal.aborted) return;
       take(answer); // what can't be read has failed, too
       lens.asked.delete(kind);
-      lens.answered = true;
       lens.schedule();
+      askNow(lens); // the next question does not wait for a frame
     })
     .catch((error) => {
       if (!lens.alive || asked.stop.signal.aborted) return;
@@ -94,7 +95,7 @@ function askForMatrix(lens, { what, entry, layer }) {
   askOnce(lens, what, `${entry.id} ${layer}`, question, (values) => takeMatrix(lens, { what, entry, layer, values }));
 }
 
-// A map of one patch through all layers: "rollout" or "relevance".
+// A map of one patch through all layers.
 function askForLocked(lens, what) {
   if (!canAsk(lens, what)) return;
   const { view, shown, main, whole } = lens;

@@ -10,6 +10,7 @@ import { drawCells } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawRead, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, printNothing } from "../drawing/light.js";
+import { printParts } from "../drawing/parts.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { waySign } from "./film.js";
 import { otherSize } from "./layout.js";
@@ -129,26 +130,31 @@ export function drawHeads(lens, context, w, h, colours, unit) {
 // --------------------------------------------------------------------------------------------- a second picture
 
 export function paintOther(lens) {
-  const { refs, view, shown, main, other } = lens;
+  const { refs, view, shown, other } = lens;
   const context = refs.twin.getContext("2d");
   context.clearRect(0, 0, refs.twin.width, refs.twin.height);
   if (!other) return;
-  const { pack, answers } = other;
+  const { pack } = other;
   if (isMap(view.what)) return paintOtherMap(lens, other);
+  const { token, layer, head, values } = rowBeside(lens);
+  photoOf(lens, other);
+  if (values) {
+    printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, shown.mainDomain);
+  } else printNothing(lens.otherPrint);
+  setOther(lens, other, token - pack.prefixCount, null);
+  const row = values && shown.what === "weight" ? values : null;
+  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+}
+
+// What the same head says of the same place in the compared picture; values: null where that is not here.
+export function rowBeside({ view, shown, main, other }) {
+  const { pack, answers } = other;
   const token = sameToken(shown.token, main.pack, pack);
   const layer = sameLayer(view.layer, main.pack, pack);
   const head = Math.min(view.head, pack.heads - 1);
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), pack.scale);
   const values = token >= 0 ? answerCell(answers, layer, head, token, scale, shown.what, view.direction) : null;
-  photoOf(lens, other);
-  if (values) {
-    const { ceiling, log } = view;
-    const domain = ownExposure(values, 0, pack, shown.what, ceiling, log);
-    printPatches(lens, lens.otherPrint, values, pack.prefixCount, pack, domain);
-  } else printNothing(lens.otherPrint);
-  setOther(lens, other, token - pack.prefixCount, null);
-  const row = values && shown.what === "weight" ? values : null;
-  writeOther(lens, other, { token, layer, head, row, bits: row ? entropyBits(row, 0, pack.tokens) : NaN });
+  return { token, layer, head, values };
 }
 
 // What in the compared picture resembles the patch that asks in the first one; or its own colours and lengths.
@@ -163,11 +169,15 @@ function paintOtherMap(lens, other) {
   let tag = null,
     words = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(lens.otherPrint);
-  else if (map.pixels) {
+  else if (map.parts) {
+    printParts(lens.otherPrint, map.parts, pack);
+    words = "Both pictures are cut together: the same part has the same colour in both.";
+  } else if (map.pixels) {
     printComponents(lens.otherPrint, map.pixels, pack);
     if (map.shared) words = "Both pictures share their components: what is alike has the same colour in both.";
   } else {
-    const domain = ownDomain(map.values, prefixCount, pack.tokens, false, true);
+    const both = comparesNumbers(lens) && lens.shown.mainDomain; // else of two models: no scale is theirs together
+    const domain = both || ownDomain(map.values, prefixCount, pack.tokens, false, true);
     printPatches(lens, lens.otherPrint, map.values, prefixCount, pack, domain);
     const best = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0) tag = { patch: best - prefixCount, text: shortNumber(map.values[best]), colour: ROLES.key };
@@ -182,6 +192,10 @@ function paintOtherMap(lens, other) {
   setOther(lens, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
   say(lens.refs.otherFoot, words);
 }
+
+// Whether both maps have one scale, so that 0.48 has the same colour in both.
+export const comparesNumbers = (lens) =>
+  lens.view.beside === "compare" && ["similarity", "norm"].includes(lens.view.what) && Boolean(otherMap(lens));
 
 // Whether the two belong together, or one of them resembles a third one more.
 const matchWords = (match) =>

@@ -13,6 +13,7 @@ import { toggleNearness } from "./nearness.js";
 import { savePicture } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
+import { beginShare } from "./share.js";
 import { copyLink, togglePresenting } from "./sharing.js";
 import { depthOf } from "./shown.js";
 
@@ -172,6 +173,7 @@ export function bindButtons(lens) {
   refs.drawing.addEventListener("click", () => toggleSheet(lens, "drawing"));
   refs.saving.addEventListener("click", () => toggleSheet(lens, "saving"));
   refs.scenes.addEventListener("click", () => toggleSheet(lens, "scenes"));
+  refs.sending.addEventListener("click", () => openShare(lens));
   refs.link.addEventListener("click", () => copyLink(lens));
   refs.more.addEventListener("click", () => {
     lens.more = !lens.more;
@@ -190,6 +192,12 @@ function step(lens, way) {
   else lens.choose({ depth: Math.max(1, depthOf(lens.view) + Number(way)) });
 }
 
+export function openShare(lens) {
+  if (!lens.main) return;
+  toggleSheet(lens, "sending");
+  if (!lens.refs.sendingSheet.hidden) beginShare(lens);
+}
+
 function toggleSheet(lens, name) {
   const { refs } = lens;
   const opening = refs[`${name}Sheet`].hidden;
@@ -200,7 +208,7 @@ function toggleSheet(lens, name) {
 
 function closeSheets(lens) {
   let closed = false;
-  for (const name of ["drawing", "saving", "scenes"]) {
+  for (const name of ["drawing", "saving", "scenes", "sending"]) {
     if (!lens.refs[`${name}Sheet`].hidden) closed = true;
     show(lens.refs[`${name}Sheet`], false);
     lens.refs[name].setAttribute("aria-expanded", "false");

@@ -4,6 +4,7 @@
 
 import { answerCell, ownExposure } from "../core/answers.js";
 import { holdsAll, largestIndex } from "../core/core.js";
+import { similarityInto } from "../core/features.js";
 import { show } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
 import { printPatches } from "./prints.js";
@@ -13,7 +14,8 @@ const STEP = 0.05; // of a key
 const COLLAPSED = 0.9; // a row without scale whose largest weight is above this
 
 // Columns would need the sums of all rows at the other scale too; maps of features know no scale.
-export const canDraw = (lens) => lens.view.direction === "row" && !isMap(lens.view.what);
+export const canDraw = (lens) =>
+  lens.view.what === "similarity" ? isCutNow(lens) : lens.view.direction === "row" && !isMap(lens.view.what);
 
 // Where something is cut, the pass without the cut stands behind it, at the same scale.
 const isCutNow = ({ shown, view }) => Boolean(view.cut) && shown.wholeArrived;
@@ -25,12 +27,24 @@ export function printBehind(lens) {
   placeCurtain(lens);
   if (!view.curtain || !canDraw(lens)) return null;
   const { pack, token, what } = shown;
+  if (view.what === "similarity") return similarityBehind(lens);
   const { answers } = isCutNow(lens) ? lens.main : shown;
   if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(lens), what, "row");
   if (!values) return null; // this head is on its way
   const domain = ownExposure(values, 0, pack, what, view.ceiling, view.log);
   printPatches(lens, lens.behind, values, pack.prefixCount, pack, domain);
+  return { canvas: lens.behind.canvas, to: view.curtain };
+}
+
+// What was alike before the cut, at the same exposure.
+function similarityBehind(lens) {
+  const { view, shown, main } = lens;
+  const features = lens.features.get(`${main.id} ${view.layer}`);
+  if (!features) return null; // they are on their way
+  if (lens.behind?.photo !== lens.photo) lens.behind = makePrint(lens.photo);
+  const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
+  printPatches(lens, lens.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);
   return { canvas: lens.behind.canvas, to: view.curtain };
 }
 

@@ -1,15 +1,17 @@
 // Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
 // features of a layer (or the rollout of all tokens) come once, and then nobody is asked while the cursor moves.
 
-import { halfFloats } from "../core/core.js";
+import { halfFloats, holds } from "../core/core.js";
 import { componentPixels, makeFeatures, principal, similarityInto } from "../core/features.js";
-import { matchOf } from "../core/matching.js";
-import { sameLayer } from "../core/view.js";
+import { matchOf, PARTS_CUT, partsOf } from "../core/matching.js";
+import { sameLayer, upperLayer } from "../core/view.js";
 import { softOf } from "../drawing/light.js";
 
 const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, the source makes a locked patch's rollout
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
+const EXPLAINED = ["relevance", "occlusion", "label"]; // about a patch or a label, see explained.js
+export const isExplained = (what) => EXPLAINED.includes(what);
 const OPACITY = 0.78; // of the colours above the photograph
 
 // ------------------------------------------------------------------------------------------------------- what came
@@ -30,7 +32,7 @@ function keep(map, key, value, most) {
   for (const old of map.keys()) if (map.size > most) map.delete(old);
 }
 
-const entryShown = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
+const entryFor = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
 const featuresOf = (lens, entry, layer) => lens.features.get(`${entry.id} ${layer}`) ?? null;
 
 // The features of the compared picture, if they can be compared with these: two models have no features in common.
@@ -45,21 +47,37 @@ const comparable = (a, b) => a && b && a.model === b.model && a.width === b.widt
 // What is to be asked for the map on view, or null.
 export function missingMatrix(lens) {
   const { view, main, other } = lens;
-  const entry = entryShown(lens);
+  const entry = entryFor(lens);
   if (view.what === "rollout") {
     if (entry.pack.tokens > MOST_FLOWS || lens.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
-  if (!["similarity", "components", "norm"].includes(view.what)) return null;
+  if (!["similarity", "components", "parts", "norm"].includes(view.what)) return missingForMatches(lens);
   if (!featuresOf(lens, entry, view.layer)) return { what: "features", entry, layer: view.layer };
+  const behind = view.what === "similarity" && view.curtain > 0 && entry !== main; // what was alike before a cut
+  if (behind && !featuresOf(lens, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
 
+// What tells which patch is which in two pictures: their features after the layer that Trace.match takes.
+export function matchable(lens) {
+  const { main, other, view } = lens;
+  if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
+  const layer = upperLayer(main.pack);
+  const [one, two] = [main, other].map((entry) => featuresOf(lens, entry, layer));
+  return { one, two, layer, ready: comparable(one, two) };
+}
+
+function missingForMatches(lens) {
+  const found = matchable(lens);
+  if (!found || found.ready || !holds(lens.other.pack, sameLayer(lens.view.layer, lens.main.pack, lens.other.pack)))
+    return null; // what is on view comes first
+  return { what: "features", entry: found.one ? lens.other : lens.main, layer: found.layer };
+}
+
 export function waitingFor(lens) {
   const { view, main } = lens;
-  if (view.what === "relevance")
-    return view.locked ? "The model is run forward and back…" : "Click a patch: this map is made for a locked one.";
   if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
   if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
@@ -70,8 +88,8 @@ export function waitingFor(lens) {
 // {values of all tokens, pixels or null, from: "other" where a patch of the compared picture asks}; null: not here yet.
 export function liveMap(lens) {
   const { view, shown, live } = lens;
-  if (view.what === "relevance") return null; // the source makes it, of one patch
-  const entry = entryShown(lens);
+  if (isExplained(view.what)) return null; // the source makes it
+  const entry = entryFor(lens);
   const matrix = view.what === "rollout" ? lens.flows.get(entry.id) : featuresOf(lens, entry, view.layer);
   if (!matrix) return null;
   const beside = view.what === "rollout" ? null : otherFeatures(lens);
@@ -81,10 +99,11 @@ export function liveMap(lens) {
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
-  live.pixels = null;
+  live.pixels = live.parts = live.there = null;
   if (view.what === "rollout") flowInto(live.values, matrix, asked);
   else if (view.what === "norm") live.values.set(matrix.norms);
   else similarityInto(live.values, matrix, asked, fromOther ? beside : matrix);
+  if (view.what === "parts") takeParts(live, matrix, comparable(matrix, beside) ? beside : null);
   if (view.what === "components") live.pixels = coloursOf(matrix, comparable(matrix, beside) ? beside : null);
   return Object.assign(live, { key, from: fromOther ? "other" : null });
 }
@@ -104,18 +123,31 @@ function coloursOf(features, beside) {
   return features.colours.pixels;
 }
 
+// Both pictures are cut together: the same part has the same number in both.
+function takeParts(live, features, beside) {
+  if (features.parts?.beside !== beside) {
+    const [here, there] = partsOf(beside ? [features, beside] : [features], PARTS_CUT);
+    features.parts = { beside, here, there: there ?? null };
+  }
+  const { here, there } = features.parts;
+  live.values.fill(-1, 0, features.from); // no part is theirs
+  live.values.set(here, features.from);
+  Object.assign(live, { parts: here, there });
+}
+
 // The same for the compared picture: what in it resembles the patch that asks, wherever that lies.
 export function otherMap(lens) {
   const { view, shown } = lens;
-  const mine = featuresOf(lens, entryShown(lens), view.layer),
+  const mine = featuresOf(lens, entryFor(lens), view.layer),
     theirs = otherFeatures(lens);
-  if (view.what === "rollout" || view.what === "relevance" || !theirs) return null;
+  if (view.what === "rollout" || isExplained(view.what) || !theirs) return null;
   if (view.what === "norm") return { values: theirs.norms, pixels: null, asked: -1 };
   if (view.what === "components") {
     const shared = comparable(mine, theirs);
     return { values: theirs.norms, pixels: coloursOf(theirs, shared ? mine : null), asked: -1, shared };
   }
   if (!comparable(mine, theirs)) return null;
+  if (view.what === "parts") return { values: theirs.norms, pixels: null, parts: mine.parts?.there, asked: -1 };
   const within = !view.locked && lens.hoverOther >= 0;
   const values = new Float32Array(theirs.tokens);
   similarityInto(values, theirs, within ? lens.hoverOther : shown.token, within ? theirs : mine);

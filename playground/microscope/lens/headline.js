@@ -1,24 +1,27 @@
 // The sentence above the pictures, written anew with every move; it is the page's title as well. core/sentence.js has
 // the words.
 
-import { sumOf } from "../core/core.js";
+import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { nearnessSentence, placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
+import { isMean } from "./meanheads.js";
 import { isNearness, nearnessOf } from "./nearness.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
-import { isMap, overlayNow } from "./shown.js";
+import { isColoured, isMap, labelNow, overlayNow } from "./shown.js";
 
+const UNBROKEN = 13; // letters: "(13 %)." stays in one line
 const LETTERS = 24; // letters: the size of the type changes in steps, or it would tremble under the cursor
 
 export function writeHeadline(lens) {
   const { refs, root } = lens;
   const parts = isNearness(lens) ? nearnessSentence(nearnessFacts(lens)) : sentenceOf(factsOf(lens));
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
+  refs.after.classList.toggle("unbroken", parts.after.length < UNBROKEN);
   const role = lens.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" ? `here ${role}` : "";
-  say(refs.named, `${sceneWords(lens)}${titleOf(lens.main)} · layer ${lens.view.layer}, head ${headName(lens)}`);
+  say(refs.named, `${sceneWords(lens)}${titleOf(lens.main)} · layer ${lens.view.layer}, ${headName(lens)}`);
   const letters = LETTERS * Math.ceil(wholeSentence(parts).length / LETTERS);
   if (lens.letters === letters) return;
   lens.letters = letters;
@@ -32,7 +35,8 @@ function nearnessFacts(lens) {
   return { k: view.k, seen, place: picture.tag?.patch === seen.best ? "here" : placeName(seen.best, pack.columns) };
 }
 
-const headName = ({ shown, view }) => shown.pack.headNumbers[view.head];
+const headName = (lens) =>
+  isMean(lens) ? "the mean of all heads" : `head ${lens.shown.pack.headNumbers[lens.view.head]}`;
 
 function factsOf(lens) {
   const { view, shown, picture } = lens;
@@ -41,7 +45,7 @@ function factsOf(lens) {
   const overlay = overlayNow(lens);
   const at = view.head * pack.tokens;
   const ready = map
-    ? overlay?.values.length >= pack.patches && view.what !== "components"
+    ? overlay?.values.length >= pack.patches && !isColoured(view.what)
     : answers.ready[view.head] || view.what === "score";
   const values = map ? overlay?.values : answers.drawn;
   const from = map ? (values?.length === pack.patches ? 0 : pack.prefixCount) : at + pack.prefixCount;
@@ -49,6 +53,7 @@ function factsOf(lens) {
   return {
     what: view.what,
     direction: view.direction,
+    label: labelNow(lens)?.[1] ?? "",
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,
     seen,
@@ -61,13 +66,26 @@ function factsOf(lens) {
     special: {
       names: specialNames(pack),
       share: ready && !map ? sumOf(answers.weights, at, at + pack.prefixCount) : 0,
+      most: ready && !map ? mostOf(answers.weights, at, at + pack.prefixCount) : 0,
     },
+    most: ready && !map ? mostOf(answers.weights, at, at + pack.tokens) : 0,
     scale: scaleOpening(lens),
     even: ready && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
+    part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
 }
+
+const shareOf = (parts, one) => parts.reduce((count, part) => count + (part === one), 0) / parts.length;
+
+// How much of each picture the part of this patch is.
+function partOf({ parts, there }, mark) {
+  if (mark < 0) return null;
+  return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
+}
+
+const mostOf = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
 
 // The curtain hides the number beside a patch.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;

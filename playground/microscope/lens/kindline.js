@@ -6,8 +6,10 @@ import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { percent } from "../core/numbers.js";
 import { say, show } from "../drawing/dom.js";
+import { isMean } from "./meanheads.js";
 import { sceneOf, towardOf } from "./moment.js";
 import { isNearness, nearnessShare, toggleNearness } from "./nearness.js";
+import { whatToDo } from "./readouts.js";
 import { isMap } from "./shown.js";
 
 const BETWEEN = 60; // ms between two
@@ -16,6 +18,7 @@ const TELLS = 0.03; // of a row: what is less tells nobody anything
 const CROWDS = 24; // heads whose crowds are kept
 
 const KIND_LINE = `
+  <b data-hint></b>
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>
   <button class="quiet" data-compare aria-pressed="false"
@@ -26,9 +29,10 @@ export function bindKindLine(lens) {
   line.className = "kindline";
   line.innerHTML = KIND_LINE;
   lens.refs.pictureBox.after(line);
-  const [kind, go, compare] = line.children;
+  const [hint, kind, go, compare] = line.children;
   lens.kindline = {
     line,
+    hint,
     kind,
     go,
     compare,
@@ -57,8 +61,10 @@ export function writeKindSoon(lens) {
 
 function writeKind(lens) {
   const { kindline, shown, view, nearness } = lens;
-  const readable = view.direction === "row" && !isMap(view.what) && shown.mark >= 0 && shown.answers.ready[view.head];
+  const readable =
+    view.direction === "row" && !isMap(view.what) && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
   kindline.better = null;
+  say(kindline.hint, lens.everHovered || view.locked ? "" : whatToDo(lens));
   show(kindline.compare, Boolean(readable && lens.main.picture.bitmap));
   kindline.compare.setAttribute("aria-pressed", String(nearness.on));
   say(kindline.kind, readable ? (isNearness(lens) ? againstFilter(lens) : kindNow(lens)) : "");

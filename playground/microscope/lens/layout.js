@@ -37,6 +37,9 @@ const WAYS = {
 };
 const GAP = 1.6; // em, between the picture and the column
 const CLEARLY = 1.06; // times as wide: or the picture keeps its column
+const SHALLOW = 480; // px
+const SHALLOWEST = 380;
+const WORDS = 27; // em: what stands below a slender picture needs them
 const LEAST = 11; // em, of a picture's height
 const TIGHT = 48; // em: below a picture narrower than this nothing stands side by side
 const LOW = 54; // em: in a lower window the film is lower, too
@@ -59,12 +62,10 @@ function layOut(lens) {
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("short", size === "wide" && heightOf(lens) < SHORT * em);
   root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
-  const aspect = main.pack.header.size
-    ? main.pack.header.size[1] / main.pack.header.size[0]
-    : main.pack.columns / main.pack.rows;
+  const aspect = aspectOf(main);
   root.style.setProperty("--aspect", String(aspect));
   root.classList.toggle("tall", aspect < TALL);
-  root.style.setProperty("--wall", String((aspect * main.pack.heads) / layersAtHand(lens).length));
+  root.style.setProperty("--twin", String(twinAspect(lens, aspect)));
   if (lens.presenting) tryWay(lens, "present", width, em, aspect);
   else if (lens.ui.bare) tryWay(lens, "bare", width, em, aspect);
   else if (size === "wide") {
@@ -73,11 +74,12 @@ function layOut(lens) {
     if (beneath.width > CLEARLY * beside.width) tryWay(lens, "over", width, em, aspect);
   } else {
     root.dataset.way = size;
-    const height = 0.5 * Math.max(480, window.innerHeight);
+    root.classList.toggle("shallow", window.innerHeight < SHALLOW); // a phone on its side: the picture first
+    const height = 0.5 * Math.max(SHALLOWEST, window.innerHeight);
     setPictures(lens, Math.min(width, height * aspect), aspect);
     root.classList.toggle("tight", lens.pictureWidth < TIGHT * em);
   }
-  const column = size === "wide" && root.dataset.way === "one" ? width - lens.pictureWidth - GAP * em : width;
+  const column = size === "wide" && root.dataset.way === "one" ? width - lens.seenWidth - GAP * em : width;
   root.classList.toggle("broad", root.dataset.way === "one" && column >= BROAD * em);
   root.classList.toggle("slender", root.dataset.way === "one" && column < SLENDER * em);
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
@@ -85,6 +87,16 @@ function layOut(lens) {
   lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
 }
+
+// Of what stands beside the picture: the wall, or a compared picture.
+function twinAspect(lens, aspect) {
+  const { view, other, main } = lens;
+  if (view.beside === "wall") return (aspect * main.pack.heads) / layersAtHand(lens).length;
+  return view.beside === "compare" && other ? aspectOf(other) : aspect;
+}
+
+const aspectOf = ({ pack }) =>
+  pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
 // Lays everything out this way, and sees how wide the picture may become.
 function tryWay(lens, way, width, em, aspect) {
@@ -116,9 +128,14 @@ function heightOf(lens) {
 }
 
 function setPictures(lens, width, aspect) {
+  const { way } = lens.root.dataset;
+  const em = parseFloat(getComputedStyle(lens.root).fontSize);
+  const words = ["one", "middle"].includes(way) ? WORDS * em : 0;
   lens.pictureWidth = Math.floor(width);
   lens.pictureHeight = Math.round(lens.pictureWidth / aspect);
+  lens.seenWidth = Math.max(lens.pictureWidth, words);
   lens.root.style.setProperty("--pw", `${lens.pictureWidth}px`);
+  lens.root.style.setProperty("--sw", `${lens.seenWidth}px`);
   lens.root.style.setProperty("--ph", `${lens.pictureHeight}px`);
 }
 
@@ -135,8 +152,7 @@ function sizeCanvases(lens) {
 
 // A second picture keeps its own shape inside its frame.
 export function otherSize(lens, entry) {
-  const { header } = entry.pack;
-  const aspect = header.size ? header.size[1] / header.size[0] : entry.pack.columns / entry.pack.rows;
+  const aspect = aspectOf(entry);
   const { width, height } = lens.refs.twin;
   const w = Math.min(width, Math.round(height * aspect));
   return { width: w, height: Math.min(height, Math.round(w / aspect)) };

@@ -4,13 +4,18 @@
 //   const lens = createLens(parent, {
 //     source:   {                             // whoever has the numbers: a server, the file itself, a worker
 //       // the questions that it answers
-//       offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"],
+//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
+//         "cuts", "names"],
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of one that shows much) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
 //       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
 //       flows(trace, {signal}),               // the same, (tokens, tokens): the rollout of every token
 //       rollout(trace, query, {signal}),      // the same, (tokens,)
-//       relevance(trace, query, {signal}),    // the same: what moves its feature
+//       relevance(trace, asked, {signal}),    // the same: what moves {query} or {label}
+//       occlusion(trace, asked, {signal}),    // {matrix: what moves when patches are blanked, passes, of, step, steps}
+//       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
+//       label(trace, {layer, label}, {signal}), // float16: how likely each token makes the label after that layer
+//       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see patching.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
@@ -44,8 +49,9 @@ import { bindSums } from "./arithmetic.js";
 import { askForMissing, stopAsking } from "./asking.js";
 import { bring } from "./bringing.js";
 import { buildHeads, showChoices } from "./choices.js";
-import { bindButtons, bindKeys, bindPointer, tokenUnder } from "./controls.js";
+import { bindButtons, bindKeys, bindPointer, openShare, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
+import { askForExplained, bindExplained } from "./explained.js";
 import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
 import { dropOld } from "./given.js";
@@ -53,12 +59,16 @@ import { bindKindLine, writeKindSoon } from "./kindline.js";
 import { refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
+import { bindMatches, matchNow } from "./matches.js";
 import { bindMoment, lookForMoment, noteOpening } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
+import { endPainting } from "./painting.js";
+import { bindPatching } from "./patching.js";
 import { describe } from "./readouts.js";
 import { pictureCanvas } from "./saving.js";
 import { bindScenes, readKept } from "./scenes.js";
 import { bindScissors } from "./scissors.js";
+import { bindShare } from "./share.js";
 import { leavePresenting } from "./sharing.js";
 import { canAsk, overlayNow, resolve } from "./shown.js";
 import { createState } from "./state.js";
@@ -92,10 +102,14 @@ export function createLens(parent, options = {}) {
   bindSums(lens);
   bindLine(lens);
   bindScissors(lens);
+  bindExplained(lens);
+  bindPatching(lens);
   bindFilm(lens);
   bindKindLine(lens);
   bindMoment(lens);
   bindScenes(lens);
+  bindShare(lens);
+  bindMatches(lens);
   const stopFollowing = followThePage(lens);
 
   const face = {
@@ -117,6 +131,7 @@ export function createLens(parent, options = {}) {
     clearTimings: () => (lens.sampled = 0),
     picture: (factor = 1, both = false) => pictureCanvas(lens, factor, both),
     refresh: () => refresh(lens),
+    share: () => openShare(lens),
     // Somebody is here for the first time; began() is called when the soft cursor comes.
     greet: (began) => greet(lens, began),
     focus: () => lens.refs.picture.focus(),
@@ -191,6 +206,7 @@ function take(lens, main, other = null) {
   stopAsking(lens);
   const another = before && before.picture !== main.picture; // what was locked was a patch of the former one
   Object.assign(lens, { whole: null, overlay: null, aim: -1 });
+  if (lens.painting?.on) endPainting(lens);
   if (another) lens.view = { ...lens.view, locked: false, cut: "" };
   const same = before && !another;
   if (same && lens.hover >= 0)
@@ -295,6 +311,7 @@ function onFrame(lens) {
   if (unfinished) lens.schedule();
   writeKindSoon(lens);
   askForMissing(lens, pointed && !dirty);
+  askForExplained(lens);
   lookForMoment(lens);
   clearTimeout(lens.speaking);
   if (lens.ghost) return; // a screen reader need not follow it
@@ -333,6 +350,7 @@ function read(lens) {
     map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
     layersHeld: [...pack.stored.keys()].filter((layer) => holdsAll(pack, layer)).sort((a, b) => a - b),
+    match: matchNow(lens),
     aim: lens.aim < 0 ? null : { at: queryOf(lens.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],

@@ -7,6 +7,7 @@ import { rankAt } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { aimedPair, grouped, productText } from "./aimed.js";
 import { openSums, sumsAreOpen } from "./arithmetic.js";
+import { isMean } from "./meanheads.js";
 import { prefixName } from "./readouts.js";
 import { isMap, overlayNow } from "./shown.js";
 
@@ -22,9 +23,12 @@ const LINE = `
 const OF_MAPS = {
   similarity: (value) => `cosine ${shortNumber(value)}`,
   components: (value) => `cosine ${shortNumber(value)}`,
+  parts: (value) => `part ${value + 1}, cut by features`,
   norm: (value) => `length ${shortNumber(value)}`,
   rollout: (value) => `gives ${percent(value)} through all layers`,
   relevance: (value) => `${percent(value)} of what moves it`,
+  occlusion: (value) => `blanked: moves it by ${percent(value)}`,
+  label: (value) => `says it with ${percent(value)}`,
 };
 
 export function bindLine(lens) {
@@ -129,7 +133,8 @@ function writeLabel(lens, pair) {
   const { line, view, shown, aim } = lens;
   const { pack } = shown;
   const overlay = overlayNow(lens);
-  line.label.disabled = isMap(view.what);
+  const mean = isMean(lens); // it has no query and no key, and so no arithmetic
+  line.label.disabled = isMap(view.what) || mean;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rank = overlay ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}` : "";
@@ -141,5 +146,5 @@ function writeLabel(lens, pair) {
   const verb = view.direction === "row" ? `gives ${whom}` : aim === shown.token ? "gives itself" : `gets from ${whom}`;
   say(line.given, `${verb} ${percent(pair.weight)}`);
   const rank = `rank ${grouped(pair.rank)} of ${grouped(pair.of)}`;
-  say(line.more, `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
+  say(line.more, mean ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
 }

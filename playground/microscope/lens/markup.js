@@ -12,6 +12,8 @@ export const MARKUP = `
         title="cosine of this patch's features to every other patch's">similarity</button>
     <button data-value="components" data-ask="features"
         title="the first three principal components of this layer's features as red, green and blue">colours</button>
+    <button data-value="parts" class="extra" data-ask="features"
+        title="the picture cut into parts by this layer's features; two pictures are cut together">parts</button>
     <button data-value="score" class="extra"
         title="q·k times the scale, before the softmax">raw score</button>
     <button data-value="norm" class="extra" data-ask="features"
@@ -19,7 +21,11 @@ export const MARKUP = `
     <button data-value="rollout" class="extra" data-ask="rollout"
         title="half attention, half identity for the skip connection, multiplied through all layers">rollout</button>
     <button data-value="relevance" class="extra" data-ask="relevance"
-        title="which patches move the locked patch's feature, through all layers">relevance</button>
+        title="which patches move the locked patch's feature or a label, through all layers">relevance</button>
+    <button data-value="occlusion" class="extra" data-ask="occlusion"
+        title="what really moves when patches are blanked">occlusion</button>
+    <button data-value="label" class="extra" data-ask="label"
+        title="how likely a label is, if the classifier read each patch after this layer (logit lens)">label</button>
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -51,6 +57,7 @@ export const MARKUP = `
     data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
   <button class="show-me" data-ref="showMe" title="A guided tour on this picture; at its end all is as it is now"
       hidden>Show me <small>(2 min)</small></button>
+  <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog">Share</button>
 </div>
 
 <section class="stage" data-ref="stage">
@@ -195,6 +202,11 @@ export const MARKUP = `
   <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth">
       <button data-value="false">as they are</button> <button data-value="true">smoothed</button>
   </div></div>
+  <div class="field"><span>Lengths</span><div class="tabs" data-choice="typical">
+      <button data-value="false">all</button>
+      <button data-value="true" title="Beyond the upper quartile and three times the distance between the quartiles"
+        >without outliers</button>
+  </div></div>
   <div class="field"><span>Grid</span><div class="tabs" data-choice="grid">
       <button data-value="false">off</button> <button data-value="true">on</button>
   </div></div>
@@ -224,9 +236,18 @@ export const MARKUP = `
   <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
 </div>
 
+<div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
+  <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
+    <button data-share="loop" data-ref="shareLoop">three seconds</button>
+    <button data-share="picture">the picture</button></div>
+  <div data-ref="sharePreview"></div>
+  <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
+  <p class="soft" data-ref="shareStatus" role="status"></p>
+</div>
+
 <div class="sheet" data-ref="scenesSheet" role="dialog" aria-label="Scenes" hidden>
   <ol class="scene-list" data-ref="sceneList"></ol>
-  <div class="tabs"><button data-ref="sceneAdd">Save this view</button>
+  <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
     <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
   <p class="soft" data-ref="sceneNote"></p>
 </div>

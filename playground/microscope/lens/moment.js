@@ -27,7 +27,7 @@ export function bindMoment(lens) {
   const { moment } = lens;
   const { choose } = lens;
   lens.choose = (change, from) => {
-    moment.touched = true;
+    moment.touched = lens.everHovered = true;
     choose(change, from);
   };
   let from = null;

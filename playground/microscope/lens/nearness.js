@@ -8,6 +8,7 @@ const PIXELS = 8; // along each side of a patch, for its mean colour
 
 export function toggleNearness(lens) {
   lens.nearness.on = !lens.nearness.on;
+  lens.everHovered = true;
   const plain = lens.view.direction === "row" && lens.view.what === "weight";
   if (lens.nearness.on && !plain) lens.choose({ direction: "row", what: "weight" });
   lens.schedule();

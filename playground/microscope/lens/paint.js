@@ -1,29 +1,42 @@
 // One frame: from the choices and the place of the cursor to everything on the screen.
 
-import { answerLayer, ownExposure, prepareColumns, sharedDomain } from "../core/answers.js";
+import {
+  answerLayer,
+  domainOfBoth,
+  exposureOfBoth,
+  ownExposure,
+  prepareColumns,
+  sharedDomain,
+} from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
 import { clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
+import { withoutOutliers } from "../core/outliers.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
+import { printParts } from "../drawing/parts.js";
 import { rankOfAim } from "./aimed.js";
 import { paintSums } from "./arithmetic.js";
-import { paintOther, paintTwin, paintWall } from "./beside.js";
+import { comparesNumbers, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
 import { printBehind } from "./curtain.js";
-import { printComponents, waitingFor } from "./features.js";
+import { paintExplained, waitingForExplained } from "./explained.js";
+import { isExplained, otherMap, printComponents, waitingFor } from "./features.js";
 import { paintFilmSoon } from "./film.js";
 import { habitOf } from "./habits.js";
 import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
+import { paintMatch } from "./matches.js";
+import { layMean } from "./meanheads.js";
 import { layNearness } from "./nearness.js";
+import { paintPatching } from "./patching.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { isMap, isThroughLayers, overlayNow, resolve } from "./shown.js";
+import { isColoured, isMap, isShare, labelNow, overlayNow, resolve } from "./shown.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
@@ -40,7 +53,9 @@ export function paintFrame(lens) {
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
   const putBack = layNearness(lens);
+  const putHeadBack = layMean(lens);
   paintMain(lens);
+  putHeadBack();
   putBack();
   paintHeads(lens);
   if (view.beside === "convolution") paintTwin(lens);
@@ -48,17 +63,24 @@ export function paintFrame(lens) {
   else paintOther(lens);
   paintFilmSoon(lens);
   paintAim(lens);
+  paintExplained(lens);
+  paintPatching(lens);
+  const putAgain = layMean(lens);
   writeTitles(lens);
   writeNumbers(lens);
   writeHeadline(lens);
+  putAgain();
   lens.root.classList.toggle("map", isMap(view.what));
 }
 
 // While a patch is locked, the cursor moves the line alone: the row is the same.
 export function paintAim(lens) {
+  const putBack = layMean(lens);
   paintCurve(lens);
   paintLine(lens);
+  paintMatch(lens);
   paintScissors(lens);
+  putBack();
   paintSums(lens);
 }
 
@@ -79,7 +101,7 @@ function paintWaiting(lens, text) {
 // -------------------------------------------------------------------------------------------------- the large picture
 
 function paintMain(lens) {
-  const { refs, view, shown, main } = lens;
+  const { refs, view, shown, main, other } = lens;
   const { pack, answers, token } = shown;
   const at = view.head * pack.tokens;
   const overlay = overlayNow(lens);
@@ -88,35 +110,55 @@ function paintMain(lens) {
   let waiting = "";
   shown.mainDomain = shown.domain;
   if (isMap(view.what) && !overlay) {
-    waiting = waitingFor(lens);
+    waiting = isExplained(view.what) ? waitingForExplained(lens) : waitingFor(lens);
     printNothing(lens.print);
+  } else if (overlay?.parts) {
+    printParts(lens.print, overlay.parts, pack);
   } else if (overlay?.pixels) {
     printComponents(lens.print, overlay.pixels, pack);
   } else if (overlay) {
     const from = overlay.values.length === pack.patches ? 0 : pack.prefixCount;
-    const logarithmic = view.log && isThroughLayers(view.what);
-    shown.mainDomain = ownDomain(overlay.values, from, from + pack.patches, logarithmic, !isThroughLayers(view.what));
+    const to = from + pack.patches;
+    const typical = view.what === "norm" ? withoutOutliers(overlay.values, from, to) : null;
+    shown.beyond = typical;
+    if (typical && view.typical) shown.mainDomain = typical.domain;
+    else if (comparesNumbers(lens))
+      shown.mainDomain = domainOfBoth([{ values: overlay.values, from, to }, patchesOf(other, otherMap(lens).values)]);
+    else shown.mainDomain = ownDomain(overlay.values, from, to, view.log && isShare(view.what), !isShare(view.what));
     printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && view.what !== "score") {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
     printNothing(lens.print);
   } else {
-    shown.mainDomain = ownExposure(answers.drawn, at, pack, shown.what, view.ceiling, view.log);
+    shown.mainDomain = exposed(lens, at);
     printPatches(lens, lens.print, answers.drawn, at + pack.prefixCount, pack, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, at, at + pack.tokens) - at;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // a patch of the other picture asks
   setTag(lens, Boolean(waiting || overlay));
   const { rows, columns } = pack;
-  const behind = waiting || overlay ? null : printBehind(lens);
+  const behind = waiting || (overlay && view.what !== "similarity") ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
-  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark: shown.mark, asked, behind });
+  const mark = isExplained(view.what) && labelNow(lens) && !view.locked ? -1 : shown.mark; // nobody asks
+  lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark, asked, behind });
   setClipped(lens, Boolean(waiting || overlay));
   const { picture } = refs;
   drawPicture(picture.getContext("2d"), picture.width, picture.height, lens.print.canvas, lens.picture, lens.unit);
   say(refs.waiting, waiting);
   show(refs.waiting, Boolean(waiting));
   paintColourBar(lens);
+}
+
+const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
+
+// What is compared shares one exposure.
+function exposed(lens, at) {
+  const { shown, view, other } = lens;
+  const { pack, answers, what } = shown;
+  const beside = view.beside === "compare" && other ? rowBeside(lens).values : null;
+  if (!beside) return ownExposure(answers.drawn, at, pack, what, view.ceiling, view.log);
+  const mine = { values: answers.drawn, from: at + pack.prefixCount, to: at + pack.tokens };
+  return exposureOfBoth([mine, patchesOf(other, beside)], what, view.ceiling, view.log);
 }
 
 // The patch with the largest weight has its number written beside it.
@@ -157,8 +199,8 @@ function setClipped(lens, hidden) {
 function paintColourBar(lens) {
   const { refs, shown, view } = lens;
   const domain = shown.mainDomain;
-  refs.colourBar.style.visibility = view.what === "components" ? "hidden" : "";
-  const share = view.what === "weight" || isThroughLayers(view.what);
+  refs.colourBar.style.visibility = isColoured(view.what) ? "hidden" : "";
+  const share = view.what === "weight" || isShare(view.what);
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;

@@ -2,14 +2,16 @@
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
+import { PARTS_CUT } from "../core/matching.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { habitOf } from "./habits.js";
+import { isMean } from "./meanheads.js";
 import { isNearness } from "./nearness.js";
-import { depthOf, isMap, layersAtHand, overlayNow } from "./shown.js";
+import { depthOf, isColoured, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -38,8 +40,19 @@ export function writeTitles(lens) {
   const row = view.direction === "row";
   const overlay = isMap(view.what);
   say(refs.ask1, overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to");
-  say(refs.chip, asksFromOther(lens) ? `${tokenName(lens.hoverOther, lens.other.pack)} there` : tokenName(token, pack));
-  say(refs.ask2, view.what === "components" || view.what === "norm" ? "" : overlay || !row ? "?" : "listen to?");
+  const label = labelNow(lens)?.[1];
+  say(
+    refs.chip,
+    label
+      ? `“${label}”`
+      : asksFromOther(lens)
+        ? `${tokenName(lens.hoverOther, lens.other.pack)} there`
+        : tokenName(token, pack),
+  );
+  say(
+    refs.ask2,
+    isColoured(view.what) || ["norm", "label"].includes(view.what) ? "" : overlay || !row ? "?" : "listen to?",
+  );
   refs.chip.className = row || overlay ? "chip query" : "chip key";
   refs.directionTabs.classList.toggle("idle", overlay);
 
@@ -48,6 +61,7 @@ export function writeTitles(lens) {
   if (shown.altered && overlay && !shown.wholeArrived) parts.push(`the trained pass, with 1/${divisorOf(main.pack)}`);
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
+  if (isMean(lens)) parts.push("the mean of all heads");
   if (isNearness(lens)) parts.push("no network: colour and nearness alone");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
@@ -60,22 +74,21 @@ export function writeTitles(lens) {
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
   say(refs.exposed, exposureText(lens));
-  show(refs.drawn, view.what !== "components");
-  show(refs.hold, !isMap(view.what) && view.what !== "score");
+  show(refs.drawn, !isColoured(view.what));
+  refs.hold.disabled = isMap(view.what) || view.what === "score"; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   say(
     refs.lock,
     view.locked
       ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-      : !lens.everHovered && main.picture.hint
-        ? main.picture.hint // "Point at one eye: the other eye lights up"
+      : !lens.everHovered
+        ? hasNoLine(lens)
+          ? whatToDo(lens)
+          : "" // it stands below the picture, see kindline.js
         : lens.touch
-          ? "drag, or tap to lock"
-          : lens.everHovered
-            ? "click to lock"
-            : "put the cursor on a patch",
+          ? "tap to lock"
+          : "click to lock",
   );
-  refs.lock.classList.toggle("inviting", !lens.everHovered && !view.locked);
   refs.lock.classList.toggle(
     "left",
     [shown.mark, lens.picture.tag?.patch].some((patch) => isUnderPin(patch, pack)),
@@ -85,10 +98,17 @@ export function writeTitles(lens) {
   if (view.beside === "convolution") writeConvolution(lens);
 }
 
+// Until somebody has done something: "Point at one eye: the other eye lights up, across the whole face."
+export const whatToDo = ({ main, touch }) =>
+  main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
+
+const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
+
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
   const { shown, view } = lens;
   const { answers, mainDomain, pack } = shown;
+  if (view.what === "norm" && shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
   const written = view.what === "weight" ? percent : shortNumber;
@@ -103,6 +123,13 @@ function exposureText(lens) {
 const isUnderPin = (patch, pack) =>
   patch >= 0 && patch < pack.columns * Math.ceil(pack.rows / 20) && patch % pack.columns >= pack.columns / 3;
 
+// Registers take up what such patches hold: a model without them may have some, small ones have none.
+function beyondText({ count, bound }, typical) {
+  if (!count) return `no patch stands apart (is longer than ${shortNumber(bound)})`;
+  const they = count === 1 ? "1 patch stands" : `${count} patches stand`;
+  return `${they} apart, longer than ${shortNumber(bound)}${typical ? ": left out of the exposure" : ""}`;
+}
+
 // Which layers can be chosen: of a file that holds some of them, those.
 export function layerRange(lens) {
   const held = layersAtHand(lens);
@@ -113,9 +140,12 @@ export function layerRange(lens) {
 
 const MAP_TITLES = {
   similarity: "What resembles",
-  rollout: "What flows into",
+  rollout: "Rollout: what weights alone bring to",
   relevance: "What moves",
+  occlusion: "What moves",
+  label: "What says the label, at",
   components: "Colours of the features, at",
+  parts: "Parts by features, at",
   norm: "Length of the features, at",
 };
 
@@ -126,9 +156,12 @@ const NOTES = {
   score: "q·k × scale, before the softmax",
   similarity: "cosine of the features after this layer",
   components: "features: 3 principal components as colours",
+  parts: `${PARTS_CUT} parts: patches whose features after this layer point the same way`,
   norm: "length of each token's features after this layer",
-  rollout: "(attention + identity) / 2, multiplied through all layers; mean over heads",
-  relevance: "gradient × attention through all layers: what moves this patch's feature",
+  rollout: "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
+  relevance: "gradient × attention through all layers, as shares",
+  occlusion: "what a patch moves when it is blanked, in parts of the feature or of the probability",
+  label: "logit lens: the last norm and the classifier read each patch after this layer",
 };
 
 function scaleWords(lens) {
@@ -174,12 +207,8 @@ export function writeNumbers(lens) {
   const ready = answers.ready[view.head];
   const bits = answers.entropies[view.head];
 
-  say(
-    refs.bigLabel,
-    row
-      ? `head ${pack.headNumbers[view.head]} listens to about`
-      : `is heard by head ${pack.headNumbers[view.head]} for a total of`,
-  );
+  const who = isMean(lens) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
+  say(refs.bigLabel, row ? `${who} listens to about` : `is heard by ${who} for a total of`);
   say(refs.big, !ready ? "…" : rounded(row ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = row
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
@@ -197,7 +226,7 @@ export function writeNumbers(lens) {
   say(refs.entropyOf, row ? `of at most ${Math.log2(pack.tokens).toFixed(2)}` : "");
   say(refs.peak, ready ? percent(answers.weights[at + peak]) : "…");
   say(refs.peakAt, `${row ? "to" : "from"} ${peak === shown.token ? "itself" : tokenName(peak, pack)}`);
-  const habit = habitOf(lens, view.layer, view.head);
+  const habit = isMean(lens) ? null : habitOf(lens, view.layer, view.head);
   show(refs.habitRow, Boolean(habit));
   if (habit) say(refs.habit, habit.label);
   show(refs.toldRow, Boolean(habit?.told));
@@ -317,7 +346,7 @@ export function describe(lens) {
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
   const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
-  return kind ? `${said}. ${kind}` : said;
+  return [said, kind, lens.matches.words.textContent].filter(Boolean).join(". ");
 }
 
 // The line under an exported picture: all that is needed to make it again.
@@ -325,7 +354,7 @@ export function captionOf(lens) {
   const { view, shown, main } = lens;
   const words = [
     titleOf(main) || main.pack.header.model,
-    `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`,
+    `layer ${view.layer}, ${isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`}`,
   ];
   words.push(tokenName(shown.token, shown.pack));
   if (shown.altered)

@@ -4,11 +4,14 @@ import { queryOf } from "../core/view.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { drawConvolution, drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { printParts } from "../drawing/parts.js";
 import { drawHeads } from "./beside.js";
 import { printComponents } from "./features.js";
+import { layMean } from "./meanheads.js";
+import { layNearness } from "./nearness.js";
 import { printPatches, rampOf } from "./prints.js";
 import { captionOf, tokenName } from "./readouts.js";
-import { isMap, overlayNow } from "./shown.js";
+import { isColoured, isMap, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
@@ -42,13 +45,13 @@ export function pictureCanvas(lens, factor, both) {
     });
   }
   const bar = (context, w, h, unit, colours) => {
-    if (view.what !== "components") drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
+    if (!isColoured(view.what)) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
   };
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
 
 // What the large picture shows, at the size of the file.
-function printed(lens, photo) {
+export function printed(lens, photo) {
   const { shown, view } = lens;
   const { pack, answers } = shown;
   const print = makePrint(photo);
@@ -57,23 +60,35 @@ function printed(lens, photo) {
   const from = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const at = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
+  if (overlay?.parts) return printParts(print, overlay.parts, pack);
   if (overlay?.pixels) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
+  const putBack = layNearness(lens);
+  const putHeadBack = layMean(lens);
   printPatches(lens, print, values, at + from, pack, shown.mainDomain);
+  putHeadBack();
+  putBack();
   return print.canvas;
 }
 
 export function savePicture(lens, factor, both) {
-  const { view } = lens;
   pictureCanvas(lens, factor, both).toBlob((blob) => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(blob);
-    const query = queryOf(lens.shown.token, lens.shown.pack).replace(",", "-");
-    const head = lens.shown.pack.headNumbers[view.head];
-    link.download = `attention-layer${view.layer}-head${head}-${query}${factor > 1 ? `@${factor}x` : ""}.png`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    handOver(new File([blob], fileName(lens, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }));
   }, "image/png");
+}
+
+export function fileName({ view, shown }, end, more = "") {
+  const query = queryOf(shown.token, shown.pack).replace(",", "-");
+  return `attention-layer${view.layer}-head${shown.pack.headNumbers[view.head]}-${query}${more}.${end}`;
+}
+
+// As a download.
+export function handOver(file) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = file.name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }

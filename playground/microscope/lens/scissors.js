@@ -1,21 +1,30 @@
 // Scissors: the edge from the locked patch to the one that is pointed at is cut, and the whole pass runs again without
-// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, its undoing.
+// it. What is cut is listed on the picture: where it holds, how far it moves the locked patch's feature, what becomes
+// of the labels, its undoing. Sets of patches are painted (see painting.js), and a head is cut whole.
 
+import { MOST_CUTS } from "../core/cuts.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
+import { beginPainting, bindPainting, cutPainted, endPainting, paintingWords } from "./painting.js";
+import { verdictOf } from "./readouts.js";
 import { canAsk } from "./shown.js";
 
-const MOST_CUTS = 16; // as in playground/cuts.py
 const NEIGHBOURS = "*>3x3";
+const INVITES = "Lock a patch, point at another and press x; or choose here.";
 
 const CUTS = `
   <ol></ol>
-  <button class="quiet" data-neighbours
-      title="Every patch hears its eight neighbours alone: attention as a convolution">
-    cut all but 3×3</button>
-  <p role="status"></p>`;
+  <p class="ways">
+    <button class="quiet" data-way="paint" title="Drag over patches that shall not be heard">paint patches</button>
+    <button class="quiet" data-way="made">cut these</button>
+    <button class="quiet" data-way="head" title="In this head everybody hears themselves alone">cut this head</button>
+    <button class="quiet" data-way="neighbours"
+        title="Every patch hears its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
+  </p>
+  <p role="status"></p>
+  <p data-labels></p>`;
 
 export function bindScissors(lens) {
   const box = document.createElement("div");
@@ -27,11 +36,37 @@ export function bindScissors(lens) {
   button.textContent = "✂ cut";
   lens.refs.pictureBox.append(box);
   lens.line.box.append(button);
-  const [list, neighbours, said] = box.children;
-  lens.scissors = { box, list, neighbours, said, button, shown: "", moved: { key: "", text: "" } };
+  const tool = document.createElement("button");
+  tool.textContent = "Scissors";
+  tool.title = "Cut edges of the attention, and run the whole pass again without them";
+  lens.refs.drawing.before(tool);
+  const [list, , said, labels] = box.children;
+  const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
+  const moved = { key: "", text: "" };
+  lens.scissors = { box, list, ways, said, labels, button, tool, open: false, shown: "", words: "", moved };
+  const cut = (text) => putCuts(lens, [...cutsOf(lens), text]);
+  const words = (sentence) => {
+    lens.scissors.words = sentence;
+    lens.schedule();
+  };
+  bindPainting(lens, { cut, words });
   button.addEventListener("click", () => cutAimed(lens));
-  neighbours.addEventListener("click", () => putCuts(lens, [...cutsOf(lens), NEIGHBOURS]));
+  tool.addEventListener("click", () => {
+    lens.scissors.open = !lens.scissors.open;
+    if (!lens.scissors.open) endPainting(lens);
+    words("");
+  });
+  ways.neighbours.addEventListener("click", () => cut(NEIGHBOURS));
+  ways.head.addEventListener("click", () => cut(headText(lens)));
+  ways.made.addEventListener("click", () => cutPainted(lens, cut, words));
+  ways.paint.addEventListener("click", () => {
+    if (lens.painting.on) endPainting(lens);
+    else beginPainting(lens);
+    words(paintingWords(lens));
+  });
 }
+
+const headText = ({ view, main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
@@ -58,13 +93,24 @@ export function paintScissors(lens) {
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
-  show(scissors.box, Boolean(view.cut));
-  if (!view.cut) return;
+  const here = canAsk(lens, "cuts") && (scissors.open || Boolean(view.cut));
+  show(scissors.tool, canAsk(lens, "cuts"));
+  scissors.tool.setAttribute("aria-pressed", String(here));
+  show(scissors.box, here);
+  if (!here) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
   if (scissors.shown !== key) writeCuts(lens);
   scissors.shown = key;
-  show(scissors.neighbours, !cutsOf(lens).some((cut) => cut.startsWith(NEIGHBOURS)));
-  say(scissors.said, whatMoved(lens));
+  const { ways } = scissors;
+  const paints = lens.painting.on;
+  say(ways.paint, paints ? "stop painting" : "paint patches");
+  show(ways.made, paints);
+  show(ways.head, !paints && !cutsOf(lens).includes(headText(lens)));
+  show(ways.neighbours, !paints && !cutsOf(lens).some((cut) => cut.startsWith(NEIGHBOURS)));
+  say(scissors.said, paints ? paintingWords(lens) : view.cut ? whatMoved(lens) : scissors.words || INVITES);
+  const verdict = lens.shown.wholeArrived ? lens.whole.trace.verdict : null;
+  show(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
+  if (verdict?.length) say(scissors.labels, verdictOf(verdict));
 }
 
 function writeCuts(lens) {
@@ -82,7 +128,14 @@ function writeCuts(lens) {
 }
 
 // "7,5>3,2" → "row 7, column 5 ⇢ row 3, column 2", short.
-const edgeWords = (edge) => edge.replace(">", " ⇢ ").replace("3x3", "3×3 alone").replaceAll("*", "everybody");
+function edgeWords(edge) {
+  const [who, whom] = edge.split(">");
+  const name = who === "*" ? "everybody" : who;
+  const words = whom.split("+");
+  if (words[0] === "3x3") return `${name} ⇢ 3×3 alone`;
+  if (whom === "*") return `${name} ⇢ themselves alone`;
+  return `${name} ⇢ ${words.length > 3 ? `${words.length} patches` : words.join(", ")}`;
+}
 
 function placeChooser(lens, edge, where, at) {
   const { view, main } = lens;

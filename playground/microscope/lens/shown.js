@@ -3,11 +3,14 @@
 
 import { holds } from "../core/core.js";
 import { queryOf, scaleOf, tokenOf } from "../core/view.js";
-import { liveMap } from "./features.js";
+import { isExplained, liveMap } from "./features.js";
 
 // Maps that are not made of queries and keys: the source is asked for features or flows.
-const MAPS = ["similarity", "rollout", "relevance", "components", "norm"];
-const THROUGH_LAYERS = ["rollout", "relevance"]; // shares of the whole network, not of one layer
+const MAPS = ["similarity", "rollout", "relevance", "occlusion", "label", "components", "parts", "norm"];
+const COLOURED = ["components", "parts"]; // a colour for each patch, and no number
+export const isColoured = (what) => COLOURED.includes(what);
+const THROUGH_LAYERS = ["rollout", "relevance", "occlusion"]; // of the whole network, not of one layer
+export const isShare = (what) => what === "label" || isThroughLayers(what); // counts from 0, and is written in %
 export const isMap = (what) => MAPS.includes(what);
 export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
 
@@ -32,6 +35,26 @@ export const layersAtHand = (lens) =>
   Array.from({ length: lens.main.pack.layers }, (_, layer) => layer).filter(
     (layer) => canAsk(lens, "layers") || holds(lens.main.pack, layer),
   );
+
+export const entryShown = (lens) => (lens.shown.wholeArrived ? lens.whole : lens.main);
+export const labelsOf = (lens) => lens.explained?.labels.get(entryShown(lens).id) ?? null;
+
+// The label that is explained: the one that is chosen, or the likeliest where one is needed: [number, name,
+// probability], or null.
+export function labelNow(lens) {
+  const { view } = lens;
+  if (!isExplained(view.what)) return null;
+  const labels = labelsOf(lens);
+  if (view.label !== "") return labels?.find(([number]) => String(number) === view.label) ?? null;
+  return view.what === "label" ? (labels?.[0] ?? null) : null;
+}
+
+// What a map of explained.js is about, and how it was made.
+export function explainedBy({ view, shown, main }) {
+  const about = view.what === "label" ? view.layer : view.what === "occlusion" ? view.blank : "";
+  const patch = view.what === "label" || view.label !== "" ? "" : queryOf(shown.token, main.pack);
+  return `${view.what} ${view.label || patch} ${about}`;
+}
 
 // Written into one object that lives as long as the lens, because this runs at every frame.
 export function resolve(lens) {
@@ -64,6 +87,7 @@ export function overlayNow(lens) {
   const live = liveMap(lens);
   if (live || !overlay || overlay.what !== view.what) return live;
   if ((overlay.query ?? null) !== null && overlay.query !== queryOf(shown.token, main.pack)) return null;
+  if (isExplained(view.what) && overlay.about !== undefined && overlay.about !== explainedBy(lens)) return null;
   if ((overlay.id ?? main.id) !== (shown.wholeArrived ? whole : main).id) return null;
   return overlay;
 }

@@ -30,7 +30,8 @@ export function createState(root, refs, host) {
     features: new Map(), //                 "id layer" → the features of a layer, see core/features.js
     habits: new Map(), //                   id → layer → what its heads do on average, see habits.js
     flows: new Map(), //                    id → the rollout of every token, as float16
-    live: { key: "", values: null, pixels: null, from: null }, // the map of the last frame, see features.js
+    // the map of the last frame, see features.js
+    live: { key: "", values: null, pixels: null, parts: null, there: null, from: null },
     overlay: null, //                       a map that the source made: {what, query, id, values}
     coming: null, //                        AbortController of what is to be shown next, see bringing.js
 
@@ -61,12 +62,14 @@ export function createState(root, refs, host) {
       mainDomain: null, //                  the colours of the large picture
       clipped: 0, //                        how many patches are brighter than can be shown
       peak: null, //                        the token with the largest weight
+      beyond: null, //                      of lengths: those that stand apart, see core/outliers.js
       mark: -1, //                          the patch that asks, −1: a prefix token does
     }),
 
     // ---- sizes and colours, which the page around it decides (see layout.js)
     pictureWidth: 0, //                     of the large picture, in CSS pixels
     pictureHeight: 0,
+    seenWidth: 0, //                        of the picture and the words below it
     letters: 0, //                          of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
@@ -102,9 +105,14 @@ export function createState(root, refs, host) {
     // ---- what a locked patch gives another one
     line: null, //                          the line and its label, see lockline.js
     film: null, //                          the strip of all layers, see film.js
+    explained: null, //                     what relevance is about, see explained.js
+    painting: null, //                      what is painted with them, see painting.js
+    patching: null, //                      what a patch of the other picture changes, see patching.js
     scissors: null, //                      what is cut, see scissors.js
     sums: null, //                          the arithmetic of one weight, see arithmetic.js
     moment: null, //                        where the picture shows most, see moment.js
+    matches: null, //                       which patch is which in two pictures, see matches.js
+    share: null, //                         what is sent on, see share.js
     kindline: null, //                      what kind of row this is, see kindline.js
     nearness: null, //                      the comparison without a network, see nearness.js
 
@@ -121,7 +129,6 @@ export function createState(root, refs, host) {
     telling: 0,
     speaking: 0,
     asking: 0,
-    answered: false, // something came, and no frame has shown it yet
     asked: new Map(), //                    what → {key, open, at, stop}, see asking.js
 
     // ---- what the parts of the lens may call; lens.js fills these in

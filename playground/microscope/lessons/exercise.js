@@ -5,6 +5,7 @@
 // Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
+import { markedWords } from "./words.js";
 
 const EXERCISE = `<details><summary><i></i><span></span></summary>
   <p class="hint"></p><p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
@@ -32,21 +33,13 @@ export default function ({ data, parentElement }) {
     root.dataset.id = data.id;
     root.dataset.done = String(Boolean(data.done));
     find("i").textContent = done ? "✓" : data.done === false ? "○" : "?";
-    find("span").innerHTML = `${marked(data.question)}${done ? " <b>Done.</b>" : ""}`;
-    find(".hint").innerHTML = `<b>Hint.</b> ${marked(data.hint)}`;
+    find("span").innerHTML = `${markedWords(data.question)}${done ? " <b>Done.</b>" : ""}`;
+    find(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
     find(".hint").hidden = !data.hint || done;
     find(".ask").hidden = answered;
-    find(".answer").innerHTML = marked(data.answer);
+    find(".answer").innerHTML = markedWords(data.answer);
     find(".answer").hidden = !answered;
   };
   kept.draw();
   return () => delete parentElement.__exercise;
 }
-
-const marked = (text) =>
-  text
-    .replace(/&/g, "&amp;")
-    .replace(/</g, "&lt;")
-    .replace(/\*\*(.+?)\*\*/g, "<b>$1</b>")
-    .replace(/\*(.+?)\*/g, "<em>$1</em>")
-    .replace(/`(.+?)`/g, "<code>$1</code>");

@@ -1,257 +1,284 @@
-// A question before its answer: guess, lock, reveal. A guess is a number, a choice, or patches painted on a picture.
+// A question before its answer: guess, lock, reveal. The guess is made on the picture that the question is about, and
+// the truth is drawn over it. All of it happens in this browser: the truth comes with the question, what was guessed
+// is kept here, and nobody is told.
 //
-// data: {id, kind: "number" | "choice" | "row", question, low, high, step, unit, choices: [[key, words], …],
-//        image: data URL, grid: [rows, columns], mark: a patch, context,
-//        locked: what was guessed, null: nothing yet, "": skipped; truth, says: once it is locked;
-//        passed: it was guessed about something else, another picture perhaps; again: and is to be guessed once more}
-// Out goes the trigger "lock": {guess}, {known} or {again}. What was guessed is kept in this browser: after a reload it
-// is locked again by itself, and the page computes its answer anew.
+// data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
+//       "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
+//       tempting: [[which, reason], …]}, and {context, afresh}
+// What the page holds back until then is hidden by a style that asks for this question's id in
+// document.documentElement.dataset.guessed (ui/frame.py).
 
-import { bestOverlap, keep, nearOf, overlapOf, readKept } from "../core/guesses.js";
-import { MAGMA } from "../core/magma.js";
+import { bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { collectRefs } from "../drawing/dom.js";
+import { CHARTS, roundedText } from "./guesscharts.js";
+import { photograph, pictures } from "./guessphoto.js";
+import { markedWords } from "./words.js";
 
-const GUESS = `<p class="ask"><b>Guess first.</b> <span data-ref="question"></span></p>
-<div class="field" data-ref="field"></div>
-<p class="act"><button class="lock" data-ref="lock" disabled>Lock my guess</button>
-  <button data-ref="skip">show it without a guess</button> <span data-ref="before"></span></p>
-<div class="told" data-ref="told" aria-live="polite" hidden></div>
-<p class="act" data-ref="passed" hidden>You guessed this about something else. <button data-ref="again">Guess once more,
-  about what is shown now</button></p>`;
+const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
+const BLANK = "▢";
+const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
+<div class="words">
+  <p class="prose" data-ref="prose"></p>
+  <p class="ask"><b>Guess first.</b> <span data-ref="question"></span></p>
+  <div class="field" data-ref="field"></div>
+  <p class="act" data-ref="act"><button class="lock" data-ref="lock" disabled>Lock my guess</button>
+    <button data-ref="skip">show it without a guess</button> <span data-ref="before"></span></p>
+  <div class="told" data-ref="told" aria-live="polite" hidden></div>
+  <p class="act" data-ref="passed" hidden>You guessed this about something else.
+    <button data-ref="again">Guess once more, about what is shown now</button></p>
+</div>`;
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("[data-guess]") ?? parentElement;
-  let kept = parentElement.__guess;
-  if (!kept || kept.key !== `${data.id} ${data.context}`) {
-    kept = parentElement.__guess = begin(root, data);
-  }
-  kept.data = data;
-  kept.say = (said) => setTriggerValue("lock", { ...said, stamp: Date.now() });
-  if (kept.first === data) remember(kept);
-  else kept.waits = false;
-  root.hidden = kept.waits; // the answer is on its way
-  reveal(kept);
-  return () => delete parentElement.__guess;
+  const key = `${data.id} ${data.context}`;
+  let it = parentElement.__guess;
+  if (!it || it.key !== key) it = parentElement.__guess = beginGuess(root, data, key);
+  it.data = data;
+  showGuess(it);
+  return () => {
+    it.watch.disconnect();
+    delete parentElement.__guess;
+  };
 }
 
-function begin(root, data) {
-  root.innerHTML = GUESS;
+function beginGuess(root, data, key) {
+  root.innerHTML = CARD;
   const it = Object.seal({
     root,
-    key: `${data.id} ${data.context}`,
+    key,
     refs: collectRefs(root),
     data,
-    guess: null, //       a number, the key of a choice, or a set of patches
-    say: null, //         tells the page
-    image: null,
-    first: data, //       what came first
-    waits: false, //      whether the page was told of an earlier guess, and has not answered
-    saved: false,
+    guess: data.guess.kind === "Painting" ? new Set() : null, // or a number, or the key of a choice
+    locked: false,
+    passed: false, //  it was guessed about something else, another picture perhaps
+    last: null, //     what was drawn last, which knows what lies under the pointer
+    cursor: null, //   the patch that the keyboard is at
+    asks: null, //     the control of a guess in words
+    watch: new ResizeObserver(() => drawGuess(it)),
     read: null,
   });
-  it.read = () => ({ id: it.data.id, guess: plain(it.guess), locked: it.data.locked, truth: it.data.truth });
+  it.read = () => ({ id: it.data.id, guess: plainGuess(it.guess), locked: it.locked, truth: it.data.truth });
   root.__guess = it;
-  it.refs.question.textContent = data.question;
-  ({ number: askNumber, choice: askChoice, row: askRow })[data.kind](it);
-  it.refs.lock.addEventListener("click", () => it.say({ guess: plain(it.guess) }));
-  it.refs.skip.addEventListener("click", () => it.say({ guess: "" }));
-  it.refs.again.addEventListener("click", () => it.say({ again: true }));
-  const before = readKept(localStorage)[data.id];
-  if (before?.words) it.refs.before.textContent = `Last time here: ${before.words}.`;
+  it.refs.figure.hidden = !data.picture;
+  root.classList.toggle("pictured", Boolean(data.picture));
+  it.refs.prose.innerHTML = markedWords(data.prose);
+  it.refs.prose.hidden = !data.prose;
+  it.refs.question.innerHTML = markedWords(data.asks).replace(BLANK, '<output class="gap">?</output>');
+  ({ Number: askNumber, Choice: askChoice, Painting: askPainting })[data.guess.kind](it);
+  it.refs.lock.addEventListener("click", () => lockGuess(it));
+  it.refs.skip.addEventListener("click", () => {
+    it.guess = data.guess.kind === "Painting" ? new Set() : null;
+    lockGuess(it, true);
+  });
+  it.refs.again.addEventListener("click", () => {
+    Object.assign(it, { passed: false, locked: false, guess: data.guess.kind === "Painting" ? new Set() : null });
+    showGuess(it);
+  });
+  remember(it);
+  it.watch.observe(it.refs.figure);
   return it;
 }
 
-// What was guessed on an earlier visit; a theme switch brings the same data again.
+// What was guessed on an earlier visit.
 function remember(it) {
-  const { id, context, locked, passed, again } = it.data;
+  const { id, context, afresh } = it.data;
   const before = readKept(localStorage)[id];
-  if (it.waits || locked !== null || passed || again || !before) return;
-  it.waits = true;
-  it.say(before.context === context ? { guess: before.guess, kept: true } : { known: true });
+  if (before?.words) it.refs.before.textContent = `Last time here: ${before.words}.`;
+  const same = before?.context === context;
+  it.passed = Boolean(before && !same && !afresh);
+  if (!before || !same) return;
+  it.locked = true;
+  if (before.guess === "") return;
+  it.guess = Array.isArray(before.guess) ? new Set(before.guess) : before.guess;
 }
 
-const plain = (guess) => (guess instanceof Set ? [...guess] : guess);
+const plainGuess = (guess) => (guess instanceof Set ? [...guess] : guess);
+const isNothing = (guess) => guess === null || (guess instanceof Set && !guess.size);
 
-function choose(it, guess) {
+function chooseGuess(it, guess) {
+  if (it.locked || it.passed) return;
   it.guess = guess;
-  it.refs.lock.disabled = guess === null || (guess instanceof Set && !guess.size);
+  it.refs.lock.disabled = isNothing(guess);
+  drawGuess(it);
+}
+
+function lockGuess(it, skipped = false) {
+  it.locked = true;
+  const words = skipped ? "" : compared(it).replace(/\.$/, "");
+  const { id, context } = it.data;
+  const short = words && words[0].toLowerCase() + words.slice(1);
+  keep(localStorage, id, { words: short, guess: skipped ? "" : plainGuess(it.guess), context });
+  showGuess(it);
+  dispatchEvent(new CustomEvent("guess-locked"));
 }
 
 // --------------------------------------------------------------------------------------------------- the three kinds
 
+// On the picture where it can be dragged; the slider beside it is the way by keyboard, and where there is no picture.
 function askNumber(it) {
-  const { low, high, step, unit } = it.data;
+  const { low, high, step, unit, log } = it.data.guess;
   it.refs.field.innerHTML = `<input type="range" aria-label="your guess"><output></output>`;
   const [input, output] = it.refs.field.children;
-  Object.assign(input, { min: low, max: high, step, value: (low + high) / 2 });
-  const show = () => (output.textContent = `${Number(input.value).toLocaleString("en")}${unit}`);
-  input.addEventListener("input", () => {
-    choose(it, Number(input.value));
-    show();
-  });
-  output.textContent = "?";
+  const toSlider = (x) => (log ? (1000 * Math.log(x / low)) / Math.log(high / low) : x);
+  const fromSlider = (x) => (log ? Number((low * (high / low) ** (x / 1000)).toPrecision(2)) : x);
+  Object.assign(input, { min: log ? 0 : low, max: log ? 1000 : high, step: log ? 1 : step });
+  input.value = (Number(input.min) + Number(input.max)) / 2;
+  const put = (x) => {
+    const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
+    const guess = Math.min(high, Math.max(low, rounded));
+    input.value = toSlider(guess);
+    chooseGuess(it, guess);
+  };
+  it.asks = (guess) => {
+    const words = guess === null ? "?" : `${roundedText(guess)}${unit}`;
+    output.textContent = words;
+    const gap = it.refs.question.querySelector(".gap");
+    if (gap) gap.textContent = words.trim();
+    input.disabled = it.locked || it.passed;
+    if (guess !== null) input.value = toSlider(guess);
+  };
+  input.addEventListener("input", () => put(fromSlider(Number(input.value))));
+  const drag = (event) => {
+    if (it.locked || it.passed) return;
+    const value = it.last.valueAt(...under(it, event));
+    if (value !== null) put(value);
+  };
+  dragged(it.refs.svg, drag, drag);
+  it.root.classList.toggle("drags", Boolean(it.data.picture && !["Photo", "Pictures"].includes(it.data.picture.kind)));
 }
 
 function askChoice(it) {
-  const buttons = it.data.choices.map(([key, words]) => {
-    const button = document.createElement("button");
-    button.textContent = words;
+  const buttons = it.data.guess.options.map(([key, words]) => {
+    const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
     button.dataset.key = key;
-    button.addEventListener("click", () => {
-      if (it.data.locked !== null) return;
-      for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
-      choose(it, key);
-    });
+    button.addEventListener("click", () => chooseGuess(it, key));
     return button;
   });
   it.refs.field.classList.add("choices");
   it.refs.field.replaceChildren(...buttons);
+  it.asks = (guess) => {
+    for (const button of buttons) {
+      button.setAttribute("aria-pressed", String(button.dataset.key === guess));
+      button.classList.toggle("true", (it.locked || it.passed) && button.dataset.key === it.data.truth);
+    }
+  };
 }
 
-function askRow(it) {
-  const { grid, image } = it.data;
-  it.refs.field.classList.add("paintings");
-  it.refs.field.innerHTML = `<figure><canvas tabindex="0" aria-label="Paint patches with the pointer"></canvas
-    ><figcaption>yours: drag to paint, drag from a painted patch to wipe</figcaption></figure>
-    <figure hidden><canvas></canvas><figcaption></figcaption></figure>`;
-  const canvas = it.refs.field.querySelector("canvas");
-  choose(it, new Set());
-  const cellAt = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [
-      Math.floor(((event.clientY - box.top) / box.height) * grid[0]),
-      Math.floor(((event.clientX - box.left) / box.width) * grid[1]),
-    ];
-  };
-  const reach = Math.max(0, Math.round(grid[1] / 28)); // of the brush
+function askPainting(it) {
+  const [rows, columns] = it.data.picture.grid;
+  const svg = it.refs.svg;
+  svg.setAttribute("tabindex", "0");
+  svg.setAttribute("aria-label", "Paint patches: drag, or move with the arrow keys and paint with the space bar");
+  const words = "Drag to paint, drag from a painted patch to wipe. By keyboard: arrows and the space bar.";
+  it.refs.field.innerHTML = `<small>${words}</small>`;
+  it.asks = () => {};
+  const reach = Math.max(0, Math.round(columns / 28)); // of the brush
   let wipes = false;
-  const brush = (event) => {
-    const [row, column] = cellAt(event);
-    for (let r = Math.max(0, row - reach); r <= Math.min(grid[0] - 1, row + reach); r++) {
-      for (let c = Math.max(0, column - reach); c <= Math.min(grid[1] - 1, column + reach); c++) {
-        it.guess[wipes ? "delete" : "add"](r * grid[1] + c);
+  const brush = (patch) => {
+    const [row, column] = [Math.floor(patch / columns), patch % columns],
+      next = new Set(it.guess);
+    for (let r = Math.max(0, row - reach); r <= Math.min(rows - 1, row + reach); r++) {
+      for (let c = Math.max(0, column - reach); c <= Math.min(columns - 1, column + reach); c++) {
+        next[wipes ? "delete" : "add"](r * columns + c);
       }
     }
-    choose(it, it.guess);
-    paintGuess(it);
+    chooseGuess(it, next);
   };
-  canvas.addEventListener("pointerdown", (event) => {
-    if (it.data.locked !== null) return;
-    const [row, column] = cellAt(event);
-    wipes = it.guess.has(row * grid[1] + column);
-    canvas.setPointerCapture(event.pointerId);
-    brush(event);
+  dragged(
+    svg,
+    (event) => {
+      const patch = it.last.patchAt(...under(it, event));
+      wipes = it.guess.has(patch);
+      if (patch !== null) brush(patch);
+    },
+    (event) => {
+      const patch = it.last.patchAt(...under(it, event));
+      if (patch !== null) brush(patch);
+    },
+  );
+  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  svg.addEventListener("keydown", (event) => {
+    const at = it.cursor ?? it.data.picture.mark ?? 0;
+    if (event.key in steps) {
+      const [down, right] = steps[event.key];
+      const row = Math.min(rows - 1, Math.max(0, Math.floor(at / columns) + down)),
+        column = Math.min(columns - 1, Math.max(0, (at % columns) + right));
+      it.cursor = row * columns + column;
+      drawGuess(it);
+    } else if (event.key === " ") {
+      wipes = it.guess.has(at);
+      brush(at);
+    } else return;
+    event.preventDefault();
   });
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.buttons && it.data.locked === null) brush(event);
-  });
-  it.image = Object.assign(new Image(), { src: image, onload: () => reveal(it) });
 }
 
-function sheet(it, canvas) {
-  const { grid, mark } = it.data;
-  const width = 2 * (canvas.clientWidth || 300),
-    height = Math.round((width * grid[0]) / grid[1]);
-  Object.assign(canvas, { width, height });
-  const context = canvas.getContext("2d");
-  context.filter = "grayscale(0.85) brightness(0.75)";
-  if (it.image.complete) context.drawImage(it.image, 0, 0, width, height);
-  context.filter = "none";
-  const cell = (patch) => [
-    ((patch % grid[1]) * width) / grid[1],
-    (Math.floor(patch / grid[1]) * height) / grid[0],
-    width / grid[1],
-    height / grid[0],
-  ];
-  const outline = () => {
-    for (const [colour, line] of [
-      ["#000", 8],
-      ["#fff", 4],
-    ]) {
-      context.strokeStyle = colour;
-      context.lineWidth = line;
-      context.strokeRect(...cell(mark));
-    }
-  };
-  return { context, cell, outline };
-}
-
-function paintGuess(it) {
-  const { context, cell, outline } = sheet(it, it.refs.field.querySelector("canvas"));
-  context.fillStyle = "rgb(86 180 233 / 0.75)";
-  for (const patch of it.guess) context.fillRect(...cell(patch));
-  outline();
-}
-
-function paintTruth(it, row) {
-  const figure = it.refs.field.querySelectorAll("figure")[1];
-  figure.hidden = false;
-  const { context, cell, outline } = sheet(it, figure.querySelector("canvas"));
-  const most = Math.max(...row);
-  row.forEach((weight, patch) => {
-    const at = 3 * Math.round((255 * weight) / most);
-    context.fillStyle = `rgb(${MAGMA[at]} ${MAGMA[at + 1]} ${MAGMA[at + 2]} / ${0.15 + 0.75 * (weight / most)})`;
-    context.fillRect(...cell(patch));
+function dragged(svg, begin, go) {
+  svg.addEventListener("pointerdown", (event) => {
+    svg.setPointerCapture(event.pointerId);
+    begin(event);
   });
-  outline();
-  figure.querySelector("figcaption").textContent = `the model's: brightest ${percent(most)}`;
+  svg.addEventListener("pointermove", (event) => {
+    if (event.buttons) go(event);
+  });
+}
+
+function under(it, event) {
+  const box = it.refs.svg.getBoundingClientRect(),
+    { width, height } = it.refs.svg.viewBox.baseVal;
+  return [((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * height) / box.height];
+}
+
+// ------------------------------------------------------------------------------------------------------- the picture
+
+function drawGuess(it) {
+  const { refs, data } = it;
+  it.asks(it.guess);
+  if (!data.picture || !refs.figure.clientWidth) return;
+  const width = refs.figure.clientWidth,
+    height = data.picture.height;
+  const open = it.locked || it.passed;
+  const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
+  it.last = DRAWN[data.picture.kind](data.picture, now);
+  refs.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  refs.svg.setAttribute("width", width);
+  refs.svg.setAttribute("height", height);
+  refs.svg.innerHTML = it.last.svg;
 }
 
 // ------------------------------------------------------------------------------------------------------- the answer
 
-function reveal(it) {
+function showGuess(it) {
   const { refs, data } = it;
-  const open = data.locked === null;
-  refs.passed.hidden = !data.passed;
-  for (const part of [refs.question.parentElement, refs.field]) part.hidden = data.passed;
-  if (data.kind === "row") {
-    if (data.locked) it.guess = new Set(data.locked);
-    paintGuess(it);
-  }
-  refs.lock.parentElement.hidden = !open || data.passed;
-  refs.told.hidden = open;
-  it.root.dataset.open = String(open && !data.passed);
-  if (open) return;
-  for (const input of refs.field.querySelectorAll("input")) input.disabled = true;
-  const words = compared(it);
-  refs.told.innerHTML = "";
-  refs.told.append(Object.assign(document.createElement("b"), { textContent: words ? `${words} ` : "" }), data.says);
-  if (!it.saved) {
-    it.saved = true;
-    const skipped = data.locked === "";
-    keep(localStorage, data.id, {
-      words: skipped ? "" : words.replace(/\.$/, "").toLowerCase(),
-      guess: data.locked,
-      context: data.context,
-    });
-    dispatchEvent(new CustomEvent("guess-locked"));
-  }
+  const open = it.locked || it.passed;
+  const known = document.documentElement.dataset;
+  const others = (known.guessed ?? "").split(" ").filter((id) => id && id !== data.id);
+  known.guessed = [...others, ...(open ? [data.id] : [])].join(" ");
+  it.root.dataset.open = String(!open);
+  refs.passed.hidden = !it.passed;
+  refs.act.hidden = open;
+  refs.told.hidden = !open;
+  refs.lock.disabled = isNothing(it.guess);
+  drawGuess(it);
+  if (!open) return;
+  const words = it.locked && !isNothing(it.guess) ? compared(it) : bareTruth(it);
+  const reason = it.locked && !isNothing(it.guess) ? reasonFor(plainGuess(it.guess), data.truth, data.tempting) : "";
+  const told = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
+  refs.told.innerHTML = told.filter(Boolean).join(" ");
 }
 
-// Truth beside guess; "" where nothing was guessed.
+const inWords = (it, x) => `${roundedText(x)}${it.data.guess.unit}`;
+
+const bareTruth = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
+
+// Truth beside guess.
 function compared(it) {
-  const { data, refs } = it;
-  const guess = data.locked;
-  const skipped = guess === "";
-  if (data.kind === "row") {
-    paintTruth(it, data.truth);
-    const own = overlapOf(guess || [], data.truth);
-    return skipped
-      ? ""
-      : `Overlap ${percent(own)}; the best possible painting has ${percent(bestOverlap(data.truth))}.`;
+  const { data, guess } = it;
+  if (data.guess.kind === "Painting") {
+    const [own, best] = [overlapOf([...guess], data.picture.heat), bestOverlap(data.picture.heat)];
+    return `Overlap ${percent(own)}; the best possible painting has ${percent(best)}.`;
   }
-  if (data.kind === "choice") {
-    for (const button of refs.field.children) {
-      button.setAttribute("aria-pressed", String(button.dataset.key === guess));
-      button.classList.toggle("true", button.dataset.key === data.truth);
-    }
-    return skipped ? "" : guess === data.truth ? "Right." : "Not so.";
-  }
-  const number = (x) => `${Number(x.toPrecision(3)).toLocaleString("en")}${data.unit}`;
-  if (skipped) return `It is ${number(data.truth)}.`;
-  const input = refs.field.querySelector("input");
-  if (input) input.value = guess;
-  refs.field.querySelector("output").textContent = number(guess);
-  return `You said ${number(guess)}, it is ${number(data.truth)}: ${nearOf(guess, data.truth)}.`;
+  if (data.guess.kind === "Choice") return guess === data.truth ? "Right." : "Not so.";
+  return `You said ${inWords(it, guess)}, it is ${inWords(it, data.truth)}: ${nearOf(guess, data.truth)}.`;
 }

@@ -1,23 +1,49 @@
-// While Streamlit's page is still being built, all that the first picture needs is on its way: the server names this
-// script in the page (ui/ahead.py), so that it runs first.
+// The microscope is shown before Streamlit begins: the server names this script in the page, and lays Streamlit's own
+// scripts into a template (ui/ahead.py), where they wait until the first picture is there.
 
 import { headWanted } from "../lens/bringing.js";
 import { readAddress } from "./address.js";
 import { loadCatalogue } from "./catalogue.js";
 import { openedBy } from "./choice.js";
+import { watchDialog } from "./connection.js";
+import { watchDoor } from "./door.js";
+import { standEarly, wish } from "./early.js";
 import { tracesOf } from "./opening.js";
 import { ownPictures } from "./own.js";
+import { pageSays } from "./pagesays.js";
 import { source } from "./source.js";
+import { shownTrace } from "./visit.js";
 
-const EARLY_SCRIPT = "script[data-samples]"; // with the address of the list of samples
-const MICROSCOPE = ["", "microscope"]; // how its address may end
+const STREAMLITS = "template[data-later]";
+const LATEST = 1000; // ms after which Streamlit begins, whether there is a picture or not
 
-export async function fetchAhead() {
-  const named = document.querySelector(EARLY_SCRIPT);
-  if (!named) return;
-  await Promise.all([loadCatalogue(named.dataset.samples), ownPictures.read()]);
-  if (!MICROSCOPE.includes(location.pathname.split("/").pop())) return;
+// `mounts`: {toolbar, stage}
+export async function comeAhead(mounts) {
+  const told = pageSays();
+  watchDoor();
+  watchDialog();
+  const waits = document.querySelector(STREAMLITS); // not on a lesson's page
+  if (waits) beginAfterPicture(waits);
+  if (told) await Promise.all([loadCatalogue(told.samples), ownPictures.read()]);
+  if (!told || !waits) return;
   const found = readAddress();
   const { main } = tracesOf(openedBy(found.choice));
-  await source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...found.view }));
+  source.beginWith(main, (trace) => headWanted({ ...trace.opens, ...found.view })).catch(() => {}); // the stage says it
+  const { styles } = await import(import.meta.url);
+  const places = standEarly(styles);
+  if (!places) return;
+  const data = { page: "microscope", arrived: 0, answer: null, run: null };
+  mounts.toolbar({ data, parentElement: places.toolbar, setStateValue() {}, setTriggerValue: wish });
+  mounts.stage({ parentElement: places.stage });
+}
+
+function beginAfterPicture(waits) {
+  const begin = () => {
+    clearTimeout(latest);
+    shownTrace.listeners.delete(shown);
+    waits.replaceWith(waits.content);
+  };
+  const shown = () => requestAnimationFrame(() => setTimeout(begin)); // it has been painted
+  const latest = setTimeout(begin, LATEST);
+  shownTrace.listeners.add(shown);
 }

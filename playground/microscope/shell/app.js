@@ -1,12 +1,19 @@
 // The parts of the app that share one choice: the toolbar of every page and the microscope. One script, so that what
 // they share is there once.
 
-import { fetchAhead } from "./ahead.js";
+import { comeAhead } from "./ahead.js";
+import { enterTheDoor } from "./door.js";
+import { moveIn } from "./early.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 
-const PARTS = { attention_toolbar: mountToolbar, attention_stage: mountStage };
+const MOUNTS = { toolbar: mountToolbar, stage: mountStage };
 
-export default (args) => PARTS[args.name](args);
+export default (args) => {
+  enterTheDoor();
+  const part = args.name.replace("attention_", "");
+  moveIn(part, args);
+  return MOUNTS[part](args);
+};
 
-fetchAhead().catch(() => {}); // the parts ask again, and say what is wrong
+comeAhead(MOUNTS).catch(() => {}); // the parts ask again, and say what is wrong

@@ -1,5 +1,6 @@
 // The WebSocket of the page is lost: said in our words, while the picture goes on working, for its numbers come over
-// HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed.
+// HTTP. Streamlit tries again by itself; its own dialog, which tells how to start a server, is closed, also before
+// anything was drawn: door.js says then what is wrong.
 
 import { forgetNotice, notify } from "./notice.js";
 import { CONNECTION, DIALOG, isConnected, partOfStreamlit } from "./streamlitparts.js";
@@ -8,11 +9,20 @@ const SHORT_BREAK = 2000; // ms: a short break is nobody's business
 const CONNECTION_LOST =
   "The connection to the server is lost; the page tries again by itself. The picture goes on working.";
 
+function closeStreamlitsDialog() {
+  const dialog = partOfStreamlit(DIALOG);
+  if (dialog?.textContent.includes("Connection error")) dialog.querySelector("button[aria-label='Close']")?.click();
+}
+
+export function watchDialog() {
+  new MutationObserver(closeStreamlitsDialog).observe(document.documentElement, { subtree: true, childList: true });
+}
+
 export function watchConnection() {
   let timer = 0;
   let told = false;
   const look = () => {
-    const dialog = partOfStreamlit(DIALOG);
+    closeStreamlitsDialog();
     if (isConnected()) {
       clearTimeout(timer);
       timer = 0;
@@ -20,7 +30,6 @@ export function watchConnection() {
       told = false;
       return;
     }
-    if (dialog?.textContent.includes("Connection error")) dialog.querySelector("button[aria-label='Close']")?.click();
     timer ||= setTimeout(() => {
       told = true;
       notify(CONNECTION_LOST, { stays: Number.POSITIVE_INFINITY });

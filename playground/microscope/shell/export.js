@@ -65,8 +65,9 @@ export const wordsOfExportWait = (before) =>
 // ---- the sheet
 
 // words: of the choice and the view; layout: of a lesson's page, or null; theme: "light" or "dark"; signal: aborted
-// when the sheet closes. Gives update(part of these), for when the view changes while the sheet is open.
-export function fillExport(box, { words, layout = null, ask, theme = "light", signal }) {
+// when the sheet closes; share: sends on three seconds of it, or null. Gives update(part of these), for
+// when the view changes while the sheet is open.
+export function fillExport(box, { words, layout = null, ask, theme = "light", share = null, signal }) {
   const given = { words, layout, theme };
   let data = null; //     what the server said last
   let asking = null; //   of the preview that is being made
@@ -84,7 +85,15 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", si
   button.type = "button";
   button.disabled = true;
   status.setAttribute("role", "status");
-  root.append(frame, button, status, choices, note, command.element, link.element, address.element);
+  const send = exportPart(
+    "button",
+    "export-share",
+    "A loop of three seconds, or a still picture, made in this browser",
+  );
+  send.type = "button";
+  show(send, Boolean(share));
+  send.addEventListener("click", () => share());
+  root.append(frame, button, status, send, choices, note, command.element, link.element, address.element);
   box.append(root);
 
   const controls = {};

@@ -40,10 +40,19 @@ export function createHttpSource({ bringAgain, onWait }) {
   const matrix = async (trace, name, more, how) =>
     openContainer(await bytesOf(await get(part(trace, name, more), how))).section("matrix");
 
+  // The same with what stands in the header.
+  async function told(trace, name, more, how) {
+    const { header, section } = openContainer(await bytesOf(await get(part(trace, name, more), how)));
+    return { ...header, matrix: section("matrix") };
+  }
+
   const traceOf = (said, words) => Object.freeze({ ...said, words: { ...words, model: said.model } });
 
   const source = {
-    offers: ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"],
+    offers: [
+      ...["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole", "cuts"],
+      "names",
+    ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, how = {}) {
@@ -72,7 +81,13 @@ export function createHttpSource({ bringAgain, onWait }) {
     },
     features: (trace, layer, how) => matrix(trace, "features", { layer }, how),
     flows: (trace, how) => matrix(trace, "flows", {}, how),
-    relevance: (trace, query, how) => matrix(trace, "relevance", { query }, how),
+    relevance: (trace, asked, how) => matrix(trace, "relevance", asked, how),
+    label: (trace, asked, how) => matrix(trace, "answers", asked, how),
+    occlusion: (trace, asked, how) => told(trace, "occluded", asked, how),
+    patched: (trace, asked, how) => told(trace, "patched", asked, how),
+    async labels(trace, how) {
+      return (await (await get(part(trace, "labels"), how)).json()).labels;
+    },
     rollout: (trace, query, how) => matrix(trace, "flows", { query }, how),
     async names(trace, layer, how) {
       return (await (await get(part(trace, "names", { layer }), how)).json()).heads;

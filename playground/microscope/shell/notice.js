@@ -2,6 +2,19 @@
 // place of the former; it goes by itself, but for one that offers something to do.
 
 const STAYS = 8000; // ms
+const NOTICE_STYLE = `
+.attention-notice {
+  position: fixed; inset: 0.35rem auto auto 50%; transform: translateX(-50%); /* no number lies there */
+  z-index: 1001; display: flex; gap: 0.7rem; align-items: center;
+  max-width: min(32rem, 92vw); padding: 0.6rem 0.8rem; border-radius: 8px; font-size: 0.95rem;
+  background: var(--st-text-color, #1d1d21); color: var(--st-background-color, #fff);
+  box-shadow: 0 3px 14px rgb(0 0 0 / 0.3);
+}
+.attention-notice[hidden] { display: none; }
+.attention-notice button {
+  border: 0; background: none; color: inherit; font: inherit; font-weight: 600; text-decoration: underline;
+  text-underline-offset: 3px; white-space: nowrap; cursor: pointer;
+}`; // here, for it may be the first thing that a page has to say
 
 let box = null;
 let timer = 0;
@@ -37,6 +50,8 @@ function makeBox() {
   const made = document.createElement("div");
   made.className = "attention-notice";
   made.setAttribute("role", "status");
-  document.body.append(made);
+  const style = document.createElement("style");
+  style.textContent = NOTICE_STYLE;
+  document.body.append(style, made);
   return made;
 }

@@ -40,7 +40,7 @@ export function adviceFor(trace, kind, { chose }, before, real) {
   if (!chose && wasOther)
     return { says: `${thing}: shown in ${trace.title}`, model: before.model, label: `use ${before.title}` };
   if (trace.model === "bundled" && kind !== "drawing" && real)
-    return { says: "This small model knows drawings.", model: real.model, label: `See it with ${real.title}` };
+    return { says: "This small model knows drawings best.", model: real.model, label: `See it with ${real.title}` };
   if (real && !real.here && real.may_fetch)
     return { says: "DINOv2 makes this work on photographs:", model: real.model, label: "fetch it" };
   return null;

@@ -19,19 +19,25 @@ const HEIGHT = -53; // pixels: the window's height minus what stands above the m
 const ON_ITS_WAY = "Your photograph is on its way";
 
 export function mountStage({ parentElement }) {
-  let kept = parentElement.__stage;
-  if (kept) {
-    kept.lens.refresh(); // called again for a theme switch
-    return null;
-  }
-  const root = parentElement.querySelector("[data-stage]") ?? parentElement;
+  const kept = parentElement.__stage;
+  if (kept)
+    kept.lens.refresh(); // another theme, or another place
+  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement);
+  return () => {
+    parentElement.__stage?.end();
+    delete parentElement.__stage;
+  };
+}
+
+function beginStage(root) {
   const advice = document.createElement("p");
   advice.className = "advice";
   advice.hidden = true;
   const place = document.createElement("div");
   root.replaceChildren(advice, place);
   takeScenesOfLink();
-  kept = parentElement.__stage = {
+  const kept = {
+    root,
     advice,
     lens: null,
     before: null, // the trace that is shown
@@ -41,6 +47,7 @@ export function mountStage({ parentElement }) {
     showing: false, // something is asked for just now
     stop: new AbortController(), // of what is being opened
     timer: 0,
+    end: null,
   };
   kept.lens = createLens(place, {
     source,
@@ -58,21 +65,23 @@ export function mountStage({ parentElement }) {
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
     showMe: () => visit.tour(1),
   });
+  visit.share = () => kept.lens.share();
   const unfollow = choice.follow((_, how) => showChoice(kept, how));
   const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
   const unskip = leadToPicture(kept);
   const unwait = ownPictures.follow(() => waitForOwn(kept));
   ready().then(() => kept.opening || showChoice(kept, { view: viewNow() }));
-  return () => {
+  kept.end = () => {
     unfollow();
     unwatch();
     unwait();
     unskip();
     kept.stop.abort();
     clearTimeout(kept.timer);
+    visit.share = null;
     kept.lens.destroy();
-    delete parentElement.__stage;
   };
+  return kept;
 }
 
 // `view`: to be shown as it is; else the picture opens as suits it. `instead`: of what could not be shown, as was said.

@@ -8,5 +8,6 @@ export const CONNECTION = "data-test-connection-state"; // an attribute
 export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
 
 export const partOfStreamlit = (id, within = document) => within.querySelector(`[data-testid="${id}"]`);
+export const hasConnected = () => Boolean(document.querySelector(`[${CONNECTION}=CONNECTED]`));
 export const isConnected = () => !document.querySelector(`[${CONNECTION}]:not([${CONNECTION}=CONNECTED])`);
 export const isWithin = (element, id) => Boolean(element.closest?.(`[data-testid="${id}"]`));

@@ -7,6 +7,7 @@
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: how many pictures CIFAR-10 has on this server, or 0,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
+//        share(): sends on what the microscope shows,
 //        hidden: draws nothing, and takes no picture,
 //        sheets: {models, export}: write their sheets, see shell/models.js and shell/export.js}
 //
@@ -109,12 +110,17 @@ export function createToolbar(root, host) {
   }
 
   function fillWithExport(box, signal) {
+    const share = () => {
+      sheet.close();
+      given.share();
+    };
     given.sheets.export(box, {
       words: { ...choice.words(), ...given.viewWords() },
       layout: given.exports,
       ask: given.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
+      share: given.page === MICROSCOPE_PAGE ? share : null,
       signal,
     });
   }

@@ -1,9 +1,8 @@
 // Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
 // server computes, it tells each choice to the server's script; on the microscope's page it says nothing.
 //
-// data: {page, pages, exports, samples: the address of their list, titles, labelled, steps: of the tour, version,
-//        run: the session, arrived: how often a page was come to,
-//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
+// data: {page, run: the session, null while Streamlit is not there yet, arrived: how often a page was come to,
+//        answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}, and what pagesays.js has
 
 import { startQuery } from "../core/view.js";
 import { pageNow, viewWords, wordsWithoutTour } from "./address.js";
@@ -17,15 +16,17 @@ import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
 import { tracesOf } from "./opening.js";
 import { ownPictures } from "./own.js";
+import { pageSays } from "./pagesays.js";
 import { source } from "./source.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 import { shownTrace, visit } from "./visit.js";
 
-export function mountToolbar({ data, parentElement, setStateValue, setTriggerValue }) {
+export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue }) {
   const kept = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
+  const data = { ...pageSays(), ...given };
   kept.tellChoice = () =>
     setStateValue("choice", {
       choice: choice.words(),
@@ -39,6 +40,7 @@ export function mountToolbar({ data, parentElement, setStateValue, setTriggerVal
   visit.tour = (n) => goToStep(n, data.steps, tourWay);
   nameRun(data.run);
   kept.data = data;
+  if (data.run) kept.unconnected ??= watchConnection();
   arrive(kept, data);
   return () => {
     kept.stop();
@@ -68,7 +70,17 @@ async function arrive(kept, data) {
 }
 
 function beginToolbar(root) {
-  const kept = { root, toolbar: null, data: null, answered: null, run: null, tellChoice: null, stop: null, timer: 0 };
+  const kept = {
+    root,
+    toolbar: null,
+    data: null,
+    answered: null,
+    run: null,
+    tellChoice: null,
+    unconnected: null,
+    stop: null,
+    timer: 0,
+  };
   const coming = document.createElement("div"); // the line of a model that is on its way
   coming.className = "coming";
   root.after(coming);
@@ -81,9 +93,8 @@ function beginToolbar(root) {
   const again = () => kept.toolbar?.update(hostOf(kept));
   shownTrace.listeners.add(again);
   const unwatch = visit.follow(() => followTour(root.parentNode, kept.data.steps, tourWay));
-  const unconnected = watchConnection();
   kept.stop = () => {
-    unconnected();
+    kept.unconnected?.();
     clearTimeout(kept.timer);
     unfollow();
     unwatch();
@@ -96,7 +107,7 @@ function beginToolbar(root) {
 const hostOf = ({ data }) => ({
   pages: data.pages,
   page: data.page,
-  exports: data.exports === null ? undefined : data.exports || null,
+  exports: exportsOf(data),
   hidden: pageNow().classLink,
   labelled: data.labelled,
   version: data.version,
@@ -110,9 +121,16 @@ const hostOf = ({ data }) => ({
   go: (page, words) => (words.tour ? visit.tour(Number(words.tour)) : visit.leave(page, words)),
   link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
   tour: () => visit.tour(1),
+  share: () => visit.share?.(),
   sheets: { models: fillModels, export: fillExport },
   notify,
 });
+
+// The layout of figures of a page; null: all; undefined: none.
+function exportsOf({ page, pages }) {
+  const { exports } = pages.find(({ name }) => name === page);
+  return exports === null ? undefined : exports || null;
+}
 
 const titlesOf = ({ titles }) => {
   const { now } = shownTrace;

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import streamlit as st
 
+from playground.lessons.questions import Lines, Mark, Number, Series
 from playground.models.names import plain_name
 from playground.serving import traces
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.block import traced
 
 READ = {
     "token": "the class token",
     "avg": "the mean of the patches",
+    "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
 }  # by Config.pool
 
@@ -25,11 +30,16 @@ def answer(here: Here) -> None:
     seen = traced(here)
     c = seen.vit.config
     if seen.logits is None or not c.classes:
-        st.info(f"{plain_name(here.wish.model)} has no classes; the numbers below are those of our small ViT.")
+        name = plain_name(here.wish.model)
+        st.info(
+            f"{name} was trained without labels, so it has no head that names classes. This step shows our small ViT.",
+            icon=":material/info:",
+        )
         seen = traces.trace(here.picture, traces.Wish("bundled"), here.own)
         c = seen.vit.config
     logits = seen.logits
     labels = list(c.labels or (f"class {i}" for i in range(c.classes)))
+    _guess(here, logits, labels)
     st.markdown(
         f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one number a "
         "class: the **logits**. For pre-training the paper put one more hidden layer with tanh before it, the "
@@ -46,17 +56,23 @@ def answer(here: Here) -> None:
     ]
     kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
     st.markdown("\n".join([f"| class | logit | probability ({kind}) |", "|---|---|---|", *lines]))
+    cross = block.cross_entropy(logits, index)
     if c.multi_label:
-        loss = -float(torch.nn.functional.logsigmoid(logits[index]))
-        rule = "−log of its probability (here classes don't exclude each other, and each has such a loss)"
+        own = -float(torch.nn.functional.logsigmoid(logits[index]))
+        loss = (
+            f"This model answers yes or no for each class (sigmoid). If *{labels[index]}* was right, its **binary "
+            f"cross-entropy**, −log of that probability, is **{own:.2f}**, and each class has such a loss. If exactly "
+            "one class could be right, a softmax over all would give the **cross-entropy**, −log of the right class’s "
+            f"share: **{cross:.2f}**."
+        )
     else:
-        loss, rule = block.cross_entropy(logits, index), "cross-entropy, −log of its probability"
+        loss = (
+            f"If the picture showed *{labels[index]}*, the **cross-entropy** would be **{cross:.2f}**: −log of its "
+            "probability."
+        )
     head = seen.vit.head.weight
     row = block.look_up(head.detach().cpu(), index)
-    st.markdown(
-        f"If the picture showed *{labels[index]}*, the **loss** would be {loss:.2f}: {rule}. A sure and right answer "
-        "costs nearly nothing, a sure and wrong one much."
-    )
+    st.markdown(f"{loss} A sure and right answer costs nearly nothing, a sure and wrong one much.")
     begins = ", ".join(f"{v:.3f}".replace("-", "−") for v in row[:4].tolist())
     st.markdown(
         f"The label itself is the number {index}. As a vector it is **one-hot**: 1 at place {index}, 0 elsewhere. "
@@ -79,3 +95,35 @@ def answer(here: Here) -> None:
         "passes over one picture differ. `eval()` switches that off. It does not switch off gradients: "
         "`torch.no_grad()` does that.",
     )
+
+
+def _guess(here: Here, logits, labels: list[str]) -> None:
+    """On the curve of −log p: where does the loss of an unlikely class lie?"""
+    shares = logits.softmax(-1)
+    ranked = shares.argsort(descending=True).tolist()
+    index = next((i for i in ranked[1:] if shares[i] < 0.2), ranked[-1])
+    p = max(float(shares[index]), 0.001)
+    likely = float(shares[ranked[0]])
+    points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
+    known = int((points > 0.55).sum())
+    guess.number(
+        "block_loss",
+        f"The softmax gives *{labels[index]}* a share of {p:.1%}. If that was right, the loss would be ▢.",
+        Number(0, 8, step=0.05), -math.log(p),
+        f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
+        f"{-math.log(p):.2f}. For *{labels[ranked[0]]}*, {likely:.1%}, it would be {-math.log(likely):.2f}. Half the "
+        f"share costs {math.log(2):.2f} more, whatever it was.",
+        (here.picture.id, here.wish.model),
+        prose="The logits say how much speaks for each class. The softmax makes shares of them, and the loss is the "
+        "price of the share that the *right* class got: nothing for 100 %, more and more towards 0.",
+        tempting=(
+            ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
+             "1; −log p grows without end."),
+        ),
+        picture=Lines(
+            tuple(points.tolist()),
+            (Series("−log p", tuple((-np.log(points)).tolist()), lesson.QUERY, shown=known),),
+            0, 8, "p, the share of the right class", at=(0, int(np.abs(points - p).argmin())), title="Loss",
+            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, labels[index]),),
+        ),
+    )  # fmt: skip

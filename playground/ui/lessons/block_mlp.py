@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.serving import queue
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.block import THOUGHT, chosen_layer, traced
 
@@ -22,7 +22,8 @@ def mlp(here: Here) -> None:
     st.markdown(
         f"The MLP is the same small network for each token: {c.width} numbers → {c.mlp_width} → {c.width}. Without the "
         "bend between the two matrices they would be one matrix. The bend is **GELU**: x · Φ(x), where Φ(x) is the "
-        "share of a normal distribution below x. It lets large numbers through, stops very negative ones, and is "
+        "share of the standard normal distribution below x. It lets large numbers through, stops very negative ones, "
+        "and is "
         "smooth at 0, which ReLU is not."
     )
     if c.activation != "gelu" or c.gated_mlp:
@@ -33,7 +34,8 @@ def mlp(here: Here) -> None:
     with queue.turn():
         inside = block.hidden(seen, layer)
     x = torch.linspace(-5, 5, 201)
-    counts, edges = np.histogram(inside.clamp(-5, 5).numpy(), bins=80, range=(-5, 5))
+    counts, edges = np.histogram(inside.numpy(), bins=80, range=(-5, 5))
+    outside = float((inside.abs() > 5).float().mean())
     figure = go.Figure()
     figure.add_bar(
         x=(edges[:-1] + edges[1:]) / 2, y=counts / counts.max() * 3, marker_color="rgba(122,81,190,0.35)",
@@ -45,11 +47,30 @@ def mlp(here: Here) -> None:
         title={"text": f"What enters the bend in layer {layer}"}, legend={"orientation": "h", "y": -0.1}
     )
     lesson.chart(figure, "gelu", height=340, name="gelu")
+    guess.choice(
+        "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
+        {
+            "nothing": "nothing: their product is one matrix",
+            "more": "more, for they have more numbers",
+            "wide": f"more, for {c.mlp_width} numbers lie in between",
+        },
+        "nothing",
+        f"(x W₁) W₂ = x (W₁ W₂), and W₁ W₂ is one matrix of {c.width} × {c.width}. Only the bend, which treats large "
+        f"and "
+        "small numbers differently, makes a new function of it.",
+        {
+            "more": "More numbers, but not more functions: many pairs have the same product.",
+            "wide": f"The width in between matters with the bend. Without it, at most {c.width} directions come "
+            f"through.",
+        },
+    )  # fmt: skip
+    if c.activation != "gelu" or c.gated_mlp:
+        return
     out = block.gelu(inside)
     negative, small = (float(which.float().mean()) for which in (inside < 0, out.abs() < 0.1))
     least = block.gelu(x)
     st.markdown(
         f"In layer {layer}, {negative:.0%} of the numbers that reach the bend are negative; {small:.0%} of those "
         f"that leave it lie between −0.1 and 0.1. The smallest value of GELU is −{-float(least.min()):.2f}, at x = "
-        f"−{-float(x[least.argmin()]):.2f}."
+        f"−{-float(x[least.argmin()]):.2f}." + (f" Not drawn: {outside:.1%} lie beyond ±5." if outside > 0.0005 else "")
     )

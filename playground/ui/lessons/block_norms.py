@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-import streamlit as st
-
-from playground.serving import queue
-from playground.ui import lesson
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def _gradients(layers: int) -> dict[str, list[float]]:
-    from playground.lessons import block
-
-    with queue.turn():
-        return block.gradients(layers)
+from playground.lessons.questions import Lines, Number, Series
+from playground.ui import guess, lesson
 
 
 def norms() -> None:
-    st.markdown(
-        "The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it *into "
-        "the branch*: x + branch(norm(x)), **pre-norm**. So in a ViT the stream itself is a plain sum from the first "
-        "layer to the last. Below: a new network with random weights, both ways, and the gradient that reaches each "
-        "layer."
-    )
-    layers = st.select_slider("Layers", (2, 4, 6, 12, 24), 12, key="norm_layers", width=420)
-    found = _gradients(layers)
-    figure = go.Figure()
-    for place, colour, words in (("pre", lesson.QUERY, "pre-norm"), ("post", lesson.KEY, "post-norm")):
-        figure.add_scatter(
-            y=found[place], name=words, mode="lines+markers", line={"color": colour, "width": 3},
-            hovertemplate=f"{words}, layer %{{x}}: %{{y:.3g}}<extra></extra>",
-        )  # fmt: skip
-    figure.update_layout(title={"text": "Gradient of the MLP's second matrix"}, legend={"orientation": "h", "y": -0.25})
-    figure.update_xaxes(title="layer")
-    figure.update_yaxes(type="log")
-    lesson.chart(figure, "norm_gradients", height=320, name="pre-norm-and-post-norm")
-    times = {place: values[-1] / values[0] for place, values in found.items()}
-    st.markdown(
-        f"With post-norm, the gradient at the last layer is {times['post']:.2g} × that at the first; with pre-norm it "
-        f"is {times['pre']:.2g} ×. At the last layer it is {found['post'][-1] / found['pre'][-1]:.1f} × as large with "
-        "post-norm as with pre-norm. A first step of full size may then be too large for the last layers. That is why "
-        "post-norm transformers needed a **warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). "
-        "Pre-norm can do without; most recipes, ours too, keep a short one."
-    )
+    from playground.lessons.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_START
+
+    pre, post, small = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
+    guess.number(
+        "block_norms",
+        f"With post-norm and {DEPTHS[0]} layers it is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
+        Number(0.02, 2, step=0.01, log=True), post[-1],
+        f"It hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × as much, "
+        f"where pre-norm's is {pre[-1] / pre[0]:.2f} × as much: {pre[-1]:.2f}. So the deeper the network, the larger "
+        "post-norm's first steps at its last layers beside pre-norm's. Post-norm transformers needed a **warm-up**, a "
+        "learning rate that starts near 0 (Xiong et al., 2020); pre-norm can do without, and most recipes, ours too, "
+        f"keep a short one. With a ViT's much smaller start (dashed: deviation {SMALL_START}) both are alike, "
+        f"{small['pre'][-1]:.3f} and {small['post'][-1]:.3f}: the branches add next to nothing yet.",
+        prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
+        "*into the branch*: x + branch(norm(x)), **pre-norm**: the stream is a plain sum from first to last. Here: the "
+        f"gradient that reaches the last layer of new networks, medians of {SEEDS}.",
+        tempting=(
+            ((pre[-1] * 0.7, pre[-1] * 1.3), "That is pre-norm’s. There every layer adds to the stream, and the last "
+             "one is a smaller and smaller part of what the last norm sees."),
+            ((0.7, 2), "It is the first layers that gradients have to reach through many others. The last is near the "
+             "loss, however deep the network is."),
+        ),
+        picture=Lines(
+            tuple(DEPTHS),
+            (
+                Series("pre-norm", pre, lesson.QUERY, dots=True),
+                Series("both, small start", small["post"], "#83838F", dash=True, below=True),
+                Series("post-norm", post, lesson.KEY, shown=1, dots=True),
+            ),
+            0.02, 1, "layers of the network", at=(2, len(DEPTHS) - 1), title="Gradient of the last MLP’s second matrix",
+            log_x=True, log_y=True, x_ticks=tuple(DEPTHS),
+        ),
+    )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.questions import Lines, Number, Series
 from playground.samples import start_patch
 from playground.serving import queue
 from playground.ui import guess, lesson
@@ -24,31 +25,43 @@ def stream(here: Here) -> None:
             return block.stream(seen, give_way)
 
     found = here.kept("stream", work)
-    st.markdown(
-        "Attention does not replace a token: what it returns is *added*. Read it as a **push**: the token before, the "
-        "push, the token after. The MLP then adds a second push. All layers write into the same vector, the **residual "
-        "stream**."
-    )
+    _guess(here, found)
+    with guess.after("block_push"):
+        _pushes(here, seen, found)
 
-    def truth() -> guess.Truth:
-        ratio = float((found.heard / found.before).median())
-        return guess.Truth(round(ratio, 2), " The median over all layers and patches of your picture.")
 
-    if not guess.number(
-        "block_push", "How long is attention's push, compared with the token that it is added to?", 0, 3, " ×", truth,
-        step=0.05, context=(here.picture.id, here.wish.model),
-    ):  # fmt: skip
-        return
+def _guess(here: Here, found) -> None:
+    """The lengths of what enters a layer and of what is added, and attention's push in the last layer."""
+    token, heard, thought = (tuple(t.median(dim=1).values.tolist()) for t in (found.before, found.heard, found.thought))
+    last = len(token) - 1
+    guess.number(
+        "block_push",
+        f"In layer 0 attention’s push is {heard[0]:.2g} long. In the last layer, {last}, it is ▢ long.",
+        Number(0, round(1.15 * max(*token, *thought), 2), step=0.01), heard[-1],
+        f"Compared with the token that it is added to: {heard[0] / token[0]:.2f} × in layer 0, "
+        f"{heard[-1] / token[-1]:.2f} × in layer {last}. Medians over the patches of your picture.",
+        (here.picture.id, here.wish.model),
+        prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
+        "second push. All layers write into the same vector, the **residual stream**.",
+        tempting=(((0, 0.02), "If nothing were added, the layer could be left out: its result is its push."),),
+        picture=Lines(
+            tuple(range(last + 1)),
+            (
+                Series("token, as it enters", token, TOKEN), Series("the MLP’s push", thought, THOUGHT, below=True),
+                Series("attention’s push", heard, HEARD, shown=1, dots=True, below=True),
+            ),
+            0, 1.15 * max(*token, *thought), "layer", at=(2, last), title="Lengths",
+        ),
+    )  # fmt: skip
+
+
+def _pushes(here: Here, seen, found) -> None:
     layer = chosen_layer(seen.layers)
     rows, columns = seen.grid
     row, column = (int(n) for n in state.patch.split(",")) if state.patch else start_patch(here.picture.name, seen.grid)
     row, column = min(row, rows - 1), min(column, columns - 1)
     patch = row * columns + column
-    left, right = st.columns([1, 1.4])
-    with left:
-        lesson.chart(_arrows(*found.arrows(layer, patch)), "push", height=320, name="the-token-and-its-push")
-    with right:
-        lesson.chart(_lengths(found), "lengths", height=320, name="pushes-by-layer")
+    lesson.chart(_arrows(*found.arrows(layer, patch)), "push", height=320, name="the-token-and-its-push")
     (length, _), (along, aside) = found.arrows(layer, patch)
     st.markdown(
         f"Layer {layer}, patch ({row}, {column}): the token has a length of {length:.1f}, attention's push of "
@@ -62,7 +75,7 @@ def stream(here: Here) -> None:
         "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
         f"Layer {longest}: in the median over patches, the push is {float(ratio[longest]):.2f} × as long as the token. "
         f"In layer {int(ratio.argmin())} it is {float(ratio.min()):.2f} ×.",
-        hint="In the right chart, compare two lines, not one.",
+        hint="In the chart above, compare two lines, not one.",
         done=layer == longest, id="block_push",
     )  # fmt: skip
 
@@ -83,21 +96,4 @@ def _arrows(token: tuple[float, float], push: tuple[float, float]) -> go.Figure:
     figure.update_layout(title={"text": "In the plane of token and push"}, legend={"orientation": "h", "y": -0.1})
     figure.update_xaxes(zeroline=False, visible=False)
     figure.update_yaxes(zeroline=False, visible=False, scaleanchor="x")
-    return figure
-
-
-def _lengths(found) -> go.Figure:
-    figure = go.Figure()
-    for values, name, colour in (
-        (found.before, "token, as it enters", TOKEN),
-        (found.heard, "attention's push", HEARD),
-        (found.thought, "the MLP's push", THOUGHT),
-    ):
-        figure.add_scatter(
-            y=values.median(dim=1).values.tolist(), name=name, mode="lines+markers", line={"color": colour, "width": 3},
-            hovertemplate=f"{name}, layer %{{x}}: %{{y:.2f}}<extra></extra>",
-        )  # fmt: skip
-    figure.update_layout(title={"text": "Lengths, median over patches"}, legend={"orientation": "h", "y": -0.25})
-    figure.update_xaxes(title="layer", dtick=1 if len(found.before) <= 16 else 4)
-    figure.update_yaxes(rangemode="tozero")
     return figure

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from playground.lessons import by_hand, teaching
+from playground.lessons.questions import Bars, Number
 from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
 from playground.ui.here import Here
@@ -88,41 +91,88 @@ def causal() -> bool:
     return state.mask == "causal"
 
 
-def guess_shared() -> bool:
+def guess_longer() -> None:
     """Before anything is dragged: what does a longer query do?"""
+    import torch
 
-    def truth() -> guess.Truth:
-        import torch
-
-        arrows = by_hand.read(by_hand.start(), tokens=18)
-        longer = torch.cat([arrows[:9] * 2, arrows[9:]])
-        before, after = (float(by_hand.weights(a)[0].max()) for a in (arrows, longer))
-        return guess.Truth(
-            "sharper", f" With twice the length, A’s largest weight goes from {before:.0%} to {after:.0%}."
-        )
-
-    return guess.choice(
-        "by_hand_query", "A’s query keeps its direction and becomes twice as long. What happens to A’s row of weights?",
-        {"same": "nothing: only the direction counts", "sharper": "it becomes sharper", "even": "it becomes more even"},
-        truth,
-    )  # fmt: skip
-
-
-def guess_values() -> bool:
-    values = teaching.VALUES
-    return guess.number(
-        "by_hand_values",
-        f"The nine values are {', '.join(map(str, values))}. All weights of a token are equal. What does it receive?",
-        min(values), max(values), "",
-        lambda: guess.Truth(
-            sum(values) / len(values), " Equal weights are ninths: it receives the plain mean of all values."
+    arrows = by_hand.read(by_hand.start(), tokens=18)
+    longer = torch.cat([arrows[:9] * 2, arrows[9:]])
+    before, after = (100 * by_hand.weights(a)[0] for a in (arrows, longer))
+    at, now = int(before.argmax()), float(before.max())
+    guess.number(
+        "by_hand_query",
+        "A’s query keeps its direction and becomes **twice as long**. Where does its largest weight go: ▢?",
+        Number(0, 100, " %"), float(after[at]),
+        "Twice the query makes all its scores twice as large, so their *differences* too, and the softmax makes ratios "
+        "of differences: each weight’s ratio to another is squared. All together still make 100 %: what it gains, "
+        "the other eight lose.",
+        picture=Bars(
+            tuple(teaching.TOKENS), tuple(before.tolist()), 100, at=at, later=tuple(after.tolist()),
+            title="Whom A listens to", unit=" %",
+        ),
+        tempting=(
+            ((now - 2, now + 2), "That is where it was. Only the direction would count if vectors had length one."),
+            ((99, 100), "All of it would need scores that are infinitely far apart."),
+            ((0, now - 2), "A longer query asks more loudly, not more softly: it makes a row sharper."),
         ),
     )  # fmt: skip
 
 
-def nine_tokens(still: bool = False) -> None:
-    """`still`: to be looked at, until a guess was made of what a dragged arrow does."""
-    data = {"arrows": state.arrows, "start": SETTINGS["arrows"].default, "still": still}
+def guess_values() -> None:
+    values = teaching.VALUES
+    guess.number(
+        "by_hand_values",
+        f"The nine values are {', '.join(map(str, values))}. If all weights of a token are equal, it receives ▢.",
+        Number(min(values), max(values)), sum(values) / len(values),
+        "Equal weights are ninths: it receives the plain mean of all values.",
+        tempting=(
+            ((75, 80), "The largest value is received only by a token that gives it all its weight."),
+            ((0, 10), "Weights sum to 1, whatever they are: nobody receives nothing of everything."),
+        ),
+    )  # fmt: skip
+
+
+def guess_dark() -> None:
+    guess.choice(
+        "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
+        {
+            "direction": "a vector of length one has forgotten how bright the colour was",
+            "near": "dark and bright patches are neighbours here",
+            "softmax": "the softmax makes all weights alike",
+        },
+        "direction",
+        "A vector of length one keeps the direction of a colour: a dark green and a light green have the same one, and "
+        "so have grey and white. Pure black, 0, 0, 0, has no direction at all; here it counts as grey. The right "
+        "picture shows what is left. A trained model learns which differences count.",
+        {
+            "near": "Often they are, but places play no part here: the queries and keys are colours alone.",
+            "softmax": "A softmax of equal scores does. But these scores differ, and the low temperature spreads them.",
+        },
+    )  # fmt: skip
+
+
+def guess_mask() -> None:
+    guess.choice(
+        "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
+        {
+            "minus": "−∞ is added to B’s scores before the softmax",
+            "zero": "B’s scores are set to 0 before the softmax",
+            "after": "B’s weights are set to 0 after the softmax",
+            "value": "B’s value is set to 0",
+        },
+        "minus",
+        "e^−∞ is exactly 0, so B gets no weight, and the softmax shares out 1 among the others. Do not make the −∞ by "
+        "multiplying, (1 − mask)·(−∞): where the mask is 1, 0·(−∞) is not a number. Code fills it in (`masked_fill`).",
+        {
+            "zero": "A score of 0 is an ordinary score: e⁰ = 1, and B gets a weight.",
+            "after": "Then B is not heard, but the row sums to less than 1: what B had is lost, not shared out.",
+            "value": "Then nothing arrives from B, yet B still takes its share of the weight from the others.",
+        },
+    )  # fmt: skip
+
+
+def nine_tokens() -> None:
+    data = {"arrows": state.arrows, "start": SETTINGS["arrows"].default, "still": False}
     drawing("arrows", "lessons/by_hand.css", data, ("arrows",))
 
 
@@ -140,9 +190,10 @@ def colours(here: Here) -> None:
     drawing("friends", "lessons/by_hand.css", with_header(seen, **more), settings)
     lesson.exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
-        "Two vectors of length one have a dot product of at most 1. Divided by a temperature of 1, all scores lie "
-        "between −1 and 1. Then no weight is more than e² = 7.4 times another one. A small temperature spreads the "
-        "scores: it does what a *longer* query does.",
+        "Two vectors of length one have a dot product of at most 1, and no less than 0 here, because no colour has a "
+        "negative number. Divided by a temperature of 1, all scores lie between 0 and 1. Then no weight is more than "
+        f"e¹ = {math.e:.1f} times another one. A small temperature spreads the scores: it does what a *longer* query "
+        "does.",
         hint="To which end? The line below the pictures says to how many patches it listens.",
         done=state.temperature == 1,
         id="by_hand_hot",

@@ -8,10 +8,12 @@ from functools import cache
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.questions import Number, Photo
 from playground.serving import queue, traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
+from playground.ui.lessons.drawings import photo
 from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
@@ -55,13 +57,37 @@ def _read(key: tuple[str, str]) -> None:
     component("read", "lessons/read.js", "lessons/read.css")(key="read", data={"parts": _parts(key[1])})
 
 
-def guess_fused() -> bool:
-    return guess.choice(
+def guess_column() -> None:
+    guess.choice(
+        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
+        {
+            "columns": "the columns would sum to 1, and the rows would not",
+            "nothing": "nothing: the table is square",
+            "heads": "the heads would be mixed",
+        },
+        "columns",
+        "Every token would *give away* the same total, and what a token receives would no longer be a weighted mean of "
+        "values: some would be flooded, others get next to nothing.",
+        {
+            "nothing": "Square, but not symmetric: row i is what i asks, column i is what others ask of i.",
+            "heads": "Heads lie along dim=-3. The last two are who asks, and who is asked.",
+        },
+    )  # fmt: skip
+
+
+def guess_fused() -> None:
+    guess.choice(
         "code_fused",
         "The fused kernel never holds the table of all weights. What does it compute?",
         {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
-        lambda: guess.Truth("same", " The difference on your picture stands below: it is that of 32-bit sums."),
-    )
+        "same", "The difference on your picture stands below: it is that of 32-bit sums.",
+        {
+            "near": "To be so much quicker it seems to have to leave something out. It only keeps less: block by "
+            "block, "
+            "with a running sum for the softmax.",
+            "part": "A softmax needs the sum over *all* keys; it adds them up in blocks.",
+        },
+    )  # fmt: skip
 
 
 def twins(here: Here) -> None:
@@ -72,6 +98,12 @@ def twins(here: Here) -> None:
     columns = st.columns(2)
     for column, thing in zip(columns, (attention_by_hand, attention), strict=True):
         column.code("\n".join(line.text for line in lines_of(thing).lines), language="python", wrap_lines=True)
+    guess_fused()
+    with guess.after("code_fused"):
+        _difference(here)
+
+
+def _difference(here: Here) -> None:
     numbers = on_the_picture(here)
     some = f" (its first {MOST:,} tokens)" if numbers["tokens"] > MOST else ""
     st.markdown(f"Their largest difference on your picture{some}, all layers and heads: **{numbers['apart']:.1e}**.")
@@ -136,15 +168,50 @@ def _measured_on(here: Here) -> dict[str, float]:
         }
 
 
+def _typical_row(seen, breadth: float) -> tuple[int, int, int]:
+    """(layer, head, patch) of a row that spreads about as widely as the mean row does."""
+    from playground.tracing import entropy
+
+    asked, found = seen.some_patches(12), []
+    for layer in range(seen.layers):
+        spread = 2 ** entropy(seen.weights(layer, asked))  # (heads, asked)
+        best = int((spread - breadth).abs().argmin())
+        head, one = divmod(best, len(asked))
+        found.append((abs(float(spread[head, one]) - breadth), layer, head, asked[one] - len(seen.prefix)))
+    return min(found)[1:]
+
+
+def _guess_breadth(here: Here, numbers: dict) -> None:
+    seen = traces.trace(here.picture, here.wish, here.own)
+    layer, head, patch = here.kept("typical row", lambda: _typical_row(seen, numbers["breadth"]))
+    rows, columns = seen.grid
+    row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
+    guess.number(
+        "code_library",
+        f"A library lends one book at a time. On your picture a row of weights takes from about ▢ of {seen.tokens} "
+        f"tokens.",
+        Number(1, seen.tokens), numbers["breadth"],
+        "That is 2 to the power of its entropy, averaged over all rows: an even row over so many tokens would have as "
+        f"much. Drawn is a row that spreads about so, of head {head} in layer {layer}.",
+        (here.picture.id, here.wish.model),
+        tempting=(
+            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
+            ((0.95 * seen.tokens, seen.tokens), "So it would be if all scores were equal, as before training."),
+        ),
+        picture=Photo(
+            photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
+        ),
+    )  # fmt: skip
+
+
 def analogy(here: Here) -> None:
     numbers = on_the_picture(here)
+    _guess_breadth(here, numbers)
     st.markdown(
         "A :blue[**query**] is what you ask at the desk. A :orange[**key**] is the label on a spine. A "
         ":green[**value**] is what stands in the book.\n\n"
         "Where it breaks:\n"
-        "- A library lends one book. Here everyone takes a little of each: on your picture a row spreads like "
-        f"an even one over **{numbers['breadth']:.0f} of {numbers['tokens']}** tokens. That is 2 to the power of its "
-        "entropy, averaged over rows.\n"
+        "- A library lends one book. Here everyone takes a little of each.\n"
         "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
         f"layer change by at most **{numbers['turned']:.0e}**: only their products count."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
+from playground.lessons.questions import Number, Squares
 from playground.ui import guess, lesson
 from playground.ui.navigation import Setting, Steps
 
@@ -89,18 +90,23 @@ def _on_preset() -> None:
 # Every pair -----------------------------------------------------------------------------------------------------------
 
 
-def guess_ratio() -> bool:
+def guess_ratio() -> None:
     small, large = PRESETS["224 px, patch 16"], PRESETS["1,024 px, patch 16"]
-    return guess.number(
+    times = large.entries / small.entries
+    guess.number(
         "cost_ratio",
-        f"A ViT-B makes {small.tokens} tokens of 224 × 224 pixels. How many times as many scores does a head make of "
-        "1,024 × 1,024 pixels?",
-        1, 1000, " ×",
-        lambda: guess.Truth(
-            round(large.entries / small.entries),
-            f" {large.tokens:,} tokens instead of {small.tokens}, and the square of that: {large.entries:,} scores "
-            f"instead of {small.entries:,}.",
+        f"224 × 224 pixels are {small.tokens} patches of 16 × 16. Leave the class token aside: of 1,024 × 1,024 "
+        f"pixels, a "
+        "head makes ▢ as many scores.",
+        Number(1, 1000, " ×"), times,
+        f"{large.tokens:,} patches instead of {small.tokens}, {large.tokens / small.tokens:.1f} times as many, and the "
+        f"square of that: {large.entries:,} scores instead of {small.entries:,}.",
+        tempting=(
+            ((4, 5), "So much longer is a side of the picture. Patches go with its square, scores with theirs."),
+            ((18, 25), "So many times as many *patches* there are. Each asks each: take the square."),
         ),
+        prose="The small square: a score for each pair of patches, to scale. Drag the corner of the large one.",
+        picture=Squares(f"{small.entries:,} scores", f"{large.entries:,} scores", "Scores of one head"),
     )  # fmt: skip
 
 
@@ -158,12 +164,15 @@ def _numbers(case: Case) -> None:
 
 def _exercises(case: Case) -> None:
     small, large, coarse = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "384 px, patch 48"))
+    fine = replace(large, patch=32)
     lesson.exercise(
         "From 224 to 384 pixels at patch 16: by how much do the scores grow? Which patch takes the growth back?",
         f"{small.tokens} tokens become {large.tokens}, {large.tokens / small.tokens:.2f} times as many, and "
         f"{small.entries:,} scores become {large.entries:,}: {large.entries / small.entries:.1f} times, (384 / 224)⁴. "
-        f"With patches of 48 pixels, 384 pixels make {coarse.tokens} tokens and {coarse.entries:,} scores, fewer than "
-        "at the start; but one vector then stands for nine times as many pixels.",
+        f"Patches of 32 pixels make {fine.tokens} tokens and {fine.entries:,} scores of 384 pixels, fewer than at the "
+        f"start; patches of 48 make {coarse.tokens} and {coarse.entries:,}. But one vector then stands for four or "
+        f"nine "
+        "times as many pixels.",
         hint="Set the image to 384, then try patch sizes until there are no more tokens than at 224.",
         done=case.image == 384 and case.tokens <= small.tokens, id="cost_back",
     )  # fmt: skip

@@ -8,7 +8,8 @@ import streamlit as st
 
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, Case
-from playground.ui import lesson
+from playground.lessons.questions import Bars, Number
+from playground.ui import guess, lesson
 from playground.ui.lessons.cost import ATTENTION, COUNTS, MLPS, OTHERS, QUIET
 from playground.ui.lessons.units import BYTES, bytes_text, flops_text
 
@@ -18,7 +19,7 @@ state = st.session_state
 def formulas(case: Case) -> None:
     _formulas(case)
     _compared(case)
-    lesson.chart(_flops(case), "flops", height=340, name="FLOPs of a layer")
+    lesson.chart(flops_chart(case), "flops", height=340, name="FLOPs of a layer")
     small = PRESETS["224 px, patch 16"]
     lesson.exercise(
         f"A textbook says that attention costs {small.tokens / 9:.1f} times as much as a 3×3 convolution at "
@@ -31,9 +32,53 @@ def formulas(case: Case) -> None:
     )  # fmt: skip
 
 
+def guess_pairs() -> None:
+    """How much of a layer grows with the square of the tokens?"""
+    case = PRESETS["224 px, patch 16"]
+    n, d = case.tokens, case.width
+    pairs, attention, mlp = cost.pair_flops(n, d), cost.attention_flops(n, d), cost.mlp_flops(n, d)
+    whole = attention + mlp
+    shares = tuple(100 * part / whole for part in (mlp, attention - pairs, pairs))
+    guess.number(
+        "cost_share",
+        f"{n} patches, width {d}: QKᵀ and × V, all that grows with the *square* of the tokens, are ▢ of a layer’s "
+        f"FLOPs.",
+        Number(0, 100, " %", step=0.5), shares[-1],
+        f"4N²D of 24ND² + 4N²D, that is N / (6D + N): with few tokens nearly nothing. They are half of it at N = 6D = "
+        f"{6 * d:,} tokens. “Attention is quadratic” is true, and for small pictures it hardly matters.",
+        tempting=(((30, 100), "Everybody speaks of the square. But the matrices work on each token, D × D at a "
+                   "time, and N is still much smaller than D here."),),
+        prose="What a layer of a ViT-B computes for 224 × 224 pixels: its MLP, the four matrices of attention, and "
+        "what "
+        "is done for each *pair* of tokens.",
+        picture=Bars(
+            ("MLP, 16ND²", "W_Q, W_K, W_V, W_O, 8ND²", "every pair, 4N²D"), shares, 100, at=2, across=True, unit=" %",
+            title="FLOPs of one layer",
+        ),
+    )  # fmt: skip
+
+
+def guess_doubled(case: Case) -> None:
+    guess.choice(
+        "cost_memory", "Twice as many tokens. How much more do all weights take, and how much more queries and keys?",
+        {
+            "four": "the weights 4 times, queries and keys twice",
+            "two": "both twice",
+            "square": "both 4 times",
+        },
+        "four",
+        "A weight belongs to a pair of tokens, a query and a key to one token. That is why the fused kernel’s line is "
+        "straight and less steep, and why this playground keeps queries and keys.",
+        {
+            "two": "Each token has a weight *for each other one*: with twice the tokens a row is twice as long, too.",
+            "square": "Only what is kept for pairs grows so. A token has one query and one key in each head.",
+        },
+    )  # fmt: skip
+
+
 def memory(case: Case) -> None:
+    lesson.chart(_bytes(case), "bytes", height=300, name="bytes of a layer")
     st.markdown(_kept_words(case))
-    lesson.chart(_bytes(case), "bytes", height=340, name="bytes of a layer")
 
 
 def _formulas(case: Case) -> None:
@@ -118,7 +163,7 @@ def _grid(case: Case) -> np.ndarray:
     return np.unique(np.geomspace(4, most, 60).astype(int))
 
 
-def _flops(case: Case) -> go.Figure:
+def flops_chart(case: Case) -> go.Figure:
     tokens = _grid(case).tolist()
     title = f"FLOPs of a layer of width {case.width}"
     figure = growing(title)

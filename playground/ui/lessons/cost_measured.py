@@ -10,9 +10,9 @@ from playground.analysis.cost import Case
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Series
 from playground.serving.measurements import Measurements
 from playground.serving.queue import OVER, SERVED, Ticket
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.lessons.cost import ATTENTION, QUIET
-from playground.ui.lessons.cost_growth import growing, line
+from playground.ui.lessons.cost_growth import flops_chart, growing, line
 from playground.ui.lessons.units import BYTES, bytes_text, seconds_text
 
 COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION}
@@ -24,6 +24,27 @@ _measurements = Measurements()  # of this server: its visitors share them
 def measured(case: Case) -> None:
     busy = _busy()
     st.fragment(run_every=0.7 if busy else None)(_measured)(case, busy)
+
+
+def guess_fewer() -> None:
+    guess.choice(
+        "cost_measured", "At 4,096 tokens the fused kernel is several times as fast. Does it compute less?",
+        {
+            "same": "no: the same products, but hardly anything goes to memory and back",
+            "less": "yes: it leaves out small weights",
+            "half": "yes: it makes each score once for both directions",
+        },
+        "same",
+        "FlashAttention and its like make a block of scores, use it and forget it. The N × N table never goes to "
+        "memory, "
+        "and that is what by-hand attention waits for. Our forward pass uses it too: it keeps queries and keys, and "
+        "makes a row when it is asked for.",
+        {
+            "less": "There are approximations that do. This one gives the same numbers, but for rounding (*Code*, "
+            "step 2).",
+            "half": "The score of A with B is not that of B with A: q and k are different vectors.",
+        },
+    )  # fmt: skip
 
 
 def _busy() -> bool:
@@ -53,7 +74,10 @@ def _measured(case: Case, was_busy: bool) -> None:
             st.rerun()
     if series is not None and series.points:
         _results(case, series)
-    elif (series is not None and not series.running) or (ticket and ticket.trouble):
+    else:
+        figure = flops_chart(case).update_layout(title={"text": "Counted, until it is measured: FLOPs of a layer"})
+        lesson.chart(figure, "counted", height=290, name="FLOPs of a layer")
+    if not (series and series.points) and ((series is not None and not series.running) or (ticket and ticket.trouble)):
         st.warning("The measurement found no room on this machine: try again later.", icon=":material/error:")
 
 

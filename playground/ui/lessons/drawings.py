@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
+from PIL import Image, ImageDraw
+from plotly.colors import sample_colorscale, unlabel_rgb
 
 from playground.pack import pack, unpack
+from playground.serving import pictures
 from playground.ui.components import component
 from playground.ui.navigation import Setting, write_address
 
@@ -24,6 +29,17 @@ class Written(Setting):
 
     def read(self, text: str | None) -> object:
         return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
+
+
+PHOTO = 960  # pixels of a picture on which a guess is made
+
+
+@st.cache_data(max_entries=64, ttl=3600, show_spinner=False)
+def photo(jpeg: bytes, side: int = PHOTO) -> str:
+    """The picture as a data URL, small enough for a message."""
+    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
+    image.thumbnail((side, side))
+    return pictures.data_url(pictures.as_jpeg(image, quality=82))
 
 
 def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...] = ()) -> None:
@@ -54,3 +70,31 @@ def begun(name: str, about: Hashable, now: dict) -> dict:
     if name not in first or first[name][0] != about:
         first[name] = (about, now)
     return first[name][1]
+
+
+MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
+
+
+def outlined(cut: Image.Image, grid: tuple[int, int], spot: tuple[int, int]) -> bytes:
+    """The picture, the place that asks in white."""
+    made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
+    high, wide = made.height / grid[0], made.width / grid[1]
+    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
+    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
+    return pictures.as_jpeg(made)
+
+
+def lit(cut: Image.Image, row, spot: tuple[int, int]) -> bytes:
+    """The picture in grey under its row of weights; the place that asks in white."""
+    rows, columns = row.shape
+    shares = (row / row.max()).numpy()
+    colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
+    size = (cut.width * 2, cut.height * 2)
+    heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
+    grey = cut.convert("L").convert("RGB").resize(size)
+    made = Image.composite(heat, grey, cover)
+    high, wide = size[1] / rows, size[0] / columns
+    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
+    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
+    return pictures.as_jpeg(made)

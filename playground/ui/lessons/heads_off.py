@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 
 from playground.serving import queue
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.components import component, spot
 from playground.ui.here import Here
+from playground.ui.lessons import heads_numbers
 from playground.ui.lessons.heads import MOST_OFF, Spot, thumbnail
 
 
@@ -59,6 +60,26 @@ def switches(seen, mean) -> None:
         "so nothing is lost of what the layers below have made.",
         hint="Click each switch in one row.",
         done=bool(whole), id="heads_layer_off",
+    )  # fmt: skip
+
+
+def guess_sharp(mean) -> None:
+    guess.choice(
+        "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
+        {
+            "may": "that can’t be told from its weights",
+            "yes": "yes: sharp weights carry more",
+            "no": "no: it hears few tokens only",
+        },
+        "may",
+        "Its weights say how values are mixed; but the values may be short, or W_O (and LayerScale) may make them "
+        "short, "
+        f"so that hardly anything arrives. {heads_numbers.least(mean)} That is why the card says what a head *adds* "
+        "beside whom it *listens* to.",
+        {
+            "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",
+            "no": "One token may be all that is needed, if its value is long.",
+        },
     )  # fmt: skip
 
 

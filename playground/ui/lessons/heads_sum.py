@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
+from playground.lessons.questions import Bars, Number, Question
 from playground.serving import effort, queue
 from playground.ui import guess
 from playground.ui.here import Here
@@ -25,17 +26,30 @@ def sum_of_heads(here: Here, seen) -> None:
         st.info(str(error), icon=":material/info:")
         return
 
-    def truth() -> guess.Truth:
+    def work():
         with queue.turns() as give_way:
-            found = addition(seen, layer, give_way)
-        return guess.Truth("more" if found.whole > found.together else "less", _added_words(layer, found))
+            return addition(seen, layer, give_way)
 
-    guess.choice(
-        "heads_sum",
-        f"Switch the heads of layer {layer} off one by one, and add up what is lost. Then switch off all of them at "
-        "once. Which loss is larger?",
-        {"less": "the sum of the single losses", "more": "the loss of all at once"},
-        truth, context=(here.picture.id, here.wish, layer), afresh=True,
+    with st.spinner("Switching heads off, one after the other"):
+        found = here.kept(("addition", layer), work)
+    values = tuple(100 * loss for loss in (*found.single, found.together, found.whole))
+    labels = (*(f"head {head}" for head in range(seen.heads)), "their sum", "all at once")
+    sums = 100 * found.together
+    guess.ask(
+        Question(
+            "heads_sum",
+            f"One by one they cost {sums:.0f} % together. Switch off **all heads of layer {layer} at once**: ▢.",
+            Number(0, round(2 * sums, 1), " %", step=round(sums / 50, 2) or 0.01), values[-1],
+            _added_words(layer, found),
+            Bars(
+                labels, values, 2 * sums, at=len(labels) - 1, unit=" %",
+                title="How far the patches’ tokens move after the last layer",
+            ),
+            prose=f"Each bar: one head of layer {layer} is switched off.",
+            tempting=(((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and heads did "
+                       "nothing in common."),),
+        ),
+        (here.picture.id, here.wish, layer), afresh=True,
     )  # fmt: skip
 
 

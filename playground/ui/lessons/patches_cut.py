@@ -7,37 +7,35 @@ import inspect
 import numpy as np
 import streamlit as st
 
+from playground.lessons.questions import Number, Photo
 from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.lessons.drawings import drawing, photo, with_header
 from playground.ui.lessons.patches import PATCHES
 from playground.ui.navigation import write_address
 
 state = st.session_state
 
 
-def guess_tokens(here: Here) -> bool:
-    """How many tokens the model makes of the picture."""
+def guess_patches(here: Here) -> None:
+    """How many patches the model makes of the picture: one of them is outlined."""
     c = models.load(here.wish.model).config
-
-    def truth() -> guess.Truth:
-        high, wide = traces.size(here.picture, here.wish)
-        rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
-        extra = f", and {front} more in front of them ({', '.join(c.prefix)})" if front else ""
-        return guess.Truth(
-            rows * columns + front,
-            f" {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × {columns} = {rows * columns} "
-            f"patches{extra}.",
-        )
-
-    return guess.number(
+    high, wide = traces.size(here.picture, here.wish)
+    rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
+    extra = f" With {front} more in front of them ({', '.join(c.prefix)}) they are {rows * columns + front:,} tokens."
+    guess.number(
         "patches_tokens",
-        f"In {plain_name(here.wish.model)} your picture is made about as large as the pictures of the training, and "
-        f"cut into patches of {c.patch_size} × {c.patch_size} pixels. How many tokens does that make?",
-        10, 2000, " tokens", truth, context=(here.picture.id, here.wish),
+        f"{plain_name(here.wish.model)} cuts it into patches of {P} × {P} pixels; the first is outlined. The picture "
+        "becomes ▢ patches.",
+        Number(10, 4000, log=True), rows * columns,
+        f"Here it is {wide} × {high} pixels large: {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × "
+        f"{columns} = {rows * columns:,} patches.{extra if front else ''}",
+        (here.picture.id, here.wish),
+        tempting=(((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),),
+        picture=Photo(photo(here.picture.jpeg), (rows, columns), wide / high, counts=True),
     )  # fmt: skip
 
 

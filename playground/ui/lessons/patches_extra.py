@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.questions import Photo
 from playground.models.names import plain_name
-from playground.serving import models
+from playground.serving import models, traces
+from playground.ui import guess
 from playground.ui.here import Here
+from playground.ui.lessons.drawings import photo
 
 
 def extra_tokens(here: Here) -> None:
@@ -28,8 +31,9 @@ def extra_tokens(here: Here) -> None:
         if any(name.startswith(key) for name in c.prefix)
     ]
     name = plain_name(here.wish.model)
+    _guess(here, c, name)
     st.markdown(
-        f"Not every token is a patch. At the size that it was trained on, {name} has:\n\n"
+        f"At the size that it was trained on, {name} has:\n\n"
         "| tokens | what they are | where their first numbers come from |\n|---|---|---|\n"
         + "\n".join(lines)
         + f"\n| {rows} × {columns} = {patches:,} | patches | the picture, and their positions |"
@@ -38,3 +42,29 @@ def extra_tokens(here: Here) -> None:
         f"has {(patches + front) ** 2:,} cells instead of {patches**2:,}. (A ViT of 14 × 14 = 196 patches has "
         "197 tokens with a class token, and 201 with 4 registers more.)"
     )
+
+
+def _guess(here: Here, c, name: str) -> None:
+    high, wide = traces.size(here.picture, here.wish)
+    grid = (high // c.patch_size, wide // c.patch_size)
+    names = {"cls": "CLS", "dist": "DIST"}
+    front = tuple(names.get(token, token.replace("reg", "R")) for token in c.prefix)
+    guess.choice(
+        "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
+        {
+            "learned": "they were learned in training, and are the same for every picture",
+            "mean": "they are the mean of all patches",
+            "random": "they are drawn at random, anew for every picture",
+        },
+        "learned",
+        "It begins as the same learned vector for every picture; registers do too. What it knows of *this* picture it "
+        "hears in the layers, from the patches, as every token hears from every other.",
+        {
+            "mean": "Some models read out the mean of the patches *after* the last layer instead of a class token. "
+            "Before the first, nobody has seen the picture.",
+            "random": "Then the answer would change each time. It is fixed, as all parameters are after training.",
+        },
+        prose=f"Not every token is a patch. Before the {grid[0] * grid[1]:,} patches of your picture {name} puts "
+        f"{len(front)} more: " + ", ".join(front) + ".",
+        picture=Photo(photo(here.picture.jpeg), grid, wide / high, lines=True, front=front),
+    )  # fmt: skip

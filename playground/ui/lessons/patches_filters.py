@@ -7,6 +7,7 @@ import streamlit as st
 from playground.pack import pack
 from playground.serving import models, queue
 from playground.serving.pictures import as_jpeg
+from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
@@ -21,6 +22,25 @@ def filters(here: Here) -> None:
     write_address()
     blob = here.kept(("filters", state.pictures), lambda: _filters(here, state.pictures))
     drawing("filters", "lessons/patches.css", with_header(blob, chosen=state.filter), ("filter",))
+
+
+def guess_even() -> None:
+    guess.choice(
+        "patches_filter", "A patch is all of one grey. What does a filter answer?",
+        {
+            "sum": "the grey, times the sum of the filter’s numbers, plus a bias",
+            "zero": "0: there is nothing to see in it",
+            "grey": "the grey itself",
+        },
+        "sum",
+        "The answer is a sum of products, pixel by pixel. Where all pixels are alike, that is the pixel times the sum "
+        "of the filter. Only a filter whose numbers sum to 0, an edge for example, is blind to an even patch.",
+        {
+            "zero": "That holds for filters that look for edges, whose numbers sum to 0. Others measure brightness or "
+            "colour.",
+            "grey": "A filter that takes the mean, all numbers alike and summing to 1, would do so.",
+        },
+    )  # fmt: skip
 
 
 def _filters(here: Here, pictures: str) -> bytes:

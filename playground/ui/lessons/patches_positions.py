@@ -6,15 +6,16 @@ import streamlit as st
 
 from playground.pack import pack, unpack
 from playground.serving import models
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
 
 state = st.session_state
 KINDS = {
-    "learned": "This model has a vector for every place. All were **learned**: training changed them, as it did all "
-    "other weights.",
+    "learned": "This model has a vector for every place of the pictures that it was trained on; for another grid "
+    "they are "
+    "interpolated. All were **learned**: training changed them, as it did all other parameters.",
     "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
     "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and column. The "
     "table shows the sines and cosines of these angles.",
@@ -48,6 +49,22 @@ def positions(here: Here) -> None:
         "step away, the place below a whole row of steps. It knows nothing of two directions.",
         hint="The choice above the map.",
         done=state.table == "sinusoidal", id="patches_sines",
+    )  # fmt: skip
+
+
+def guess_below() -> None:
+    guess.choice(
+        "patches_below",
+        "The sinusoidal formula counts patches along the rows, as words of a text. Which place is more like a place: "
+        "the one **beside** it or the one **below** it?",
+        {"beside": "the one beside", "below": "the one below", "both": "both alike"},
+        "beside",
+        "The place beside is one step away, the place below a whole row of steps. The formula knows nothing of two "
+        "directions; learned vectors can learn them. See it above under *Sinusoidal*.",
+        {
+            "below": "Learned vectors may be so, in a model that looks along columns. The formula counts along rows.",
+            "both": "On the picture both are one patch away. But the formula has one count, not a row and a column.",
+        },
     )  # fmt: skip
 
 

@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 
+from playground.lessons.questions import Pictures
 from playground.pack import pack, unpack
 from playground.serving import models, queue
-from playground.serving.pictures import as_jpeg
+from playground.serving.pictures import as_jpeg, data_url
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import drawing, with_header
+from playground.ui.lessons.drawings import drawing, photo, with_header
 from playground.ui.navigation import write_address
 
 state = st.session_state
 
 
-def guess_shuffle() -> bool:
-    return guess.choice(
+def guess_shuffle(here: Here) -> None:
+    guess.choice(
         "patches_shuffle",
         "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
         {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
-        lambda: guess.Truth(
-            "same",
-            " If the input is permuted, the output is permuted in the same way. That is called permutation "
-            "equivariance.",
-        ),
-    )
+        "same",
+        "If the input is permuted, the output is permuted in the same way: **permutation equivariance**.",
+        {
+            "places": "That is what a convolution does: its parameters belong to places. Attention has the tokens "
+            "alone.",
+            "other": "It looks as if nothing were left in its place. But a score is q·k of two tokens, and neither "
+            "says where it stands.",
+        },
+        prose="The same network gets the same patches in another order. Does it notice? First without positions, then "
+        "with them.",
+        picture=_mixed(photo(here.picture.jpeg), here.picture.image),
+    )  # fmt: skip
+
+
+def _mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
+    """The picture, and its patches in another order."""
+    across, down = (max(2, round(side * length / max(image.size))) for length in image.size)
+    patch = 480 // side
+    small = image.convert("RGB").resize((across * patch, down * patch))
+    boxes = [(x * patch, y * patch, (x + 1) * patch, (y + 1) * patch) for y in range(down) for x in range(across)]
+    mixed = small.copy()
+    for box, n in zip(boxes, np.random.default_rng(0).permutation(len(boxes)), strict=True):
+        mixed.paste(small.crop(boxes[n]), box[:2])
+    both = (url, data_url(as_jpeg(mixed)))
+    return Pictures(both, both, ("in order", "in another order"), across / down)
 
 
 @st.fragment
@@ -57,7 +78,8 @@ def shuffle(here: Here) -> None:
     )  # fmt: skip
     lesson.exercise(
         "A convolution has no table of positions. Why does it not need one?",
-        "A convolution’s weights belong to places: this one for the pixel above, that one for the pixel at the left. "
+        "A convolution’s parameters belong to places: this one for the pixel above, that one for the pixel at the "
+        "left. "
         "Attention’s weights are computed from the tokens alone, wherever they stand.",
     )
 

@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import scale as softmax
+from playground.lessons.questions import Lines, Number, Series
 from playground.models.names import plain_name
 from playground.serving import lesson_results, queue
 from playground.serving.traces import Wish
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.scale import EACH, INSTEAD, WHOLE, WITH, WITHOUT
 from playground.ui.lessons.scale_passes import BELOW, choose_instead, passes, width
@@ -33,6 +34,36 @@ def real_model(here: Here) -> None:
             without = _sharpness(here, replace(here.wish, scale=scale), off, scale)
     where.empty()
     trained = not on.vit.random_weights
+    _guess(here, scaled[2], d, trained)
+    with guess.after("scale_trained"):
+        _compared(here, on, scaled, without, d, trained)
+
+
+def _guess(here: Here, apart: np.ndarray, d: int, trained: bool) -> None:
+    """How far apart the scaled scores of each layer's widest head lie."""
+    widest, layers = apart.max(axis=1), len(apart)
+    high = 1.25 * float(widest.max())
+    guess.number(
+        "scale_trained",
+        f"In layer 0 the scaled scores of the widest head lie {widest[0]:.2g} apart. In the last layer it is ▢.",
+        Number(0, round(high, 1), step=0.1), float(widest[-1]),
+        _apart_words(apart, d, trained), (here.picture.id, here.wish),
+        prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
+        f"{plain_name(here.wish.model)} on your picture?",
+        tempting=(((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),) if trained
+        else (),
+        picture=Lines(
+            tuple(range(layers)),
+            (
+                Series("independent numbers", (1.0,) * layers, "#83838F", dash=True),
+                Series("widest head of the layer", tuple(widest.tolist()), WITH, shown=1, dots=True),
+            ),
+            0, high, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
+        ),
+    )  # fmt: skip
+
+
+def _compared(here: Here, on, scaled: tuple, without: tuple, d: int, trained: bool) -> None:
     st.markdown(
         f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over the rows of "
         f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/√{d} and changes the "
@@ -53,7 +84,6 @@ def real_model(here: Here) -> None:
         with column:
             figure = _heads(title, scaled[i], without[i], words, d, log=i == 2)
             lesson.chart(figure, f"heads_{name.split()[0]}", name=name)
-    st.markdown(_apart_words(scaled[2], d, trained))
 
 
 def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
@@ -61,7 +91,8 @@ def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:
     low, high = f"{apart.min():.2g}", f"{apart.max():.2g}"
     if not trained:
         return (
-            "Nothing is trained here. The first weights are so small that queries and keys are short: even scaled, the "
+            "Nothing is trained here. The first parameters are so small that queries and keys are short: even "
+            "scaled, the "
             f"scores have standard deviations from {low} to {high}, so every row is nearly even. Leaving out "
             f"1/√{d}, a factor of {d**0.5:.1f}, hardly changes that. Take a larger factor to see it."
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import streamlit as st
 
 from playground.analysis import scale as softmax
-from playground.analysis.scale import ROWS, WIDTHS, Curve
+from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
+from playground.lessons.questions import Bars, Number
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
@@ -17,16 +19,29 @@ from playground.ui.navigation import write_address
 state = st.session_state
 
 
-def guess_spread() -> bool:
-    def truth() -> guess.Truth:
-        peak = curve("peak", 0.0).median[WIDTHS.index(64)]
-        return guess.Truth(
-            round(100 * float(peak)), f" The median of {ROWS} random rows; an even row would have {1 / 64:.1%}."
-        )
-
-    return guess.number(
-        "scale_spread", "64 random keys, vectors of 64 numbers, no scale: how large is the largest weight of a row?",
-        0, 100, " %", truth,
+def guess_spread() -> None:
+    """One row with the scale; what becomes of it without?"""
+    at = WIDTHS.index(64)
+    peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, at]))  # (rows,) without the scale
+    scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), at]  # of a row in the middle
+    scaled, plain = (100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0))
+    median = 100 * float(curve("peak", 0.0).median[at])
+    guess.number(
+        "scale_spread",
+        "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
+        "largest weight is ▢.",
+        Number(0, 100, " %"), float(plain.max()),
+        f"Undivided, the same scores lie 8 times as far apart. In the median of {MANY:,} random rows the largest "
+        f"weight "
+        f"is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
+        tempting=(
+            ((float(scaled.max()) - 2, float(scaled.max()) + 3), "That is where it is now. The softmax is not blind to "
+             "a common factor, only to a common summand."),
+        ),
+        picture=Bars(
+            tuple(str(n) for n in range(64)), tuple(scaled.tolist()), 100, later=tuple(plain.tolist()),
+            title="64 weights of one row, scaled", x="keys", unit=" %",
+        ),
     )  # fmt: skip
 
 

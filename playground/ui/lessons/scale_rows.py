@@ -7,8 +7,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import scale as softmax
-from playground.analysis.scale import ROWS, WIDTHS, Curve
-from playground.ui import lesson
+from playground.analysis.scale import MANY, WIDTHS, Curve
+from playground.lessons.questions import Lines, Number, Series
+from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.scale import WITH, WITHOUT
 from playground.ui.lessons.scale_row import curve, dials
@@ -22,10 +23,40 @@ QUANTITIES = {  # name -> title, unit, what a value is called
 }
 
 
+def guess_gradient() -> None:
+    on, off = curve("gradient", 0.5), curve("gradient", 0.0)
+    at = WIDTHS.index(64)
+    less = next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b)
+    guess.number(
+        "scale_gradient",
+        f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {WIDTHS[-1]:,}, it is ▢.",
+        Number(0.0001, 1, step=0.0001, log=True), float(off.median[-1]),
+        f"The two lines cross: at d_k = 64 the median row lets *more* through without the scale, {off.median[at]:.3f} "
+        f"against {on.median[at]:.3f}, for the scale itself multiplies the gradient. From d_k = {less} on it is less: "
+        "one key has won by chance, and such a row learns next to nothing.",
+        prose=f"One row may be an accident: here are {MANY:,} random rows at every d_k, their median. What comes "
+        "through is the norm of ∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
+        tempting=(
+            ((0.003, 0.01), "That is what it is *with* the scale."),
+            ((0.1, 1), "For few numbers it is so. With many, the softmax gives all to one key, and then it hardly "
+             "reacts to anything."),
+        ),
+        picture=Lines(
+            WIDTHS,
+            (
+                Series("1/√d_k", tuple(on.median.tolist()), WITH),
+                Series("no scale", tuple(off.median.tolist()), WITHOUT, shown=4),
+            ),
+            0.0001, 1, "d_k", at=(1, len(WIDTHS) - 1), title="Gradient let through to q·k, median row", log_x=True,
+            log_y=True, x_ticks=(4, 16, 64, 256, 1024),
+        ),
+    )  # fmt: skip
+
+
 @st.fragment
 def many_rows(here: Here) -> None:
     st.markdown(
-        f"One row may be an accident, so here are **{ROWS} such rows** at every d_k. The line is the median, in the "
+        f"One row may be an accident, so here are **{MANY:,} such rows** at every d_k. The line is the median, in the "
         "band lie eight of ten rows, and the diamond is the row whose bars you see."
     )
     dials(here)

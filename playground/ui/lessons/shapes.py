@@ -22,7 +22,7 @@ EXAMPLES = {  # as in lessons/shapes.py, which would import torch before the pag
     "sentence": "4 tokens × 512, 8 heads",
     "one-head": "13 × 100 × 49 → 64, 1 head",
     "four-heads": "13 × 100 × 49 → 64, 4 heads",
-    "vit-b": "A ViT-B, random weights",
+    "vit-b": "A ViT-B, random parameters",
     "own": "Your own numbers",
 }
 NUMBERS = {  # name: (label, most, default)
@@ -51,9 +51,9 @@ def choose(here: Here) -> None:
             state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
         column.number_input("Layer", 0, layers - 1, key="at")
-        words.caption(f"The tokens of your picture in {plain_name(here.wish.model)}, and its trained weights.")
+        words.caption(f"The tokens of your picture in {plain_name(here.wish.model)}, and its trained parameters.")
         return
-    st.caption("Random tokens and random weights: the shapes are real, the pattern in the numbers means nothing.")
+    st.caption("Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing.")
     if state.example != "own":
         from playground.lessons.shapes import EXAMPLES as sizes
 
@@ -90,18 +90,23 @@ def other_texts() -> None:
                 st.markdown(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}.")
 
 
-def guess_scores() -> bool:
+def guess_scores() -> None:
     """How the scores grow with the tokens."""
-    return guess.choice(
+    guess.choice(
         "shapes_scores", "13 pictures of 100 tokens, 4 heads of 16 numbers. What is the shape of the scores?",
         {
             "d": "13 × 4 × 100 × 16", "square": "13 × 4 × 100 × 100", "flat": "13 × 100 × 100", "wide": "13 × 100 × 64",
         },
-        lambda: guess.Truth(
-            "square",
-            " Every head has a number for each pair of tokens. The 16 numbers of a query and a key are used up by the "
-            "product.",
-        ),
+        "square",
+        "Every head has a number for each pair of tokens. The 16 numbers of a query and a key are used up by the "
+        "product.",
+        {
+            "d": "That is the shape of Q, of K and of V in the heads. A score is what is left of a query and a key: "
+            "one "
+            "number.",
+            "flat": "That would be one table for all heads. Each head makes a table of its own.",
+            "wide": "That is what leaves the layer, 4 × 16 = 64 numbers a token: heads side by side.",
+        },
     )  # fmt: skip
 
 

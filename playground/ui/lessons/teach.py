@@ -7,6 +7,7 @@ import streamlit as st
 from playground.assets import TEACHING
 from playground.lessons import teaching
 from playground.serving import admission, queue
+from playground.ui.lesson import mathematics
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -20,7 +21,7 @@ SETTINGS = {
 SHEETS = {
     "handout": "Nine tokens by hand: one sheet",
     "handout-key": "… with the numbers filled in",
-    "quiz": "Quiz of ten questions",
+    "quiz": "Quiz of thirteen questions",
     "quiz-key": "… with the answers",
 }
 
@@ -56,7 +57,8 @@ def plan() -> None:
     lines, at = [], 0
     for scene in scenes:
         lines.append(
-            f"| {at}–{at + scene.minutes} | [{scene.title}]({scene.link(state.links == 'class')}) | {scene.do} |"
+            f"| {at}–{at + scene.minutes} | [{mathematics(scene.title)}]({scene.link(state.links == 'class')}) "
+            f"| {mathematics(scene.do)} |"
         )
         at += scene.minutes
     st.markdown("\n".join(["| minutes | scene | what to do |", "|---|---|---|", *lines]))
@@ -68,8 +70,8 @@ def plan() -> None:
 
 def notes() -> None:
     for note in teaching.NOTES:
-        with st.expander(f"“{note.heard}”", icon=":material/record_voice_over:"):
-            st.markdown(f"{note.true} [Show it]({note.show.link()})")
+        with st.expander(mathematics(f"“{note.heard}”"), icon=":material/record_voice_over:"):
+            st.markdown(f"{mathematics(note.true)} [Show it]({note.show.link()})")
 
 
 def sheets() -> None:
@@ -90,13 +92,13 @@ def quiz() -> None:
     questions = teaching.quiz()
     for number, question in enumerate(questions, start=1):
         said = st.radio(
-            f"**{number}. {question.asks}**", range(len(question.options)), index=None, key=f"quiz_{number}",
-            format_func=question.options.__getitem__,
+            f"**{number}. {mathematics(question.asks)}**", range(len(question.options)), index=None,
+            key=f"quiz_{number}", format_func=[mathematics(option) for option in question.options].__getitem__,
         )  # fmt: skip
         if said is None:
             continue
         answered += 1
         right += said == question.right
-        verdict = "Right." if said == question.right else f"No: {question.options[question.right]}."
-        st.markdown(f":{'green' if said == question.right else 'orange'}[**{verdict}**] {question.why}")
+        verdict = "Right." if said == question.right else f"No: {mathematics(question.options[question.right])}."
+        st.markdown(f":{'green' if said == question.right else 'orange'}[**{verdict}**] {mathematics(question.why)}")
     st.markdown(f"**{right} of {answered} right**, {len(questions)} questions in all. Nothing is kept or sent.")

@@ -10,15 +10,16 @@ from weakref import WeakSet
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.questions import Photo
 from playground.serving import pictures
 from playground.serving.cache import MB
 from playground.serving.pictures import Picture
 from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
 from playground.training import quick
 from playground.training.quick import ALONE, TOLD, Learner
-from playground.ui import lesson
-from playground.ui.components import picture
+from playground.ui import guess, lesson
 from playground.ui.lessons import reel
+from playground.ui.lessons.drawings import photo
 from playground.ui.lessons.reel import Film
 from playground.ui.navigation import Setting, write_address
 
@@ -129,7 +130,7 @@ def show(before: int) -> None:
     learned, films = (trial.learned, trial.films) if trial else ({}, {})  # they may be let go meanwhile
     _controls(trial, before)
     if not learned:
-        picture(board(trial.seed if trial else 0).jpeg, width=300)
+        _guess_alone(board(trial.seed if trial else 0))
         _exercise({})
         return
     state.setdefault("learner", LEARNER.default)
@@ -142,6 +143,30 @@ def show(before: int) -> None:
     reel.show(films[state.learner], learner.lapse, not trial.over, beside=trial.id, place=f"{head}")
     _both(trial, learned)
     _exercise(learned)
+
+
+def _guess_alone(board: Picture) -> None:
+    width, height = board.image.size
+    guess.choice(
+        "training_twin",
+        "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin all the same?",
+        {
+            "yes": "yes: the colour of the twin stands nowhere else",
+            "no": "no: it was never told what a twin is",
+            "near": "it will look at neighbours, and guess from them",
+        },
+        "yes",
+        "The only loss is on the answer, the twin’s colour. A head that looks at the twin makes it easy, and every "
+        "small "
+        "step in that direction lowers the loss. Train them, and see when.",
+        {
+            "no": "Nobody tells it *where* to look, but the loss says how well it answers. That is enough to find out.",
+            "near": "Neighbours know nothing of the twin’s colour: signs lie at random. That would be right one time "
+            "in "
+            "several, by chance.",
+        },
+        picture=Photo(photo(board.jpeg), quick.FIELDS, width / height, height=390),
+    )  # fmt: skip
 
 
 def _point(trial: Trial, name: str, learner: Learner) -> tuple[int, int]:
@@ -172,7 +197,7 @@ def _said(trial: Trial | None, before: int) -> str:
         return (
             f"{trouble}On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, "
             "the other patch with the same sign. Two ViTs learn it from nothing, in about half a minute on two slow "
-            f"cores: {c.depth} layers, {c.heads} heads and {quick.weights():,} weights each, the same random weights "
+            f"cores: {c.depth} layers, {c.heads} heads and {quick.weights():,} parameters each, the same random ones "
             "at the beginning, the same boards. The only difference: in one of them a second loss tells "
             f"head {head} of layer {layer} where the twin is."
         )
@@ -183,7 +208,7 @@ def _said(trial: Trial | None, before: int) -> str:
             return f"Stopped after {trial.step} steps. What they have learned stays here as long as this page is open."
         return (
             f"Done after {trial.step} steps. **Point at a patch: its twin lights up.** Trained again, they begin with "
-            "other random weights, and look at another board."
+            "other random parameters, and look at another board."
         )
     if not trial.served:
         others = "One is" if before == 1 else f"{before} are"

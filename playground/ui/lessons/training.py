@@ -3,12 +3,14 @@ two small models trained on the spot."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from playground.assets import TIMELAPSE
+from playground.lessons.questions import Lines, Mark, Number, Series
 from playground.pack import unpack
 from playground.samples import named
 from playground.serving import pictures
@@ -98,9 +100,13 @@ def _timelapse(here: Here) -> None:
 
     seen = lapse()
     first = first_with_a_habit(seen)
-    st.markdown(idea(seen))
-    if first is not None and not _guess_when(first[0], seen):
-        return
+    if first is not None:
+        _guess_when(first[0], seen)
+    with guess.after("training_when") if first is not None else nullcontext():
+        _watch(here, seen, first)
+
+
+def _watch(here: Here, seen, first: tuple | None) -> None:
     if here.picture.name != seen.sample:
         st.info(f"The moments of this run are kept for *{_title(seen.sample)}* alone.", icon=":material/info:")
     show(_film(), seen)
@@ -119,14 +125,30 @@ def idea(seen) -> str:
     )
 
 
-def _guess_when(step: int, seen) -> bool:
+def _guess_when(step: int, seen) -> None:
     """At which step does the first head have a habit?"""
-    return guess.choice(
+    curve = seen.curve[seen.curve[:, 0] > 0]
+    some = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
+    total = some[:, 1:].sum(1)
+    last = seen.moments[-1].step
+    guess.number(
         "training_when",
-        "A head has a habit if it does something that can be named on average: it stays near, say, or listens to "
-        "patches of the same colour. After how many steps does the first head have one?",
-        {str(moment.step): f"{moment.step:,}" for moment in seen.moments},
-        lambda: guess.Truth(str(step), f" Of {seen.moments[-1].step:,} steps, and no loss asked it to."),
+        "A head has a **habit** if it does something that can be named on average: it stays near, say, or listens to "
+        "patches of the same colour. The first head has one after ▢ steps.",
+        Number(10, last, log=True), step,
+        f"Of {last:,} steps, and no loss asked it to. It is the first of the moments that were kept.",
+        prose=idea(seen),
+        tempting=(
+            ((0.5 * last, last), "The losses still fall there, but slowly: what is easy is learned early."),
+            ((10, max(11, step / 6)), "The losses fall at once, for the answers can first be learned without looking "
+             "anywhere: what is frequent."),
+        ),
+        picture=Lines(
+            tuple(float(n) for n in some[:, 0]),
+            (Series("sum of the losses", tuple((total / total[0]).tolist()), lesson.QUERY),),
+            0, 1.05, "step", title="How far the losses have fallen", log_x=True,
+            marks=(Mark(step, f"the first habit: step {step:,}"),),
+        ),
     )  # fmt: skip
 
 
@@ -159,7 +181,7 @@ def _what_it_was_asked(seen) -> str:
             *asked,
             "\nWhat changes on the way, drawn as dotted lines in the charts:\n",
             *lines,
-            "\nNot all of its first weights are small random numbers: the positions begin as sines and cosines, and "
+            "\nNot all of its first parameters are small random numbers: the positions begin as sines and cosines, and "
             f"queries and keys are {Emergent().longer:g} times as long as usual. Otherwise all rows would be nearly "
             "even at first, and it would take longer to learn from them.",
         ]

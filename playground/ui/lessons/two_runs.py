@@ -31,43 +31,57 @@ def show() -> None:
     untold, taught = _runs(TIMELAPSE.stat().st_mtime)
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
     st.markdown(
-        f"The same architecture, trained twice from random weights ({steps} steps). Every line is a head: how much of "
+        f"The same architecture, trained twice from random parameters ({steps} steps). Every line is a head: how "
+        f"much of "
         "the attention of an object's patches stays on their own object. The dashed line is an even row, "
         "the dotted one a filter without a network, of colour and nearness alone."
-    )
-    seen = guess.choice(
-        "training_told",
-        "In one run a loss read the attention weights of some heads, and compared them with the objects' masks. Which?",
-        {WITHOUT: f"run {WITHOUT}", WITH: f"run {WITH}"},
-        lambda: guess.Truth(WITH, ""),
     )
     begins = tuple(one for one in beginnings.begun(Recipe(), taught) if one.told and one.loss != "looked")
     for column, name, run in zip(st.columns(2), (WITHOUT, WITH), (untold, taught), strict=True):
         with column:
-            told = begins if name == WITH and seen else ()
-            lesson.chart(drawn(run, f"run {name}", told), f"own object {name}", 300)
-    if seen:
+            lesson.chart(drawn(run, f"run {name}", ()), f"own object {name}", 330)
+    guess.choice(
+        "training_told",
+        "In one run a loss read the attention weights of some heads, and compared them with the objects' masks. Which?",
+        {WITHOUT: f"run {WITHOUT}", WITH: f"run {WITH}"}, WITH, "",
+        {WITHOUT: "Its heads rise as well, and nobody told them: the two maps look much alike."},
+    )  # fmt: skip
+    with guess.after("training_told"):
+        lesson.chart(drawn(taught, f"run {WITH}, the heads that were told", begins), "own object told", 330)
         st.markdown(said(untold, taught, begins))
 
 
 def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) -> go.Figure:
-    """Mass against steps. The heads that a loss asked to stay on objects are coloured, from where it began."""
-    steps = [max(FIRST, moment.step) for moment in run.moments]
+    """Mass against steps: a point for each moment that was saved. The heads that a loss asked to stay on objects are
+    coloured. No line is drawn across the step at which that loss began: nobody knows when, between the two moments
+    around it, a head rose."""
     mass = np.stack([moment.mass for moment in run.moments])  # (M, layers, heads)
     asked = {head for one in begins if one.loss == "gathered" for head in one.told}
+    began = next((one.step for one in begins if one.loss == "gathered"), None)
+    steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
+    if began is not None:
+        gap = sum(moment.step < began for moment in run.moments)
+        steps.insert(gap, None)
+        mass = np.insert(mass, gap, np.nan, axis=0)
     figure = go.Figure()
     for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in asked):
         told = (layer, head) in asked
         figure.add_scatter(
-            x=steps, y=mass[:, layer, head], mode="lines", showlegend=False,
+            x=steps, y=mass[:, layer, head], mode="lines+markers" if told else "lines", showlegend=False,
+            connectgaps=False,
             line={"color": TOLD if told else QUIET, "width": 3 if told else 1.2},
             hovertemplate=f"layer {layer}, head {head}: %{{y:.0%}} at step %{{x:,}}<extra></extra>",
         )  # fmt: skip
     figure.add_hline(y=run.chance, line={"dash": "dash", "color": "gray", "width": 1})
     figure.add_hline(y=FILTER, line={"dash": "dot", "color": "gray", "width": 1})
-    if step := next((one.step for one in begins if one.loss == "gathered"), None):
-        figure.add_vline(
-            x=step, line={"dash": "dot", "color": TOLD}, annotation={"text": "the loss begins", "xanchor": "right"}
+    if began is not None:
+        figure.add_vline(x=began, line={"dash": "dot", "color": TOLD})
+        figure.add_annotation(  # of a log axis, an annotation wants the exponent
+            x=float(np.log10(began)),
+            y=0.97,
+            xanchor="right",
+            showarrow=False,
+            text=f"the loss begins: step {began:,} ",
         )
     figure.update_xaxes(type="log", title="step", dtick=1)
     figure.update_yaxes(range=[0, 1], tickformat=".0%")
@@ -79,9 +93,18 @@ def said(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginnin
     heads = next(one.told for one in begins if one.loss == "gathered")
     told = float(np.mean([taught.moments[-1].mass[head] for head in heads]))
     best, (layer, head) = best_of(untold)
+    began = next(one.step for one in begins if one.loss == "gathered")
+    last_before = [moment for moment in taught.moments if moment.step < began][-1]
+    first_after = next(moment for moment in taught.moments if moment.step >= began)
+    before, after = (float(np.mean([moment.mass[one] for one in heads])) for moment in (last_before, first_after))
     return (
-        f"Run **{WITH}** was told: its {len(heads)} coloured heads rise when the loss begins, and end at {told:.0%}. "
-        "Other heads of it rise too: its losses on the patches know the objects. "
+        f"Run **{WITH}** was told from step {began:,} on: its {len(heads)} coloured heads stood at {before:.0%} at "
+        f"step "
+        f"{last_before.step:,}, at {after:.0%} at step {first_after.step:,}, and end at {told:.0%}. In between no "
+        f"moment "
+        "was kept, so the line is open there. They had begun to rise before, as other heads do: this run’s losses on "
+        "the "
+        "patches know the objects. The two runs also differ in their data, their other losses and their length. "
         f"Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds alike, and not "
         f"where to look. Its best head, head {head} of layer {layer}, reaches {best:.0%}, "
         f"{best / untold.chance:.0f} times an even row, because looking at those patches helps. "

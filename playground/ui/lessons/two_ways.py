@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from PIL import Image, ImageDraw
-from plotly.colors import sample_colorscale, unlabel_rgb
 
+from playground.lessons.questions import Bars, Lines, Number, Pictures, Series
 from playground.models.names import plain_name
 from playground.serving import models, queue, traces
-from playground.serving.pictures import as_jpeg
+from playground.serving.pictures import data_url
 from playground.ui import guess, lesson
-from playground.ui.components import picture
 from playground.ui.here import Here
+from playground.ui.lessons.drawings import lit, outlined
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -61,7 +60,20 @@ def far(here: Here) -> None:
     figure.update_layout(legend={"orientation": "h", "y": -0.25})
     figure.update_xaxes(title="layer", dtick=1 if seen.layers <= 16 else 4)
     figure.update_yaxes(title="patches away", rangemode="tozero")
-    lesson.chart(figure, "far", height=340, name="how-far")
+    lesson.chart(figure, "far", height=320, name="how-far")
+    guess.choice(
+        "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place know?",
+        {"nine": "9", "twentyfive": "25", "eightyone": "81"},
+        "twentyfive",
+        "Each of the nine places that the second reads has seen its own nine: together 5 × 5. Every further layer "
+        "adds a "
+        "ring of one patch, so the side grows evenly, by 2 a layer.",
+        {
+            "nine": "That is what the second layer reads. But what it reads are answers of the first, each of which "
+            "knows nine patches.",
+            "eightyone": "9 × 9 would count the same patches again and again: the nine neighbourhoods overlap.",
+        },
+    )  # fmt: skip
     needed = two_ways.layers_needed(side, state.kernel)
     st.markdown(
         f"This picture is {side} patches long. A {state.kernel}×{state.kernel} stack needs **{needed} layers** until "
@@ -74,7 +86,6 @@ def far(here: Here) -> None:
 
 
 def shift(here: Here) -> None:
-    from playground.lessons import two_ways
     from playground.pack import upper_layer
 
     vit = models.load(here.wish.model)
@@ -88,41 +99,56 @@ def shift(here: Here) -> None:
     )
     st.segmented_control("Moved by so many patches", (1, 2, 3), key="moved", required=True)
 
+    found = _moved(here, layer, head, state.moved)
+
+    spots = [(found.query[0], found.query[1] + moved) for moved in (state.moved, 0)]
+    pairs = [list(zip(found.pictures, spots, strict=True)), list(zip(found.pictures, found.rows, spots, strict=True))]
+    guess.number(
+        "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
+        Number(0, 100, " %"), 100 * found.apart,
+        f"Layer {layer}, mean over all heads and places, on the places that both cuts show. Now the row of the "
+        f"outlined "
+        f"place is drawn, of head {head}. A convolution: {_small(found.convolution)}.",
+        (here.picture.id, here.wish.model, state.moved, layer, head),
+        tempting=(((0, 0.4), "So it would be with a convolution, away from the edges."),),
+        picture=Pictures(
+            tuple(data_url(outlined(cut, found.grid, spot)) for cut, spot in pairs[0]),
+            tuple(data_url(lit(cut, row, spot)) for cut, row, spot in pairs[1]),
+            ("as it was", f"moved by {state.moved}"), found.pictures[0].width / found.pictures[0].height,
+        ),
+    )  # fmt: skip
+    with guess.after("two_ways_shift"):
+        _shift_words(found, layer, head, _moved(here, layer, head, 1).apart)
+
+
+def _moved(here: Here, layer: int, head: int, patches: int):
+    from playground.lessons import two_ways
+
     def work() -> two_ways.Shifted:
         with queue.turn():
-            return two_ways.shifted(vit, here.picture.image, layer, head, state.moved)
+            return two_ways.shifted(models.load(here.wish.model), here.picture.image, layer, head, patches)
 
-    found = here.kept(("shifted", layer, head, state.moved), work)
+    return here.kept(("shifted", layer, head, patches), work)
 
-    def truth() -> guess.Truth:
-        return guess.Truth(
-            round(100 * found.apart),
-            f" Layer {layer}, mean over all heads and places, on the places that both cuts show. A convolution: "
-            f"{_small(found.convolution)}".rstrip(",")
-            + ".",
-        )
 
-    if not guess.number(
-        "two_ways_shift", "How many per cent of its weight does a patch give to other places after the shift?",
-        0, 100, " %", truth,
-        context=(here.picture.id, here.wish.model, state.moved, layer, head),
-    ):  # fmt: skip
-        return
-    columns = st.columns(2)
-    for column, cut, row, moved in zip(columns, found.pictures, found.rows, (state.moved, 0), strict=True):
-        with column:
-            spot = (found.query[0], found.query[1] + moved)
-            picture(_lit(cut, row, spot), caption="moved" if moved == 0 else "as it was", width="stretch")
+def _shift_words(found, layer: int, head: int, by_one: float) -> None:
     st.markdown(
         f"The same place of the picture asks (outlined in white), layer {layer}, head {head}. After the last layer the "
         f"features of the same place have a cosine of **{float(found.features.mean()):.3f}** on average, of "
         f"{float(found.features.min()):.3f} at worst. Away from the edges a convolution's answers differ by "
-        f"**{_small(found.convolution)}** of their size. Two things change for the ViT: the positions, and a column of "
+        f"**{_small(found.convolution)}** of their size, because the patches themselves are the same: the picture "
+        f"moved "
+        f"by whole patches. Moved by a single pixel, the patch embedding, a convolution with a stride of a whole "
+        f"patch, "
+        f"changes by {found.one_pixel:.0%} of its length. Two things change for the ViT: the positions, and a column "
+        f"of "
         "patches that leaves while another one comes in, which every row listens to."
     )
     lesson.exercise(
         "Move the picture by 3 patches. Guess again: do more weights go elsewhere than with 1?",
-        "The two numbers say it for your picture. Each step takes one more column away and brings a new one, and every "
+        f"Moved by 1 it is {by_one:.0%}, by {state.moved} it is {found.apart:.0%} on your picture. Each step takes "
+        f"one more column away and "
+        f"brings a new one, and every "
         "patch gets the position of a place farther away. For the convolution nothing changes away from the edges: the "
         "same kernel is used at every place.",
         hint="The choice above the question.",
@@ -130,23 +156,7 @@ def shift(here: Here) -> None:
     )  # fmt: skip
 
 
-MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
-
-
-def _lit(cut: Image.Image, row, spot: tuple[int, int]) -> bytes:
-    """The picture in grey under its row of weights; the place that asks in white."""
-    rows, columns = row.shape
-    shares = (row / row.max()).numpy()
-    colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
-    size = (cut.width * 2, cut.height * 2)
-    heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    grey = cut.convert("L").convert("RGB").resize(size)
-    made = Image.composite(heat, grey, cover)
-    high, wide = size[1] / rows, size[0] / columns
-    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
-    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
-    return as_jpeg(made)
+WINDOW, HEAD = 49, 64  # tokens of a window, numbers of a head
 
 
 def _small(x: float) -> str:
@@ -158,23 +168,45 @@ def _small(x: float) -> str:
 
 def built(here: Here) -> None:
     c = models.load(here.wish.model).config
-    d, k = c.width, 3
+    d = c.width
     st.markdown(
         "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before it "
         "has seen a single picture."
     )
+    guess.number(
+        "two_ways_built",
+        f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers. All of attention, W_Q, W_K, W_V and W_O, "
+        "learns ▢.",
+        Number(0, 10 * d * d, step=1000), 4 * d * d,
+        "4D², whatever the picture’s size: attention has no parameter for a place. It mixes by weights that are "
+        "computed "
+        "anew for each picture, not learned.",
+        c.width,
+        tempting=(
+            ((6 * d * d, 10 * d * d), "It may look at every patch, but has no parameter for any: W_Q and W_K are used "
+             "at all places."),
+            ((0, 1.5 * d * d), "That would be one matrix. Query, key, value and output have one each."),
+        ),
+        picture=Bars(
+            ("1 × 1 convolution", "attention", "3 × 3 convolution", "5 × 5 convolution"),
+            (d * d, 4 * d * d, 9 * d * d, 25 * d * d), 26 * d * d, at=1, across=True, height=380,
+            title=f"Parameters, width {d}",
+        ),
+    )  # fmt: skip
     st.markdown(
         "\n".join(
             [
                 "| | convolution | attention |",
                 "|---|---|---|",
                 "| **locality** | reads k × k neighbours, nothing else | may read every patch |",
-                "| **weight sharing** | one kernel at all places | W_Q, W_K, W_V at all places; the *mixing* differs "
+                "| **shared parameters** (“weight sharing”) | one kernel at all places | W_Q, W_K, W_V at all "
+                "places; the *mixing* differs "
                 "with the picture |",
-                "| **order** | each weight belongs to a direction | none: a set; positions are added |",
-                "| **a shifted picture** | the answer shifts along (equivariance) | must be learned |",
+                "| **order** | each parameter belongs to a direction | none: a set; positions are added |",
+                "| **a shifted picture** | the answer shifts along (equivariance), but for edges | without positions "
+                "it shifts "
+                "along too, if the same patches are there; with them this is not built in |",
                 "| **shuffled patches** | another answer | without positions, the same answers, shuffled along |",
-                f"| **learned**, width {d} | k²D² = {k * k * d * d:,} | 4D² = {4 * d * d:,} |",
             ]
         )
     )
@@ -186,7 +218,7 @@ def built(here: Here) -> None:
     )
     lesson.exercise(
         "A network must count the windows of a house, wherever they are. Which bias helps?",
-        "Sharing weights over all places: a window is the same at the left and at the right. Both have it, in the "
+        "Sharing parameters over all places: a window is the same at the left and at the right. Both have it, in the "
         "kernel or in W_Q, W_K, W_V. Locality helps to find a window; to *count*, far places have to be brought "
         "together.",
     )
@@ -198,6 +230,29 @@ def built(here: Here) -> None:
 def cheaper() -> None:
     from playground.lessons import two_ways
 
+    counts = (64, 256, 1024, 4096, 16384)
+    every, windows, linear = zip(*(two_ways.products(n, WINDOW, HEAD) for n in counts), strict=True)
+    guess.number(
+        "two_ways_cheaper",
+        f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
+        Number(1e5, 1e11, log=True), linear[-1],
+        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it is a straight line, {every[-1] // linear[-1]} times below all "
+        f"pairs. At "
+        f"N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: what is "
+        "quickest also depends on memory.",
+        prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
+        "compares only those in a window.",
+        tempting=(((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),),
+        picture=Lines(
+            counts,
+            (
+                Series("all pairs", every, "#B63679"), Series(f"windows of {WINDOW}", windows, "#009E73", dash=True),
+                Series("linear attention", linear, lesson.QUERY, shown=1, below=True),
+            ),
+            1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
+            x_ticks=counts,
+        ),
+    )  # fmt: skip
     st.markdown(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price:\n\n"
         "- **Windows** (Swin): softmax over the w² tokens of a window instead of all N: N · w² scores instead of N². "
@@ -206,13 +261,14 @@ def cheaper() -> None:
         "side needs no N × N table: N · d² instead of N² · d. (Each row is still divided by its sum.) But φ(q)·φ(k) "
         "can't single out one key as sharply as exp can.\n"
         "- **State spaces** (S4, Mamba): read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N "
-        "steps. What is far back has to fit into the state, and a picture needs an order in which it is read.\n\n"
+        "steps; in Mamba, A and B depend on xₜ, so that it can choose what to keep. What is far back has to fit into "
+        "the state, and a picture needs an order in which it is read.\n\n"
         "None of them is simply better: a fused kernel makes full attention cheap in *memory*, and up to a few "
-        "thousand tokens it is often the quickest in practice. *Cost*, step 4, measures it by hand and fused on this "
-        "machine."
+        "thousand tokens it is often the quickest in practice. *Cost*, step 4, measures full attention by "
+        "hand and fused on this machine; windows and linear attention are only counted, below."
     )
     tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, 16384), 1024, key="cheap_tokens", width=420)
-    window, d = 49, 64
+    window, d = WINDOW, HEAD
     names = ("all pairs, 2 N² d", f"windows of {window} tokens, 2 N w² d", "linear attention, 2 N d²")
     rows = list(zip(names, two_ways.products(tokens, window, d), strict=True))
     lines = [f"| {name} | {flops:,} | {flops / rows[0][1]:.3g} × |" for name, flops in rows]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
+from plotly.subplots import make_subplots
 
+from playground.lessons.questions import Number, Photo
 from playground.pack import pack
 from playground.samples import start_patch
 from playground.serving import traces
@@ -12,15 +15,18 @@ from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
 from playground.ui.lessons.code import on_the_picture
-from playground.ui.lessons.drawings import Written, begun
+from playground.ui.lessons.drawings import Written, begun, photo
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
+MOST_ASKED = 400  # patches, whose rows are averaged
+LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
 
 STEPS = {
     "carries": "1 · It is not what arrives",
     "scores": "2 · It is not the score",
     "locked": "3 · It is not always about the picture",
+    "explain": "4 · Does the map explain?",
 }
 
 
@@ -36,11 +42,6 @@ def carried(here: Here) -> None:
     """Weight and weight × ‖W_O v‖ under one cursor."""
     component("carried", "lessons/carried.js", "lessons/carried.css")(
         key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
-    )
-    numbers = on_the_picture(here)
-    st.markdown(
-        f"On your picture, in **{100 * numbers['differs']:.0f} %** of {numbers['rows']:,} rows the patch with the "
-        "largest weight is not the one that adds the longest vector. Counted are rows of all layers and heads."
     )
     lesson.exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
@@ -105,32 +106,70 @@ def scores() -> None:
         naive = plain / plain.sum()
     stable = np.exp(row - row.max())
     weights = stable / stable.sum()
+    lesson.chart(_scores_and_weights(row, weights), "scores_chart", height=280, name="scores-and-weights")
     lines = [
         f"| {name} | {score:g} | {_number(e)} | {_number(n)} | {_number(s)} | **{_number(w)}** |"
         for name, score, e, n, s, w in zip("ABC", row, plain, naive, stable, weights, strict=True)
     ]
     head = "| | score s | eˢ | eˢ ÷ sum | e^(s − largest) | ÷ sum: the weight |"
     st.markdown("\n".join([head, "|---|---|---|---|---|---|", *lines]))
-    broken = not np.isfinite(naive).all()
+    with np.errstate(invalid="ignore"):
+        broken = not abs(naive.sum() - 1) < 1e-3  # nan, or all three 0: x ÷ ∞
     st.markdown(
-        "32-bit numbers end at 3.4 · 10³⁸, which is e^88.7: a larger power is infinite, and ∞ ÷ ∞ is not a number "
-        "(nan). "
-        + ("**That has just happened in the fourth column.** " if broken else "Put A above 89 to see it. ")
+        "32-bit numbers end at 3.4 · 10³⁸, which is e^88.7: a larger power, or a larger *sum* of powers, is infinite. "
+        "∞ ÷ ∞ is not a number (nan), and anything smaller ÷ ∞ is 0. "
+        + (
+            f"**The fourth column sums to {_number(naive.sum())}, not to 1.** "
+            if broken
+            else "Put A above 89 to see it, or all three to 88. "
+        )
         + "So every real softmax subtracts the largest score first. That changes no weight, for only differences count."
     )
+    _guess_grown()
     lesson.exercise(
         "Let A and B share the weight evenly, while C gets less than 1 %. Which scores do that?",
-        "Two equal scores, and a third that is at least 4 lower: e⁻⁴ is 0.018, and half of that is the weight. The "
+        "Two equal scores, and a third that is at least 4 lower: e⁻⁴ is 0.018, and a little less than half of that "
+        "is the weight. The "
         "equal scores may be any number: −50 and −50 do as well as 8 and 8.",
         hint="Only differences count.",
         done=bool(abs(weights[0] - weights[1]) < 0.005 and weights[2] < 0.01), id="weight_share",
     )  # fmt: skip
     lesson.exercise(
         "Break the softmax that does not subtract the largest score.",
-        "One score above 88.7 is enough: its power is infinite for 32-bit numbers. The last column is not harmed: "
-        "there the largest power is e⁰ = 1.",
+        "One score above 88.7 is enough: its power is infinite for 32-bit numbers, and the column holds nan. Three "
+        "scores of 88 break it too: each power is finite, their sum is not, and the weights are 0, 0, 0. The last "
+        "column is not harmed: there the largest power is e⁰ = 1, and the sum is at most 3.",
         hint="How large may a 32-bit number be?",
         done=broken, id="weight_overflow",
+    )  # fmt: skip
+
+
+def _scores_and_weights(scores: np.ndarray, weights: np.ndarray) -> go.Figure:
+    figure = make_subplots(cols=2, subplot_titles=("Scores", "Weights"))
+    drawn = (
+        (1, scores, lesson.QUERY, [f"{score:g}" for score in scores]),
+        (2, weights, "#B63679", [_number(weight) for weight in weights]),
+    )
+    for column, values, colour, words in drawn:
+        figure.add_bar(
+            x=list("ABC"), y=values, marker_color=colour, text=words, textposition="outside", cliponaxis=False,
+            hoverinfo="skip", row=1, col=column,
+        )  # fmt: skip
+    figure.update_yaxes(range=[0, 1.15], tickformat=".0%", col=2)
+    return figure.update_layout(showlegend=False)
+
+
+def _guess_grown() -> None:
+    guess.choice(
+        "weight_scores", "All three scores grow by 50. What happens to the weights?",
+        {"same": "nothing", "sharper": "the largest takes more", "larger": "all become larger"},
+        "same",
+        "e^(s + 50) = e⁵⁰ · eˢ: each power is as many times as large as the others, and so is their sum. Only "
+        "*differences* of scores count. That is why subtracting the largest score is allowed.",
+        {
+            "sharper": "That happens when all scores are *multiplied*: then their differences grow, too.",
+            "larger": "They still sum to 1: they can’t all grow.",
+        },
     )  # fmt: skip
 
 
@@ -144,54 +183,81 @@ def _number(x: float) -> str:
 
 
 def locked_on(here: Here) -> None:
+    """The head whose rows agree most on one token, whoever asks."""
     from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
     mean = heads_numbers.habits_here(here)
     special = mean.to_class + mean.to_registers
-    if not seen.prefix:
-        st.info("This model has only patches: no class token and no registers to lock on to.")
-        return
-    st.markdown(
-        "The class token has a query, a key and a value like every token: it listens, and it can be listened to. It "
-        "has no special way to “see everything”. Some heads of some models give much of every row to this token or to "
-        "a register. Such a row says little about where things are in the picture."
-    )
-    most = np.dstack(np.unravel_index(np.argsort(-special, axis=None)[:5], special.shape))[0]
+    share = np.maximum(mean.to_one, special)
+    layer, head = (int(n) for n in np.unravel_index(share.argmax(), share.shape))
+    crowd = seen.weights(layer, seen.some_patches(MOST_ASKED))[head].mean(dim=0)  # (tokens,)
+    heat, most = seen.on_grid(crowd).flatten(), float(share[layer, head])
+    rows, columns = seen.grid
+    to_patch = mean.to_one[layer, head] >= special[layer, head]
+    where = "{}, {}".format(*divmod(int(heat.argmax()), columns))
+    place = f"one patch, at ({where})" if to_patch else " and ".join(seen.prefix)
+    many = int((share > LOCKED).sum())
+    guess.number(
+        "weight_locked",
+        f"Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
+        "whoever asks.",
+        Number(0, 100, " %"), 100 * most,
+        f"The place is {place}. An even row gives each token {1 / seen.tokens:.2%}. {_counted(many, share.size)} "
+        f"more than {LOCKED:.0%} to one patch, or to tokens without a place. "
+        + (
+            "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use "
+            "for."
+            if many
+            else "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads "
+            "that give nearly all to one token; layer 0, head 5 of DINOv2 is one."
+        ),
+        (here.picture.id, here.wish.model),
+        prose="The class token has a query, a key and a value like every token; it has no special way to “see "
+        "everything”. But some heads give much of every row to one token, whatever the patch shows.",
+        tempting=(((0, 100 / seen.tokens + 1), "That is an even row’s share: it would mean that no place is special."),)
+        if most > 0.1 else (),
+        picture=Photo(photo(here.picture.jpeg), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True),
+    )  # fmt: skip
+    with guess.after("weight_locked"):
+        _table(mean, share)
+
+
+def _counted(many: int, heads: int) -> str:
+    return f"{many or 'None'} of {heads} heads give{'s' if many == 1 else ''}"
+
+
+def _table(mean, share: np.ndarray) -> None:
+    best = np.dstack(np.unravel_index(np.argsort(-share, axis=None)[:5], share.shape))[0]
     lines = [
-        f"| layer {layer}, head {head} | {special[layer, head]:.0%} | {mean.entropy[layer, head]:.1f} bits | "
+        f"| layer {layer}, head {head} | {mean.to_one[layer, head]:.1%} | {mean.to_class[layer, head]:.1%} | "
+        f"{mean.to_registers[layer, head]:.1%} | {mean.entropy[layer, head]:.1f} bits | "
         f"{mean.effect[layer, head]:.2f} |"
-        for layer, head in most.tolist()
+        for layer, head in best.tolist()
     ]
     head = (
-        "| the five heads that give most | to class token and registers | entropy of its rows "
+        "| the five heads that agree most | to one patch | to the class token | to registers | entropy of its rows "
         "| adds, × its layer's average |"
     )
-    st.markdown("\n".join([head, "|---|---|---|---|", *lines]))
-    many, even = int((special > 0.5).sum()), len(seen.prefix) / seen.tokens
-    which = f"{many} of {special.size} heads give" if many > 1 else f"{many or 'none'} of {special.size} heads gives"
-    st.markdown(
-        f"On this picture {which} more than half of {'their' if many > 1 else 'its'} weight there. An even row would "
-        f"give {even:.2%}; the first of the table gives {special.max() / even:.0f} times as much. "
-        f"{heads_numbers.least(mean)}"
-    )
+    st.markdown("\n".join([head, "|---|---|---|---|---|---|", *lines]))
 
 
 # Exercises ------------------------------------------------------------------------------------------------------------
 
 
-def differs(here: Here) -> bool:
-    def truth() -> guess.Truth:
-        numbers = on_the_picture(here)
-        return guess.Truth(
-            round(100 * numbers["differs"]),
-            f" Counted over {numbers['rows']:,} rows of all layers and heads on your picture.",
-        )
-
-    return guess.number(
+def guess_differs(here: Here) -> None:
+    numbers = on_the_picture(here)
+    guess.number(
         "weight_differs",
-        "In how many of 100 rows is the patch with the largest weight not the patch that adds the longest vector?",
-        0, 100, " of 100", truth, context=(here.picture.id, here.wish.model),
+        "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
+        Number(0, 100, " of 100"), 100 * numbers["differs"],
+        f"Counted over {numbers['rows']:,} rows of patches, in all layers and heads on your picture.",
+        (here.picture.id, here.wish.model),
+        tempting=(
+            ((0, 3), "So it would be if all values were equally long."),
+            ((97, 100), "So it would be if lengths had nothing to do with weights: but a weight that is far ahead of "
+             "all others is hard to overtake."),
+        ),
     )  # fmt: skip
 
 

@@ -94,8 +94,8 @@ test("every other view has a sentence of its own", () => {
     score: "This patch asks, and the best answer comes from here: a score of 7.3 before the softmax.",
     similarity: "What resembles this patch most, in this layer's features, is row 2, column 7: a cosine of 0.87.",
     rollout:
-      "Through all layers together, 41 % of what reaches this patch from the picture comes from outside its " +
-      "3×3 neighbourhood, the most from here (9.0 %).",
+      "By rollout, which counts weights alone, 41 % of what reaches this patch from the picture comes from " +
+      "outside its 3×3 neighbourhood, the most from here (9.0 %).",
     components: "Patches of one colour have features of one kind, in this layer.",
     norm: "This layer's longest feature vector stands at row 2, column 7: its length is 71.3.",
     waiting: "This patch: the numbers are on their way.",

@@ -3,6 +3,7 @@
 import { mock } from "node:test";
 
 import { askForMissing } from "../../../playground/microscope/lens/asking.js";
+import { askForExplained as explain } from "../../../playground/microscope/lens/explained.js";
 import { receive } from "../../../playground/microscope/lens/given.js";
 import { resolve } from "../../../playground/microscope/lens/shown.js";
 import { createState } from "../../../playground/microscope/lens/state.js";
@@ -22,7 +23,8 @@ export async function pass(ms = 0) {
   await new Promise(setImmediate);
 }
 
-export const EVERYTHING = ["layers", "features", "rollout", "relevance", "whole", "cuts", "names"];
+const EXPLAINED = ["relevance", "occlusion", "label", "labels", "patched"];
+export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
 
 // questions: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}]
 export function aSource(offers = EVERYTHING) {
@@ -31,14 +33,15 @@ export function aSource(offers = EVERYTHING) {
     (kind) =>
     (trace, ...rest) => {
       const { heads, signal } = rest.pop() ?? {};
-      const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter((one) => one));
+      const given = (one) => one !== "" && one !== null;
+      const said = (word) => (Array.isArray(word) ? word : Object.values(word).filter(given));
       const words = rest.flatMap((word) => (word && typeof word === "object" ? said(word) : [word]));
       const text = [kind, trace.id, ...words].join(" ");
       const question = { text, heads, signal };
       questions.push(question);
       return new Promise((answer, fail) => Object.assign(question, { answer, fail }));
     };
-  const kinds = ["layers", "picture", "features", "flows", "rollout", "relevance", "names", "whole", "moved"];
+  const kinds = ["layers", "picture", "features", "flows", "rollout", ...EXPLAINED, "names", "whole", "moved"];
   return { offers, questions, ...Object.fromEntries(kinds.map((kind) => [kind, ask(kind)])) };
 }
 
@@ -51,6 +54,7 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
   const told = { source, failed: (error) => failures.push(error.message), ...host };
   const lens = createState(null, { message: {} }, told);
   lens.film = { wanted: film };
+  lens.explained = { timer: 0, labels: new Map(), foretold: new Map() };
   lens.main = receive(lens, aTrace("cat"), packOf(pack));
   lens.view = { ...lens.view, layer: 0, query: "0,0", ...view };
   lens.schedule = () => frame(lens);
@@ -61,6 +65,7 @@ export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } 
 export function frame(lens, pointed = false) {
   resolve(lens);
   askForMissing(lens, pointed);
+  explain(lens);
 }
 
 // What has been asked since the last time, as texts.

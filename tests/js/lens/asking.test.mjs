@@ -55,6 +55,20 @@ test("after an answer the next question comes at once", async () => {
   assert.deepEqual(asked(source), ["layers cat 1"]);
 });
 
+test("what came is not asked for again before the next frame", async () => {
+  const { lens, source } = aLens({ pack: { ...SIX, held: [0, 1] }, view: { layer: 0, scale: "off", pass: "whole" } });
+  frame(lens);
+  await pass(REST);
+  open(source, "whole").answer({ ...aTrace("off"), cut: [] });
+  await pass();
+  asked(source);
+  lens.schedule = () => {}; // no frame is drawn any more
+  open(source, "layers off").answer(packOf({ ...SIX, held: [0], forward_scale: 1 }));
+  await pass();
+  const again = asked(source).filter((text) => text.startsWith("whole"));
+  assert.deepEqual(again, []);
+});
+
 test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
   const { lens, source } = aLens({ pack: { ...SIX, held: [0] }, view: { layer: 0 } });
   frame(lens);
@@ -193,24 +207,6 @@ test("a source that offers nothing is asked nothing", async () => {
 // ---------------------------------------------------------------------------------------------- maps of the source
 
 const TOKENS = 7; // of packOf as it comes
-
-test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "relevance" } });
-  const count = () => asked(source).filter((text) => !text.startsWith("names"));
-  frame(lens);
-  await pass(REST);
-  assert.deepEqual(count(), [], "it costs a pass forward and one back");
-  lens.view = { ...lens.view, locked: true, query: "0,1" };
-  frame(lens);
-  await pass(REST);
-  assert.deepEqual(count(), ["relevance cat 0,1"]);
-  open(source, "relevance").answer(new Uint16Array(TOKENS).fill(0x3c00));
-  await pass();
-  assert.deepEqual([...overlayNow(lens).values], new Array(TOKENS).fill(1));
-  lens.view = { ...lens.view, query: "1,1" };
-  frame(lens);
-  assert.equal(overlayNow(lens), null);
-});
 
 test("features are asked for once a layer, of the layer on view", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "norm" } });

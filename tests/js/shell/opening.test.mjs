@@ -89,7 +89,7 @@ test("where the person chose the model, or it is the same, nothing is said", () 
 });
 
 test("a photograph in our small model is offered the model that knows photographs", () => {
-  const expected = { says: "This small model knows drawings.", model: "dino", label: "See it with DINOv2 S/14" };
+  const expected = { says: "This small model knows drawings best.", model: "dino", label: "See it with DINOv2 S/14" };
   assert.deepEqual(adviceFor(OURS, "photograph", { chose: true }, DINO, REAL), expected);
   assert.equal(adviceFor(OURS, "photograph", { chose: true }, null, null), null, "unless there is none");
 });

@@ -22,14 +22,14 @@ document.body.append(parentElement);
 const states = [];
 const triggers = [];
 const since = (list) => list.splice(0).map(([name, { stamp, run, ...said }]) => ({ name, ...said }));
-const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null }));
+const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null, exports: "" }));
 let arrived = 0;
 let unmount = null;
 
 async function draw(page, more = {}) {
   arrived += pageOf === page ? 0 : 1;
   pageOf = page;
-  const data = { page, pages: PAGES, exports: "", samples: "api/samples/d", titles: { dino: "DINOv2" }, labelled: 0 };
+  const data = { page, pages: PAGES, samples: "api/samples/d", titles: { dino: "DINOv2" }, labelled: 0 };
   unmount = mountToolbar({
     data: { ...data, steps: [], version: "1", arrived, answer: null, ...more },
     parentElement,

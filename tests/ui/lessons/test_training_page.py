@@ -30,3 +30,12 @@ def test_the_first_habits_are_named_with_their_heads():
 def test_every_loss_of_the_run_is_explained():
     assert timelapse.read().losses == LOSSES
     assert tuple(training.LOSSES) == LOSSES
+
+
+def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
+    """Two thirds of its attention, beside a chart that says so: "no single habit" was its name."""
+    run = timelapse.read()
+    last = run.moments[-1]
+    layer, head = np.unravel_index(last.mass.argmax(), last.mass.shape)
+    assert last.mass[layer, head] > 0.6
+    assert last.habits.kinds(last.mass)[layer][head] == "same object or colour"

@@ -33,6 +33,13 @@ def test_after_it_the_told_heads_do(runs, begins):
     figure = two_runs.drawn(runs[1], "", begins)
     coloured = [line for line in figure.data if line.line.color == two_runs.TOLD]
     assert len(coloured) == len(Recipe().gathering)
+    for line in coloured:  # nothing was saved around step 4,860, at which the loss began: the line is open
+        gap = line.x.index(None)
+        assert (line.x[gap - 1], line.x[gap + 1]) == (2671, 5371)
+        assert np.isnan(line.y[gap])
+        assert not line.connectgaps
+    (label,) = [note for note in figure.layout.annotations if "begins" in note.text]
+    assert 10**label.x == pytest.approx(4860)  # the axis is logarithmic: it stood at 10 to the power of 4,860
     ends = sorted(line.y[-1] for line in coloured)
     assert ends == sorted(runs[1].moments[-1].mass[head] for head in Recipe().gathering)
 
@@ -43,6 +50,8 @@ def test_what_is_said_is_what_was_measured(runs, begins):
     assert best == runs[0].moments[-1].mass.max() == runs[0].moments[-1].mass[layer, head]
     told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])
     for part in (
+        "at 27% at step 2,671, at 75% at step 5,371",
+        "differ in their data, their other losses and their length",
         f"{two_runs.FILTER:.0%}",
         f"{told:.0%}",
         f"{best:.0%}",

@@ -1,0 +1,117 @@
+"""Grows the corpus of hostile pictures in tests/hostile/kept/: Hypothesis puts files together for as long as it is told
+to, ever others. Of each kind the smallest file stays for each thing that came of one: how it was opened, each sentence
+of a refusal, a decoder that was ended. tests/pictures/test_kept.py tries them all again.
+
+    python benchmarks/corpus.py --minutes 60
+
+The exit status is 1 if a file ended the process that decodes, or took it more than SLOW of a core. It reads /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+import zlib
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import fuzz_pictures  # noqa: E402
+from fuzz import for_each  # noqa: E402
+from hostile.pngs import png  # noqa: E402
+
+from playground.errors import PlaygroundError  # noqa: E402
+from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
+
+LITTLE = png(pixels=zlib.compress(bytes(80_000)))
+FOLDER = ROOT / "tests" / "hostile" / "kept"
+A_ROUND = 300  # files of one seed
+LARGEST = 2**15  # bytes of a file that is kept
+SLOW = 2.0  # seconds of a core
+PIXELS = 2**22
+
+
+class Decoder:
+    """Says what came of a file. One that ended the process gets another for the next."""
+
+    def __init__(self) -> None:
+        self.worker = Worker()
+        self.worker.decoded(LITTLE, PIXELS)
+
+    def core_seconds(self) -> float:
+        """That the process has taken so far."""
+        said = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(said[11]) + int(said[12])) / os.sysconf("SC_CLK_TCK")
+
+    def came(self, data: bytes) -> tuple[str, float]:
+        """And the seconds of a core that it took; one that has ended took too much."""
+        if not self.worker.goes_on():
+            self.worker.end()
+            self.worker = Worker()
+            self.worker.decoded(LITTLE, PIXELS)  # it has started
+        before = self.core_seconds()
+        try:
+            width, height = self.worker.decoded(data, PIXELS).size
+            said = f"opened, sides of {width.bit_length()} and {height.bit_length()} bits"
+        except (Killed, TookTooMuch) as error:
+            return f"ended: {error}", float("inf")
+        except PlaygroundError as error:
+            said = re.sub(r"\d[\d.,]*", "#", str(error))
+        return said, (self.core_seconds() - before) if self.worker.goes_on() else 0.0
+
+
+class Corpus:
+    def __init__(self, decoder: Decoder):
+        self.decoder, self.seen = decoder, Counter()
+        self.smallest: dict[tuple[str, str], Path] = {}  # by kind and by what came of it
+        self.troubles: list[str] = []
+        self.slowest = 0.0
+        FOLDER.mkdir(exist_ok=True)
+        for file in sorted(FOLDER.iterdir()):  # of an earlier run
+            self.keep(file.name.partition("-")[0], decoder.came(file.read_bytes())[0], file)
+
+    def try_one(self, kind: str, data: bytes) -> None:
+        came, seconds = self.decoder.came(data)
+        self.seen[kind] += 1
+        file = FOLDER / f"{kind}-{sha256(data).hexdigest()[:12]}"
+        self.slowest = max(self.slowest, seconds)
+        if seconds > SLOW:
+            self.troubles.append(f"{file.name}: {came}, after {seconds:.1f} s of a core")
+        known = self.smallest.get((kind, came))
+        if len(data) <= LARGEST and (known is None or known.stat().st_size > len(data)):
+            file.write_bytes(data)
+            self.keep(kind, came, file)
+
+    def keep(self, kind: str, came: str, file: Path) -> None:
+        known = self.smallest.get((kind, came))
+        if known and known != file:
+            larger = max(known, file, key=lambda one: one.stat().st_size)
+            file = known if larger is file else file
+            larger.unlink()
+        self.smallest[kind, came] = file
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=60)
+    options = parser.parse_args()
+    corpus, until, seed = Corpus(Decoder()), time.monotonic() + 60 * options.minutes, time.time_ns() % 10**9
+    while time.monotonic() < until:
+        for kind, strategy in fuzz_pictures.KINDS.items():
+            for_each(strategy, A_ROUND, seed, lambda data, kind=kind: corpus.try_one(kind, data))
+        seed += 1
+    tried = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
+    print(f"{options.minutes:g} minutes: {tried}; {len(corpus.smallest)} files are kept.")
+    print(f"The slowest took {corpus.slowest:.2f} s of a core.")
+    print("\n".join(corpus.troubles) or "Nothing ended the process, and nothing was slow.")
+    return bool(corpus.troubles)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

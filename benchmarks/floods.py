@@ -1,0 +1,142 @@
+"""Requests and page runs without a pause, for benchmarks/attacks.py: ten others click meanwhile, half of them in the
+network that floods. What they wait in peace and in the flood is measured in the same run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlencode
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+from browser.server import Server  # noqa: E402
+from crowd import Person  # noqa: E402
+from innocents import LAIRS, without_a_pause  # noqa: E402
+
+from playground.samples import SAMPLES  # noqa: E402
+
+TEN, CALM, FLOOD = 10, 5.0, 15.0  # people; seconds
+FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
+PIPELINED = 50  # requests that a connection sends at once, again and again
+LINES = 300
+ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # in a process of its own
+MOST_P95 = 1.0  # seconds; the flood itself is on the same cores
+
+
+async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> tuple[float, float]:
+    """p95 of what ten others wait who click once a second, in peace and in the flood."""
+    people = [Person(server.url, network=(FLOODING, ELSEWHERE)[number % 2]) for number in range(TEN)]
+    await asyncio.gather(*(person.open() for person in people))
+    for sample in SAMPLES:
+        await people[0].pick(sample.name)  # into memory
+    calm = await _click(people, CALM)
+    going = asyncio.create_task(flood())
+    await asyncio.sleep(1)
+    in_the_flood = await _click(people, FLOOD)
+    going.cancel()
+    await asyncio.gather(going, return_exceptions=True)
+    await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
+    return _p95(calm), _p95(in_the_flood)
+
+
+async def _click(people: list[Person], seconds: float) -> list[float]:
+    until, waits = time.perf_counter() + seconds, []
+
+    async def live(number: int, person: Person) -> None:
+        chance = random.Random(number)
+        await asyncio.sleep(chance.random())
+        while (asked := time.perf_counter()) < until:
+            try:
+                waits.append(await person.pick(chance.choice(SAMPLES).name))
+            except Exception:  # no answer at all is the longest wait
+                waits.append(float("inf"))
+            await asyncio.sleep(max(0.0, 1 - (time.perf_counter() - asked)))
+
+    await asyncio.gather(*(live(number, person) for number, person in enumerate(people)))
+    return waits
+
+
+def _p95(waits: list[float]) -> float:
+    return sorted(waits)[int(0.95 * len(waits))]
+
+
+def pages(server: Server) -> tuple[float, float]:
+    """Four sockets ask for a page again as soon as it has come."""
+
+    async def flood() -> None:
+        await asyncio.gather(*(without_a_pause(server.url, FLOODING) for _ in range(4)))
+
+    return asyncio.run(others_wait(server, flood))
+
+
+def requests(server: Server, path: str) -> tuple[float, float]:
+    """Without a key, each of many connections asks before it was answered."""
+
+    async def flood() -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", ALONE, server.address, path, FLOODING, cwd=ROOT / "benchmarks"
+        )
+        try:
+            await process.wait()
+        finally:
+            process.kill()
+            await process.wait()
+
+    return asyncio.run(others_wait(server, flood))
+
+
+def numbers(server: Server, part: str, **more: str) -> str:
+    """The address of a part of a sample's trace: its layers (600 KB), or numbers computed from them."""
+    words = {"sample": SAMPLES[0].name, "model": "bundled"}
+
+    async def digest() -> str:
+        somebody = Person(server.url)
+        found = json.loads(await somebody.ask(f"/api/trace?{urlencode(words)}"))
+        somebody.hang_up()
+        return found["digest"]
+
+    return f"/api/trace/{asyncio.run(digest())}/{part}?{urlencode(words | more)}"
+
+
+class Line(asyncio.Protocol):
+    """Sends as much as it may, and throws away what it is sent."""
+
+    def __init__(self, said: bytes):
+        self.said, self.over = said, asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport) -> None:
+        self.transport = transport
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        self.full = True
+
+    def resume_writing(self) -> None:
+        self.full = False
+        while not self.full and not self.transport.is_closing():
+            self.transport.write(self.said)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.over.set_result(None)
+
+
+async def flood(address: str, path: str, network: str) -> None:
+    """Who is cut off comes again."""
+    host, _, port = address.partition(":")
+    said = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
+
+    async def talk() -> None:
+        while True:
+            with suppress(OSError):
+                _, line = await asyncio.get_running_loop().create_connection(lambda: Line(said), host, int(port))
+                await line.over
+            await asyncio.sleep(0.05)
+
+    await asyncio.gather(*(talk() for _ in range(LINES)))

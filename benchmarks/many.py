@@ -1,0 +1,51 @@
+"""What the numbers of many pictures cost, beside timm's own batched forward of as many, in one run:
+
+python benchmarks/many.py           # DINOv2 S at 16 × 16, random weights, 1,000 pictures; --count N for fewer
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import timm
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import playground
+
+BATCH = 8
+ASKED = {  # what is asked -> the bar, times timm's forward
+    ("features", "weights:8"): 1.1,
+    ("entropy", "distance"): 1.6,
+    ("relevance",): 4.0,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    rounds = max(1, parser.parse_args().count // BATCH)
+    theirs = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
+    vit = playground.load(theirs)
+    pixels = torch.randn(BATCH, 3, 224, 224)
+    work = {"timm": partial(theirs.forward_features, pixels)}
+    for what in ASKED:
+        work[what] = partial(playground.trace_many([None], vit, what, size=(224, 224))._pass, pixels)
+    times: dict = {name: [] for name in work}
+    for _ in range(rounds):  # side by side, so that a busy machine slows all of them
+        for name, run in work.items():
+            began = time.perf_counter()
+            with torch.no_grad():
+                run()
+            times[name].append(time.perf_counter() - began)
+    base = statistics.median(times["timm"])
+    print(f"timm's forward of {BATCH} pictures of 257 tokens: {1000 * base:.0f} ms, median of {rounds}")
+    for what, bar in ASKED.items():
+        print(f"{', '.join(what):20} {statistics.median(times[what]) / base:.2f} ×, bar {bar} ×")
+
+
+if __name__ == "__main__":
+    main()

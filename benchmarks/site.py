@@ -1,0 +1,115 @@
+"""The engine that computes in the browser, beside Python: python benchmarks/site.py [--times 5]
+
+First under Node, for each model: how far rows of 8-bit weights are from Python's on photographs, and what a pass takes.
+Then in a real Chromium before a plain server of files: from a photograph to its first drawn layer, and to all layers.
+CPU time stands beside the wall's, for a machine that does other things too. One thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.chromium import find, install  # noqa: E402
+from browser.visitor import LAUNCH  # noqa: E402
+from browser.without_server import Visiting, plain_server, write  # noqa: E402
+from engine_under_node import distance, passed, rows, theirs  # noqa: E402
+
+from playground.models import zoo  # noqa: E402
+from playground.pictures.images import fit, open_image  # noqa: E402
+from playground.samples import PHOTOGRAPHS, named  # noqa: E402
+from playground.tracing import trace  # noqa: E402
+from workshop import kernels  # noqa: E402
+
+GRIDS = {"bundled": ((14, 14), (28, 28)), "dinov2-small": ((16, 16), (28, 28))}
+MB = 1e6
+
+
+def photographs() -> dict[str, Path]:
+    """Nothing in the engine was chosen by looking at them."""
+    hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
+    return {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here} | {"grace_hopper": hopper}
+
+
+def rounded(name: str, folder: Path) -> None:
+    vit, found, largest = zoo.load(name, device="cpu"), [], 0.0
+    patch = vit.config.patch_size
+    for picture in photographs().values():
+        image = open_image(picture)
+        seen = trace(vit, image, size=fit(image.size, patch, tuple(side * patch for side in GRIDS[name][0])))
+        python = theirs(seen)
+        exact, eight = passed(seen, folder), passed(seen, folder, "int8")
+        largest = max(largest, float(np.abs(rows(exact.q, exact.k, seen) - python).max()))
+        found.append(distance(rows(eight.q, eight.k, seen), python))
+    megabytes = (folder / "weights.bin").stat().st_size / MB
+    apart, same = (statistics.mean(column) for column in zip(*found, strict=True))
+    worst = max(apart for apart, _ in found), min(same for _, same in found)
+    print(f"{name}: 32-bit weights, largest difference of a weight: {largest:.1e} (bar: 1e-4)")
+    print(
+        f"{name}: 8-bit weights, {megabytes:.1f} MB (24.5), {len(found)} photographs: total variation {apart:.4f} "
+        f"(0.008), worst {worst[0]:.4f}; same top patch {same:.1%} (97 %), worst {worst[1]:.1%}"
+    )
+
+
+def speed(name: str, folder: Path, times: int) -> None:
+    vit = zoo.load(name, device="cpu")
+    image = open_image(named("meadow").path).resize((640, 640))
+    for grid in GRIDS[name]:
+        seen = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))
+        told = passed(seen, folder, "int8", runs=times + 1)
+        wall, cpu = (statistics.median(times[1:]) / 1000 for times in (told.wall, told.cpu))
+        place = f"{name}, {grid[0]} × {grid[1]}, under Node"
+        print(f"{place}: all layers {wall:.2f} s wall, {cpu:.2f} s CPU; {told.bytes / MB:.0f} MB of memory")
+
+
+def in_the_browser(folder: Path, times: int) -> None:
+    write(folder, *GRIDS)
+    with plain_server(folder) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        for name in GRIDS:
+            somebody = Visiting(browser, url).arrive(name)
+            seen = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
+            first, later = seen[0], seen[1:]
+            shown, every = (statistics.median(one[what] for one in later) / 1000 for what in ("shown", "all"))
+            print(
+                f"{name}, in Chromium: photograph → first drawn layer {shown:.2f} s, all layers {every:.2f} s; the "
+                f"first one, with fetching and reading the weights, {first['shown'] / 1000:.2f} s"
+            )
+            somebody.close()
+        browser.close()
+
+
+def _round():
+    """The photographs one after the other, again and again: a picture that is open already is not opened."""
+    while True:
+        yield from photographs().values()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=5)
+    times = parser.parse_args().times
+    engine = sum(file.stat().st_size for file in (*kernels.ENGINE.glob("*.js"), kernels.PRODUCT))
+    print(
+        f"engine and kernels: {engine / 1000:.1f} kB (40), the kernels alone {kernels.PRODUCT.stat().st_size:,} bytes"
+    )
+    with tempfile.TemporaryDirectory() as there:
+        folder = Path(there)
+        for name in GRIDS:
+            rounded(name, folder)
+            speed(name, folder, times)
+        in_the_browser(folder / "out", times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Does the map explain? Five maps of what matters for one patch, each scored by what blanking really changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from playground.analysis import colour_nearness, occlusion
+from playground.tracing import Trace
+
+NAMES = ("weight", "arrives", "rollout", "gradient", "colour")  # see `maps`
+
+
+@dataclass(frozen=True)
+class Explained:
+    maps: dict[str, Tensor]  # name -> (rows, columns)
+    moved: Tensor  # (rows, columns): how far the patch's feature moves without the block around each patch
+    scores: dict[str, float]  # rank correlation with that, over the blocks that do not hold the patch itself
+    blocks: int  # that were blanked
+    side: int  # of a block, in patches
+    top: tuple[int, int]  # the patch to which rollout gives most, outside of the asking one's block
+    top_share: float  # what it gives it
+    top_moves: float  # how far the feature moves without the block around it
+    top_rank: int  # from 1: how many blocks move it at least as far
+
+
+def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
+    """(rows, columns) of each: the weights of the last layer, the same times the lengths of the values, rollout,
+    gradient × weight through all layers, and what a filter of colours and places says. `pixels` is the picture,
+    (H, W, 3)."""
+    last = seen.layers - 1
+    rows = seen.rows(last, query)  # (heads, tokens)
+    colours = colour_nearness.mean_colours(pixels, seen.grid)
+    patch = query[0] * seen.grid[1] + query[1]
+    found = {
+        "weight": rows.mean(0),
+        "arrives": (rows * seen.value_norms(last)).mean(0),
+        "rollout": seen.rollout(query).flatten(),
+        "gradient": seen.relevance(query),
+    }
+    drawn = {name: seen.on_grid(row.float().cpu()) for name, row in found.items()}
+    drawn["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
+    return drawn
+
+
+def side_of(grid: tuple[int, int]) -> int:
+    """The side of the smallest blocks for which the number of blocks, and so of passes, is small enough."""
+    few = [size for size in sorted(occlusion.SIZES) if len(occlusion.blocks(grid, size)) <= occlusion.WHOLE]
+    return few[0] if few else max(occlusion.SIZES)
+
+
+def passes(grid: tuple[int, int]) -> int:
+    return len(occlusion.blocks(grid, side_of(grid)))
+
+
+def explain(
+    seen: Trace, pixels: np.ndarray, query: tuple[int, int], give_way: Callable[[], object] = lambda: None
+) -> Explained:
+    """`give_way` is called after every few passes: a server lets others come in between."""
+    found, side = maps(seen, pixels, query), side_of(seen.grid)
+    blocks = occlusion.blocks(seen.grid, side)
+    moves = occlusion.Measured(seen, occlusion.Asked(query=query), give_way=give_way).moved(blocks)
+    moved = sum(block * move for block, move in zip(blocks, moves, strict=True))
+    others = [n for n, block in enumerate(blocks) if not block[query]]
+    far = [moves[n] for n in others]
+    scores = {
+        name: occlusion.spearman([float(drawn[blocks[n]].sum()) for n in others], far) for name, drawn in found.items()
+    }
+    own = next(block for block in blocks if block[query])
+    rolled = found["rollout"].masked_fill(own, 0)
+    top = divmod(int(rolled.argmax()), seen.grid[1])
+    there = next(move for block, move in zip(blocks, moves, strict=True) if block[top])
+    return Explained(
+        found, moved, scores, len(blocks), side, top, float(rolled[top]), there, sum(move >= there for move in far)
+    )

@@ -1,0 +1,241 @@
+"""The numbers of many pictures, batch after batch: bounded memory, one pass through the network each.
+
+Every picture is seen at one size, cut to its aspect around the middle, so that all numbers have the same shape. Nothing
+of a layer is kept but what was asked for; of the weights' entropy and distance no row outlives its batch.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from playground.errors import PlaygroundError
+from playground.models.loading import load
+from playground.pictures import images
+from playground.tracing import BLOCK, distances, relevance_of_first
+from playground.vit import VisionTransformer
+
+KINDS = ("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "relevance")
+DIMENSIONS = {  # of each kind, behind the picture
+    "weights": ("layer", "head", "query", "token"),
+    "features": ("layer", "token", "width"),
+    "entropy": ("every_layer", "head", "query"),
+    "distance": ("every_layer", "head", "query"),
+    "relevance": ("token",),
+}
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Of one picture: name -> float32 array, in the dimensions above."""
+
+    name: str
+    arrays: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Many:
+    """An iterator over `Numbers`, and `write`, which puts them into a Zarr store and goes on where it was stopped."""
+
+    pictures: Sequence[Any]
+    names: tuple[str, ...]
+    vit: VisionTransformer
+    wanted: dict[str, tuple[int, ...]]  # kind -> its layers; of those without layers nothing
+    size: tuple[int, int]
+    batch: int
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def __iter__(self) -> Iterator[Numbers]:
+        return self.some(range(len(self)))
+
+    def some(self, which: Iterable[int]) -> Iterator[Numbers]:
+        """Of these pictures alone. The next batch is decoded while this one is computed."""
+        which = list(which)
+        parts = [which[at : at + self.batch] for at in range(0, len(which), self.batch)]
+        with ThreadPoolExecutor(1, "pictures") as ahead:
+            coming = ahead.submit(self._pixels, parts[0]) if parts else None
+            for part, following in zip(parts, [*parts[1:], None], strict=True):
+                pixels = coming.result()
+                coming = ahead.submit(self._pixels, following) if following else None
+                found = self._pass(pixels)
+                for row, number in enumerate(part):
+                    yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()})
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Of one picture's arrays."""
+        c = self.vit.config
+        tokens = len(c.prefix) + math.prod(self.grid)
+        sides = {"every_layer": c.depth, "head": c.heads, "query": tokens, "token": tokens, "width": c.width}
+        return {
+            kind: tuple(len(layers) if side == "layer" else sides[side] for side in DIMENSIONS[kind])
+            for kind, layers in self.wanted.items()
+        }
+
+    @property
+    def dimensions(self) -> dict[str, tuple[str, ...]]:
+        return {kind: DIMENSIONS[kind] for kind in self.wanted}
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        return self.size[0] // self.vit.config.patch_size, self.size[1] // self.vit.config.patch_size
+
+    def write(self, path: str | os.PathLike[str], report: type | None = None) -> Path:
+        from playground.figures.zarr_file import write
+
+        return write(self, Path(path), report)
+
+    def _pixels(self, part: Sequence[int]) -> Tensor:
+        c = self.vit.config
+        opened = (_middle(self._open(i), self.size) for i in part)
+        return torch.cat([images.model_input(one, self.size, c.mean, c.std, c.interpolation) for one in opened])
+
+    def _open(self, number: int) -> Image.Image:
+        try:
+            return images.open_image(self.pictures[number])
+        except PlaygroundError as error:
+            raise PlaygroundError(f"{self.names[number]}: {error}") from None
+
+    def _pass(self, pixels: Tensor) -> dict[str, np.ndarray]:
+        vit, c = self.vit, self.vit.config
+        found: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
+        far = None
+        if "distance" in self.wanted:
+            far = distances(self.grid).to(vit.patch_embed.proj.weight.device)
+        with torch.no_grad():
+            entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
+            # relevance goes through the network by itself
+            of_layers = [layers for kind, layers in self.wanted.items() if kind != "relevance"]
+            last = max((max(layers, default=c.depth - 1) for layers in of_layers), default=-1)
+            for layer, (x, (q, k, _)) in enumerate(islice(vit.layers(entering, rotation), last + 1)):
+                if layer in self.wanted.get("weights", ()):
+                    found["weights"].append((q.float() @ k.float().mT * c.scale).softmax(-1))
+                if layer in self.wanted.get("features", ()):
+                    found["features"].append(x.float())
+                if {"entropy", "distance"} & self.wanted.keys():
+                    entropy, distance = _spread(q.float(), k.float(), c.scale, far, len(c.prefix))
+                    for kind, numbers in (("entropy", entropy), ("distance", distance)):
+                        if kind in found:
+                            found[kind].append(numbers)
+        numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in found.items() if parts}
+        if "relevance" in self.wanted:
+            numbers["relevance"] = np.stack(
+                [relevance_of_first(vit, one[None], rotation).cpu().numpy() for one in entering]
+            )
+        return numbers
+
+
+def trace_many(
+    pictures: str | os.PathLike[str] | Sequence[images.Source],
+    model: nn.Module | str | os.PathLike[str],
+    what: Sequence[str] | str = ("entropy", "distance"),
+    *,
+    batch: int = 8,
+    size: tuple[int, int] | None = None,
+    device: str | torch.device | None = None,
+) -> Many:
+    """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped.
+
+    `pictures` are a folder, or a list of what `trace` takes. `what` is "weights:8" (of layers), "features" (after the
+    last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), and
+    "relevance" (what moves the class token's feature). All pictures are seen at one `size`, by default the model's own,
+    cut to its aspect around their middle.
+
+    >>> from playground.assets import SAMPLES
+    >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
+    >>> for one in playground.trace_many(pictures, "untrained", what=("weights:4", "entropy")):
+    ...     print(one.arrays["weights"].shape, one.arrays["entropy"].shape)
+    (1, 6, 201, 201) (6, 6, 201)
+    (1, 6, 201, 201) (6, 6, 201)
+    """
+    vit = load(model) if device is None else load(model, device=device)
+    if isinstance(pictures, str | os.PathLike):
+        pictures = _in_folder(Path(pictures))
+    if not pictures:
+        raise PlaygroundError("There are no pictures to look at.")
+    patch = vit.config.patch_size
+    size = vit.config.image_size if size is None else size
+    if size[0] % patch or size[1] % patch or min(size) < patch:
+        raise PlaygroundError(f"A size of {size[0]} × {size[1]} can't be cut into patches of {patch} × {patch}.")
+    if not 1 <= batch <= 4096:
+        raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
+    names = tuple(_name(one, number) for number, one in enumerate(pictures))
+    asked = [what] if isinstance(what, str) else what
+    return Many(pictures, names, vit, dict(_wanted(one, vit) for one in asked), tuple(size), batch)
+
+
+def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
+    kind, _, listed = text.partition(":")
+    depth = vit.config.depth
+    if kind not in DIMENSIONS or bool(listed) > (kind in ("weights", "features")):
+        raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
+    if kind == "relevance" and not vit.config.cls_token:
+        raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
+    if kind not in ("weights", "features"):
+        return kind, ()
+    try:
+        layers = tuple(
+            int(part) % depth if -depth <= int(part) < depth else depth for part in listed.split(",") if part
+        )
+    except ValueError:
+        layers = (depth,)
+    if depth in layers or (kind == "weights" and not layers):
+        raise PlaygroundError(f"{kind} of which layers? Such as {kind}:{2 * depth // 3}; they count to {depth - 1}.")
+    return kind, tuple(sorted({layer % depth for layer in layers})) or (depth - 1,)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise PlaygroundError(f"There is no folder {folder}.")
+    return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+
+
+def _name(picture: Any, number: int) -> str:
+    return os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
+
+
+def _middle(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """As much of it as has this aspect, around its middle."""
+    width, height = picture.size
+    wide, high = min(width, height * size[1] / size[0]), min(height, width * size[0] / size[1])
+    left, top = round((width - wide) / 2), round((height - high) / 2)
+    return picture.crop((left, top, left + max(1, round(wide)), top + max(1, round(high))))
+
+
+def _spread(q: Tensor, k: Tensor, scale: float, far: Tensor | None, prefix: int) -> tuple[Tensor, Tensor]:
+    """(B, h, N, d) each -> the entropy of every row in bits, (B, h, N), and how far what a patch gives to patches goes,
+    in patches; NaN for the prefix tokens, which have no place. Blocks of rows bound the memory.
+
+    With e = exp(s − max s) and z = Σ e the entropy is log z + max s − Σ (e/z) s. The last sum is scale · q · Σ (e/z) k:
+    one product of matrices instead of another pass over all scores.
+    """
+    B, h, N, _ = q.shape
+    entropy, distance = q.new_empty(B, h, N), q.new_full((B, h, N), math.nan)
+    step = max(1, BLOCK // (B * h * N))
+    for first in range(0, N, step):
+        rows = slice(first, min(first + step, N))
+        scores = q[:, :, rows] @ k.mT * scale  # (B, h, rows, N)
+        top = scores.amax(-1, keepdim=True)
+        e = scores.sub_(top).exp_()
+        z = e.sum(-1)
+        mean = (q[:, :, rows] * (e @ k)).sum(-1) * scale / z
+        entropy[:, :, rows] = (z.log() + top[..., 0] - mean) / math.log(2)
+        if far is not None and rows.stop > prefix:
+            mine = slice(max(first, prefix), rows.stop)
+            among = e[:, :, mine.start - first :, prefix:]
+            gone = torch.einsum("bhqp,qp->bhq", among, far[mine.start - prefix : mine.stop - prefix])
+            distance[:, :, mine] = gone / among.sum(-1)
+    return entropy, distance

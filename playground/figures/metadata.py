@@ -1,0 +1,33 @@
+"""What a file carries of where it comes from, in the words of its format."""
+
+from __future__ import annotations
+
+from playground.figures import captions
+from playground.figures.command_line import command
+from playground.figures.naming import published
+from playground.figures.spec import Spec
+from playground.version import __version__
+
+
+def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
+    """A title, all facts in a line, and the command that makes the file `name` again; an anonymous one no command."""
+    spec = published(spec)
+    said = {
+        "Title": captions.title(spec),
+        "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
+        "Command": command(spec, name),
+        "Software": f"Attention Playground {__version__}",
+    }
+    return {key: value for key, value in said.items() if not (spec.anonymous and key == "Command")}
+
+
+def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
+    """The same as a file of this kind says it; without a date, so that the same figure is the same file."""
+    said = provenance(spec, facts, name)
+    if kind == "pdf":
+        info = {"Title": said["Title"], "Subject": said["Description"], "Keywords": said.get("Command")}
+        return info | {"Creator": said["Software"], "CreationDate": None}
+    if kind == "svg":
+        info = {"Title": said["Title"], "Description": said["Description"], "Source": said.get("Command")}
+        return info | {"Creator": said["Software"], "Date": None}
+    return dict(said) if kind == "png" else {}

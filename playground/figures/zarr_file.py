@@ -1,0 +1,96 @@
+"""The numbers of many pictures in a Zarr store, with named dimensions: xarray.open_zarr reads it.
+
+A picture's numbers are one chunk of each array. `done` is written last: a run that was stopped goes on with the
+pictures that are not done, and a store of other pictures, another model or other questions is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from playground.analysis import fingerprints
+from playground.errors import PlaygroundError
+from playground.version import __version__
+
+UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share"}
+
+
+def write(many: Any, path: Path, report: type | None = None) -> Path:
+    try:
+        import zarr
+    except ImportError:
+        raise PlaygroundError(
+            "Zarr stores need one package more: pip install 'attention-playground[many]', or zarr and xarray."
+        ) from None
+    if path.suffix != ".zarr":
+        raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
+    if not path.parent.exists():
+        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
+    store = _opened(zarr, many, path) if path.exists() else _made(zarr, many, path)
+    left = np.flatnonzero(~store["done"][:])
+    bar = report(total=len(many), initial=len(many) - len(left), unit="picture", desc="numbers") if report else None
+    for number, found in zip(left, many.some(left), strict=True):
+        for kind, array in found.arrays.items():
+            store[kind][number] = array
+        store["done"][number] = True
+        if bar is not None:
+            bar.update(1)
+    if bar is not None:
+        bar.close()
+    return path
+
+
+def _asked(many: Any) -> str:
+    """What makes two runs the same."""
+    said = {
+        "model": many.vit.name, "weights": fingerprints.of_weights(many.vit), "size": many.size,
+        "what": {kind: list(layers) for kind, layers in many.wanted.items()}, "pictures": many.names,
+    }  # fmt: skip
+    return json.dumps(said, sort_keys=True)
+
+
+def _made(zarr, many: Any, path: Path):
+    c, (rows, columns) = many.vit.config, many.grid
+    store = zarr.open_group(path, mode="w-")
+    for kind, shape in many.shapes().items():
+        names = [f"{kind}_layer" if name == "layer" else name for name in many.dimensions[kind]]
+        array = store.create_array(
+            kind, shape=(len(many), *shape), chunks=(1, *shape), dtype="float32", fill_value=np.nan,
+            dimension_names=["image", *names],
+        )  # fmt: skip
+        if kind in UNITS:
+            array.attrs["units"] = UNITS[kind]
+        if many.wanted[kind]:
+            _coordinate(store, f"{kind}_layer", np.array(many.wanted[kind]))
+    places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
+    for name, numbers in (("token_row", [p[0] for p in places]), ("token_column", [p[1] for p in places])):
+        _coordinate(store, name, np.array(numbers), "token")
+        _coordinate(store, name.replace("token", "query"), np.array(numbers), "query")
+    store.create_array("done", shape=(len(many),), chunks=(1,), dtype="bool", dimension_names=["image"])
+    store.attrs.update(
+        {
+            "asked": _asked(many), "made_by": f"Attention Playground {__version__}", "model": many.vit.name,
+            "images": list(many.names), "prefix": list(c.prefix), "grid": [rows, columns],
+            "cut": "each picture around its middle, to the aspect of the size",
+        }
+    )  # fmt: skip
+    return store
+
+
+def _coordinate(store, name: str, numbers: np.ndarray, dimension: str | None = None) -> None:
+    if name not in store:
+        array = store.create_array(name, shape=numbers.shape, dtype="int64", dimension_names=[dimension or name])
+        array[:] = numbers
+
+
+def _opened(zarr, many: Any, path: Path):
+    store = zarr.open_group(path, mode="r+")
+    if store.attrs.get("asked") != _asked(many):
+        raise PlaygroundError(
+            f"{path} holds the numbers of other pictures, another model or other questions: choose another -o."
+        )
+    return store

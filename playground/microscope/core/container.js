@@ -1,0 +1,55 @@
+// Arrays as bytes, as playground/pack.py writes them and openContainer (core.js) reads them. No DOM in here.
+
+export const ALIGN = 16; // bytes
+const KINDS = new Map([
+  [Uint16Array, "float16"],
+  [Float32Array, "float32"],
+]);
+
+// `arrays`: {name: [values, shape]}; sixteen bits are float16.
+export function toContainer(header, arrays) {
+  const sections = {};
+  let offset = 0;
+  for (const [name, [values, shape]] of Object.entries(arrays)) {
+    sections[name] = { offset, dtype: KINDS.get(values.constructor), shape };
+    offset += Math.ceil(values.byteLength / ALIGN) * ALIGN;
+  }
+  const text = new TextEncoder().encode(JSON.stringify({ ...header, sections }));
+  const length = Math.ceil((4 + text.length) / ALIGN) * ALIGN - 4;
+  const out = new Uint8Array(4 + length + offset);
+  new DataView(out.buffer).setUint32(0, length, true);
+  out.fill(32, 4, 4 + length); // spaces
+  out.set(text, 4);
+  for (const [name, [values]] of Object.entries(arrays)) {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    out.set(bytes, 4 + length + sections[name].offset);
+  }
+  return out;
+}
+
+// Bits of the nearest float16 numbers, of two as near the even one; what is too large becomes the largest.
+export function toHalves(values) {
+  const out = new Uint16Array(values.length);
+  const bits = new Uint32Array(Float32Array.from(values).buffer);
+  for (let i = 0; i < bits.length; i++) out[i] = halfOf(bits[i]);
+  return out;
+}
+
+const BIAS = 127 - 15; // between the exponents of both kinds
+const LARGEST = 0x7bff;
+
+function halfOf(bits) {
+  const sign = (bits >>> 16) & 0x8000;
+  const size = bits & 0x7fffffff;
+  const exponent = (size >>> 23) - BIAS;
+  if (exponent >= 31) return sign | LARGEST;
+  // below 2^-14 the steps are even: of 2^-24
+  const shift = exponent > 0 ? 13 : 14 - exponent;
+  if (shift > 24) return sign;
+  const whole = exponent > 0 ? size - (BIAS << 23) : (size & 0x7fffff) | 0x800000;
+  const half = whole >>> shift;
+  const rest = whole & ((1 << shift) - 1);
+  const middle = 1 << (shift - 1);
+  const up = rest > middle || (rest === middle && half & 1) ? 1 : 0;
+  return sign | Math.min(half + up, LARGEST);
+}

@@ -1,0 +1,99 @@
+// Matrices in the memory of the kernels (kernels.c), and what is done with them. A matrix is {at: its first byte, rows,
+// columns, step: numbers from one row to the next}, so that a part of one is a matrix, too. JavaScript says what lies
+// where; all loops over numbers are in C.
+
+import { ALIGN } from "../core/container.js";
+
+const PAGE = 65_536; // bytes: WebAssembly's memory grows by them
+const FLOAT = 4; // bytes
+const PLAIN = 1; // kinds of a product's second matrix, as kernels.c has them: rows of floats,
+const CODES = 0; //   rows of int8 with a gain for each 32,
+const TRANSPOSED = 2; // columns of floats
+
+// Rows and columns of a matrix.
+export const part = ({ at, step }, row, rows, column, columns) => ({
+  at: at + FLOAT * (row * step + column),
+  rows,
+  columns,
+  step,
+});
+export const someRows = (x, row, rows) => part(x, row, rows, 0, x.columns);
+export const someColumns = (x, column, columns) => part(x, 0, x.rows, column, columns);
+
+// `compiled`: a WebAssembly.Module of kernels.c
+export async function createTensors(compiled) {
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  const { exports: kernels } = await WebAssembly.instantiate(compiled, { env: { memory } });
+  let top = kernels.__heap_base.value;
+
+  function room(bytes) {
+    const at = Math.ceil(top / ALIGN) * ALIGN;
+    top = at + bytes;
+    const missing = top - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
+    return at;
+  }
+  const matrix = (rows, columns) => ({ at: room(FLOAT * rows * columns), rows, columns, step: columns });
+  const multiply = (x, w, kind, inner, columns, bias, out) =>
+    kernels.product(
+      ...[x.at, x.step, w.at, w.step, kind, w.gains ?? 0, bias?.at ?? 0, x.rows, inner, columns, out.at, out.step],
+    );
+
+  return {
+    get bytes() {
+      return memory.buffer.byteLength;
+    },
+    // What was made after a mark is dropped when one goes back to it.
+    mark: () => top,
+    backTo: (mark) => {
+      top = mark;
+    },
+    matrix,
+    // Its numbers, where it has no gaps; until more memory is needed.
+    numbers: ({ at, rows, columns }) => new Float32Array(memory.buffer, at, rows * columns),
+    // A matrix of these numbers.
+    put(numbers, rows, columns) {
+      const x = matrix(rows, columns);
+      new Float32Array(memory.buffer, x.at, numbers.length).set(numbers);
+      return x;
+    },
+    // One of int8 numbers, (rows, columns), with a gain for each 32 of a row.
+    putCodes(codes, gains, rows, columns) {
+      const at = room(codes.length);
+      new Int8Array(memory.buffer, at, codes.length).set(codes);
+      const gainsAt = room(FLOAT * gains.length);
+      new Float32Array(memory.buffer, gainsAt, gains.length).set(gains);
+      return { at, rows, columns, step: columns, gains: gainsAt };
+    },
+
+    // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
+    linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
+      multiply(x, w, w.gains ? CODES : PLAIN, x.columns, w.rows, bias, out);
+      return out;
+    },
+    // x (rows, inner), w (inner, columns) → x w, (rows, columns)
+    product(x, w, out = matrix(x.rows, w.columns)) {
+      multiply(x, w, TRANSPOSED, x.columns, w.columns, null, out);
+      return out;
+    },
+    norm(x, gain, bias, eps, out = matrix(x.rows, x.columns)) {
+      kernels.norm(x.at, gain.at, bias.at, eps, x.rows, x.columns, out.at);
+      return out;
+    },
+    // In place:
+    softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
+    gelu: (x) => kernels.gelu(x.at, x.rows * x.columns),
+    add: (x, y) => kernels.add(x.at, y.at, x.rows * x.columns),
+
+    // A part of a matrix times a number, without gaps.
+    take(x, times = 1, out = matrix(x.rows, x.columns)) {
+      kernels.take(x.at, x.step, times, x.rows, x.columns, out.at);
+      return out;
+    },
+    // √(a · b) of each row
+    rootOfDots(a, b, out = matrix(1, a.rows)) {
+      kernels.root_of_dots(a.at, a.step, b.at, b.step, a.rows, a.columns, out.at);
+      return out;
+    },
+  };
+}

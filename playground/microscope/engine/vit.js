@@ -1,0 +1,223 @@
+// The Vision Transformer in the browser: playground/vit.py in JavaScript, the same names in the same order, to be read
+// beside it. Products, softmax, norm and GELU are kernels.c; here stands what is multiplied with what.
+//
+//     attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+//
+// Shapes stand behind the lines: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads,
+// d = D / h; one image at a time. Parameters carry the names that they have there. Gains of LayerScale are multiplied
+// into the matrices before them, by playground/models/engine_file.py, which writes the weights and says which kinds of
+// ViT these lines compute.
+
+import { decodeHalves, openContainer } from "../core/core.js";
+import { silence } from "../core/cuts.js";
+import { stretched } from "./positions.js";
+import { someColumns, someRows } from "./tensors.js";
+
+export const SOME = 256; // queries whose scores are held at one time
+
+// softmax(q kᵀ · scale) v of one head; `heard` sets the scores of those whom a query may not hear to −∞.
+function attention(t, q, k, v, scale, heard, out) {
+  const scaled = t.take(q, scale); // (N, d)
+  for (let first = 0; first < q.rows; first += SOME) {
+    const mark = t.mark();
+    const queries = someRows(scaled, first, Math.min(SOME, q.rows - first));
+    const scores = t.linear(queries, k); // (SOME, N): how well each query matches each key
+    heard?.(scores, first);
+    t.softmax(scores); // every row sums to one
+    t.product(scores, v, someRows(out, first, queries.rows)); // (SOME, d): a mixture of values
+    t.backTo(mark); // the next scores lie where these lay
+  }
+}
+
+export class VisionTransformer {
+  // `t`: see tensors.js; `bytes`: as engine_file.py wrote them
+  constructor(t, bytes) {
+    const { header, section } = openContainer(bytes);
+    if (header.format !== "attention-playground/weights-1") throw new Error("These are no weights for this engine.");
+    this.t = t;
+    this.header = header;
+    this.config = header.config;
+    this.scale = (this.config.width / this.config.heads) ** -0.5; // 1/√d_k
+    this.w = readWeights(t, header, section);
+    this.grams = readGrams(t, header, section);
+    this.end = t.mark(); // of what stays
+  }
+
+  // (3, H, W) floats → (patches, D): the same matrix times each patch's pixels
+  patchEmbed(image, [rows, columns], out) {
+    const { patch_size: P } = this.config;
+    const [width, plane] = [columns * P, rows * columns * P * P];
+    const pixels = this.t.matrix(rows * columns, 3 * P * P);
+    const numbers = this.t.numbers(pixels);
+    let at = 0;
+    for (let row = 0; row < rows; row++)
+      for (let column = 0; column < columns; column++)
+        for (let channel = 0; channel < 3; channel++)
+          for (let y = 0; y < P; y++, at += P) {
+            const from = channel * plane + (row * P + y) * width + column * P;
+            numbers.set(image.subarray(from, from + P), at);
+          }
+    this.linear(pixels, "patch_embed.proj", out);
+  }
+
+  // Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own.
+  attn(x, layer, scale, heard) {
+    const { t, config } = this;
+    const name = `blocks.${layer}.attn`;
+    const { width: D, heads } = config;
+    const d = D / heads;
+    const qkv = this.linear(x, `${name}.qkv`); // (N, 3 · D)
+    const mixed = t.matrix(x.rows, D); // the heads' answers, one behind the other
+    const kept = { q: new Float32Array(x.rows * D), k: new Float32Array(x.rows * D), norms: [] }; // (h, N, d) each
+    for (let head = 0; head < heads; head++) {
+      const mark = t.mark();
+      const [q, k, v] = [0, 1, 2].map((which) => someColumns(qkv, which * D + head * d, d)); // (N, d) each
+      const silent = heard && ((scores, first) => heard(t, scores, first, layer, head));
+      attention(t, q, k, v, scale, silent, someColumns(mixed, head * d, d));
+      kept.q.set(t.numbers(t.take(q)), head * x.rows * d);
+      kept.k.set(t.numbers(t.take(k)), head * x.rows * d);
+      kept.norms.push(...t.numbers(this.valueNorms(v, layer, head)));
+      t.backTo(mark);
+    }
+    return [this.linear(mixed, `${name}.proj`), { ...kept, norms: Float32Array.from(kept.norms) }];
+  }
+
+  // The same small network applied to each token separately: to mlp_width numbers, GELU, and back to D.
+  mlp(x, layer) {
+    const wide = this.linear(x, `blocks.${layer}.mlp.fc1`); // (N, mlp_width)
+    this.t.gelu(wide);
+    return this.linear(wide, `blocks.${layer}.mlp.fc2`); // (N, D)
+  }
+
+  // One layer: attention mixes the tokens, the MLP changes each one. Both add to what is there (the residual).
+  block(x, layer, scale, heard) {
+    const { t } = this;
+    const mark = t.mark();
+    const [mixture, qkv] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, heard);
+    t.add(x, mixture);
+    t.add(x, this.mlp(this.norm(x, `blocks.${layer}.norm2`), layer));
+    t.backTo(mark);
+    return qkv;
+  }
+
+  // One layer after the other: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, features: (N, D), the tokens as
+  // they leave it}; at the end the logits are returned. `cuts`: as core/cuts.js reads them.
+  *layers(image, grid, { scale = this.scale, cuts = [] } = {}) {
+    const x = this.embed(image, grid);
+    const heard = cuts.length ? hearing(this.config, grid, cuts) : null;
+    for (let layer = 0; layer < this.config.depth; layer++) {
+      const qkv = this.block(x, layer, scale, heard);
+      yield { layer, ...qkv, features: this.t.numbers(x).slice() };
+    }
+    return this.classify(x);
+  }
+
+  // Pixels to tokens that know their place.
+  embed(image, grid) {
+    const { t } = this;
+    const [first, patches] = [this.config.prefix.length, grid[0] * grid[1]];
+    t.backTo(this.end);
+    const x = t.matrix(first + patches, this.config.width); // (N, D)
+    const mark = t.mark();
+    this.patchEmbed(image, grid, someRows(x, first, patches));
+    const prefix = ["cls_token", "reg_token"].filter((name) => this.w[name]).map((name) => t.numbers(this.w[name]));
+    let at = 0;
+    for (const token of prefix) {
+      t.numbers(x).set(token, at);
+      at += token.length;
+    }
+    t.add(x, this.positions(grid));
+    t.backTo(mark);
+    return x;
+  }
+
+  // The learned positions for any grid, (N, D).
+  positions(grid) {
+    const { native_grid: native, width } = this.config;
+    if (`${grid}` === `${native}`) return this.w.pos_embed;
+    const learned = stretched(this.t.numbers(this.w.pos_embed), width, native, grid);
+    return this.t.put(learned, learned.length / width, width);
+  }
+
+  // The logits; null of a model without a classifier.
+  classify(x) {
+    if (!this.config.classes) return null;
+    const token = this.norm(someRows(x, 0, 1), "norm"); // (1, D)
+    return this.t.numbers(this.linear(token, "head")).slice(); // (classes,)
+  }
+
+  linear(x, name, out) {
+    return this.t.linear(x, this.w[`${name}.weight`], this.w[`${name}.bias`], out);
+  }
+  norm(x, name) {
+    return this.t.norm(x, this.w[`${name}.weight`], this.w[`${name}.bias`], this.config.eps);
+  }
+
+  // ‖W_O v‖ of each token in one head, as in playground/tracing.py: ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) per head
+  valueNorms(v, layer, head) {
+    const { t } = this;
+    const gram = someRows(this.grams[layer], head * v.columns, v.columns); // (d, d)
+    return t.rootOfDots(t.linear(v, gram), v); // (1, N)
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- the weights
+
+const BLOCK = 32; // numbers of a row that share a gain
+
+// Every array of the file in the kernels' memory, by its name: matrices of int8 codes with their gains, or floats.
+function readWeights(t, header, section) {
+  const floats = (name) => (header.sections[name].dtype === "float16" ? decodeHalves(section(name)) : section(name));
+  const found = {};
+  for (const [name, { dtype, shape }] of Object.entries(header.sections)) {
+    const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
+    if (dtype === "int8") found[name] = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
+    else if (!name.endsWith(".gain")) found[name] = t.put(floats(name), rows, columns);
+  }
+  return found;
+}
+
+// (rows, columns) of a matrix of the file → its numbers, transposed.
+function transposed(name, { sections }, section) {
+  const [rows, columns] = sections[name].shape;
+  const codes = section(name);
+  const gains = sections[name].dtype === "int8" ? decodeHalves(section(`${name}.gain`)) : null;
+  const perRow = Math.ceil(columns / BLOCK);
+  const out = new Float32Array(codes.length);
+  for (let r = 0; r < rows; r++)
+    for (let c = 0; c < columns; c++) {
+      const gain = gains ? gains[r * perRow + Math.floor(c / BLOCK)] : 1;
+      out[c * rows + r] = codes[r * columns + c] * gain;
+    }
+  return out;
+}
+
+// WᵀW of each head's part W of W_O, one below the other: (h · d, d) for each layer.
+function readGrams(t, header, section) {
+  const { depth, heads, width } = header.config;
+  const d = width / heads;
+  return Array.from({ length: depth }, (_, layer) => {
+    const gram = t.matrix(width, d);
+    const mark = t.mark();
+    const out = t.put(transposed(`blocks.${layer}.attn.proj.weight`, header, section), width, width);
+    for (let head = 0; head < heads; head++) {
+      const its = someRows(out, head * d, d); // (d, D)
+      t.linear(its, its, null, someRows(gram, head * d, d));
+    }
+    t.backTo(mark);
+    return gram;
+  });
+}
+
+// ----------------------------------------------------------------------------------------------------------- the cuts
+
+// Sets the scores of those whom a query may not hear to −∞.
+export function hearing({ prefix, heads }, [rows, columns], cuts) {
+  const tokens = prefix.length + rows * columns;
+  const headNumbers = Array.from({ length: heads }, (_, head) => head);
+  const pass = { cuts, tokens, columns, prefixCount: prefix.length, headNumbers };
+  return (t, scores, first, layer, head) => {
+    const numbers = t.numbers(scores);
+    for (let i = 0; i < scores.rows; i++) silence(numbers, i * tokens, pass, layer, head, first + i, 0);
+  };
+}

@@ -1,0 +1,182 @@
+// What relevance, occlusion and the logit lens are about: the feature of the locked patch, or a label, where the model
+// has a head. The source makes these maps; an occlusion comes step by step, and beside each relevance stands how well
+// it foretells what blanking moves, once that has been measured.
+
+import { decodeHalves } from "../core/core.js";
+import { percent } from "../core/numbers.js";
+import { queryOf } from "../core/view.js";
+import { say, show } from "../drawing/dom.js";
+import { askOnce } from "./asking.js";
+import { isExplained } from "./features.js";
+import { canAsk, entryShown, explainedBy, labelNow, labelsOf, overlayNow } from "./shown.js";
+
+const BLANKED = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
+const CHOICE_RESTS = 150; // ms
+const MOST_MEASURED = 40; // measured rank correlations
+
+const BOX = `
+  <label data-part="label">of <select aria-label="What is explained"></select></label>
+  <label data-part="blank">blanked by <select aria-label="What blanked patches become"></select></label>
+  <progress max="1" value="0" aria-label="Passes of the occlusion"></progress>
+  <span role="status"></span>`;
+
+export function bindExplained(lens) {
+  const box = document.createElement("div");
+  box.className = "explained";
+  box.innerHTML = BOX;
+  box.hidden = true;
+  lens.refs.legend.before(box);
+  const [ofLabel, ofBlank] = box.querySelectorAll("select");
+  for (const [value, words] of Object.entries(BLANKED)) ofBlank.add(new Option(words, value));
+  ofLabel.addEventListener("change", () => lens.choose({ label: ofLabel.value }));
+  ofBlank.addEventListener("change", () => lens.choose({ blank: ofBlank.value }));
+  lens.explained = {
+    box,
+    ofLabel,
+    ofBlank,
+    bar: box.querySelector("progress"),
+    said: box.querySelector("[role=status]"),
+    timer: 0,
+    written: "", // which options stand in the chooser
+    labels: new Map(), // id of a trace → [[number, name, probability], …]
+    foretold: new Map(), // id and what was asked → the rank correlation
+  };
+}
+
+// ------------------------------------------------------------------------------------------------------- questions
+
+// A choice puts it off, for the next one may follow.
+export function askForExplained(lens) {
+  clearTimeout(lens.explained.timer);
+  if (isExplained(lens.view.what))
+    lens.explained.timer = setTimeout(() => lens.main && lens.alive && askAbout(lens), CHOICE_RESTS);
+}
+
+function askAbout(lens) {
+  const { view, shown, main } = lens;
+  if (!isExplained(view.what)) return;
+  const { trace, id } = entryShown(lens);
+  if (!labelsOf(lens) && canAsk(lens, "labels"))
+    return askOnce(
+      lens,
+      "labels",
+      id,
+      (how) => lens.host.source.labels(trace, how),
+      (labels) => remember(lens.explained.labels, id, labels),
+    );
+  const asked = askedOf(lens);
+  if (!asked || !canAsk(lens, view.what)) return;
+  const about = explainedBy(lens);
+  const drawn = overlayNow(lens);
+  const query = view.label === "" && view.what !== "label" ? queryOf(shown.token, main.pack) : null;
+  const take = (values, more = {}) => {
+    lens.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
+  };
+  const { source } = lens.host;
+  if (view.what === "occlusion") {
+    const step = drawn ? drawn.step + 1 : 0;
+    if (drawn && step >= drawn.steps) return;
+    askOnce(
+      lens,
+      "occlusion",
+      `${id} ${about} ${step}`,
+      (how) => source.occlusion(trace, { ...asked, by: view.blank, step }, how),
+      ({ matrix, ...found }) => {
+        take(matrix, { ...found, step });
+        if (found.foretells !== undefined)
+          remember(lens.explained.foretold, `${id} ${subject(lens)}`, { ...found, by: view.blank });
+      },
+    );
+  } else if (!drawn)
+    askOnce(
+      lens,
+      view.what,
+      `${id} ${about}`,
+      (how) => source[view.what](trace, asked, how),
+      (values) => take(values),
+    );
+}
+
+// What the source is asked about; null: nothing yet.
+function askedOf(lens) {
+  const { view, shown, main } = lens;
+  const label = labelNow(lens);
+  if (view.what === "label") return label && { layer: view.layer, label: label[0] };
+  if (view.label !== "") return { label: view.label };
+  return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
+}
+
+// The patch or the label, whatever is shown of it.
+const subject = ({ view, shown, main }) =>
+  view.label === "" ? queryOf(shown.token, main.pack) : `label ${view.label}`;
+
+function remember(map, key, value) {
+  map.set(key, value);
+  for (const old of map.keys()) if (map.size > MOST_MEASURED) map.delete(old);
+}
+
+export function waitingForExplained(lens) {
+  const { view } = lens;
+  const labels = labelsOf(lens);
+  if (view.what === "label") {
+    if (labels?.length === 0) return "This model has no labels: no layer of it says one.";
+    return labels ? `The classifier reads each patch after layer ${view.layer}…` : "Asking for the labels…";
+  }
+  if (view.label === "" && !view.locked) return "Click a patch: this map is made for a locked one.";
+  return view.what === "relevance" ? "The model is run forward and back…" : "Blocks of the picture are blanked…";
+}
+
+// ----------------------------------------------------------------------------------------------------------- words
+
+export function paintExplained(lens) {
+  const { explained, view } = lens;
+  const { box, ofLabel, ofBlank, bar, said } = explained;
+  const here = isExplained(view.what);
+  show(box, here);
+  if (!here) return;
+  const labels = labelsOf(lens) ?? [];
+  writeOptions(lens, labels);
+  show(ofLabel.parentElement, labels.length > 0);
+  ofLabel.value = view.what === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
+  show(ofBlank.parentElement, view.what === "occlusion");
+  ofBlank.value = view.blank;
+  const drawn = overlayNow(lens);
+  const runs = view.what === "occlusion" && Boolean(drawn) && drawn.step + 1 < drawn.steps;
+  show(bar, runs);
+  if (runs) bar.value = drawn.passes / drawn.of;
+  say(said, explainedWords(lens, drawn));
+}
+
+function writeOptions({ explained, view }, labels) {
+  const key = `${view.what === "label"} ${labels.map(([number]) => number).join()}`;
+  if (explained.written === key) return;
+  explained.written = key;
+  const patch = view.what === "label" ? [] : [new Option("the locked patch's feature", "")];
+  const options = labels.map(([number, name, share]) => new Option(`${name} (${percent(share)})`, String(number)));
+  explained.ofLabel.replaceChildren(...patch, ...options);
+}
+
+function explainedWords(lens, drawn) {
+  const { view, explained } = lens;
+  if (view.what === "label") return labelWords(lens, drawn);
+  const found = explained.foretold.get(`${entryShown(lens).id} ${subject(lens)}`);
+  const passes =
+    view.what === "occlusion" && drawn
+      ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}. `
+      : "";
+  if (found) return passes + foretoldWords(found);
+  if (view.what === "relevance" && drawn) return "Blank patches (occlusion) to see how well this foretells what moves.";
+  return passes;
+}
+
+export const foretoldWords = ({ foretells, blocks, by }) =>
+  `Relevance foretells what blanking moves with a rank correlation of ${foretells.toFixed(2)} ` +
+  `(${blocks} blocks, by ${BLANKED[by]}).`;
+
+function labelWords({ shown, main, view }, drawn) {
+  if (!drawn) return "";
+  const read = main.pack.prefix.includes("cls") ? "the class token" : "all patches together";
+  const here = `${percent(drawn.values[shown.token])} here`;
+  const trained = `it was trained to read ${read} after the last`;
+  return `${here}, if the classifier read this patch after layer ${view.layer}; ${trained}.`;
+}

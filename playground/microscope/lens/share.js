@@ -1,0 +1,192 @@
+// To send on: three patches that show much, as a film of three seconds that is made in this browser, or the picture
+// alone. Where no film can be made there is the picture.
+
+import { ROLES } from "../core/colours.js";
+import { patchText } from "../core/grid.js";
+import { threePatches } from "../core/walk.js";
+import { makeCanvas } from "../drawing/canvas.js";
+import { say, show } from "../drawing/dom.js";
+import { drawPicture } from "../drawing/draw.js";
+import { makePhoto } from "../drawing/light.js";
+import { drawLoop, layOutLoop, loopMilliseconds, loopPictureSize } from "../drawing/loop.js";
+import { tellingPatches } from "./moment.js";
+import { paintFrame } from "./paint.js";
+import { titleOf } from "./readouts.js";
+import { fileName, handOver, pictureCanvas, printed } from "./saving.js";
+
+const FILM_RATE = 25; // frames a second
+// The first of them that this browser can make.
+const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4", "video/webm;codecs=vp9", "video/webm"];
+const PICTURE_SCALE = 2;
+
+export function bindShare(lens) {
+  const { refs } = lens;
+  lens.share = { stills: [], size: null, file: null, of: "", round: 0 };
+  refs.shareWays.addEventListener(
+    "click",
+    ({ target }) => target.dataset.share && chooseShared(lens, target.dataset.share),
+  );
+  refs.shareGo.addEventListener("click", () => passOn(lens));
+  refs.shareSave.addEventListener("click", () => lens.share.file && handOver(lens.share.file));
+}
+
+// Called when the sheet has been opened.
+export function beginShare(lens) {
+  const { share, refs } = lens;
+  share.stills = filmKind() ? takeStills(lens) : [];
+  show(refs.shareLoop, share.stills.length > 1);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  chooseShared(lens, share.stills.length > 1 && !still ? "loop" : "picture");
+}
+
+const filmKind = () =>
+  globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream
+    ? FILM_KINDS.find((kind) => MediaRecorder.isTypeSupported(kind))
+    : undefined;
+
+async function chooseShared(lens, of) {
+  const { share, refs } = lens;
+  const round = ++share.round; // what was being made before is not wanted any more
+  const goesOn = () => share.round === round && lens.alive && !refs.sendingSheet.hidden;
+  Object.assign(share, { file: null, of });
+  for (const button of refs.shareWays.children)
+    button.setAttribute("aria-pressed", String(button.dataset.share === of));
+  offerShared(lens);
+  say(refs.shareStatus, of === "loop" ? "Making it: three seconds …" : "");
+  const blob = of === "loop" ? await recordFilm(lens, goesOn) : await sharedPicture(lens);
+  if (!goesOn() || !blob) return;
+  const end = of === "loop" ? blob.type.split(/[/;]/)[1] : "png";
+  share.file = new File([blob], fileName(lens, end), { type: blob.type.split(";")[0] });
+  offerShared(lens);
+  const own = lens.main.trace.private ? " Your photograph is in it." : "";
+  say(refs.shareStatus, `Made in this browser; it goes nowhere until you send it.${own}`);
+}
+
+function offerShared(lens) {
+  const { refs, share } = lens;
+  const { file } = share;
+  show(
+    refs.shareGo,
+    Boolean(navigator.canShare?.({ files: [file ?? new File([""], "a.png", { type: "image/png" })] })),
+  );
+  for (const button of [refs.shareGo, refs.shareSave]) button.disabled = !file;
+}
+
+// To the apps of this phone.
+async function passOn(lens) {
+  const { file } = lens.share;
+  if (!file) return;
+  try {
+    await navigator.share({ files: [file], text: lens.refs.sentence.textContent });
+  } catch (error) {
+    if (error.name !== "AbortError") say(lens.refs.shareStatus, "This browser could not send it: save it instead.");
+  }
+}
+
+function putPreview(lens, canvas, words) {
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", words);
+  lens.refs.sharePreview.replaceChildren(canvas);
+}
+
+async function sharedPicture(lens) {
+  const canvas = pictureCanvas(lens, PICTURE_SCALE, false);
+  putPreview(lens, canvas, `The picture: ${lens.refs.sentence.textContent}`);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+// ------------------------------------------------------------------------------------------------------- the film
+
+// The patches that show most, or whom the patch on view listens to; a patch that is locked comes last.
+function patchesToShare(lens) {
+  const { view, shown } = lens;
+  const { pack, answers, mark } = shown;
+  const from = view.head * pack.tokens + pack.prefixCount;
+  const nobody = mark < 0 || !answers.ready[view.head];
+  const three =
+    tellingPatches(lens) ?? (nobody ? [] : threePatches(answers.weights, from, pack.rows, pack.columns, mark));
+  if (!view.locked || mark < 0 || three.includes(mark)) return three;
+  return [...three.slice(-2), mark];
+}
+
+// Each patch is asked as a hand would ask it, and nobody sees it: no frame of the screen comes between.
+function takeStills(lens) {
+  const { view, hover, aim } = lens;
+  const aspect = lens.pictureWidth / lens.pictureHeight;
+  const { width, height, unit } = loopPictureSize(aspect);
+  const photo = makePhoto(lens.main.picture.bitmap, width, height);
+  const stills = [];
+  try {
+    for (const patch of patchesToShare(lens)) {
+      const query = patchText(patch, lens.main.pack.columns);
+      Object.assign(lens, { hover: -1, aim: -1, view: { ...view, query, locked: false, curtain: 0 } });
+      paintFrame(lens);
+      if (lens.refs.waiting.hidden) stills.push(stillNow(lens, photo, unit));
+    }
+  } finally {
+    Object.assign(lens, { view, hover, aim });
+    lens.schedule();
+  }
+  paintFrame(lens);
+  const said = stills.map(({ runs }) => runs.map(({ text }) => text).join(""));
+  return stills.filter((_, i) => said.indexOf(said[i]) === i); // of a map that is the same for all there is one
+}
+
+function stillNow(lens, photo, unit) {
+  const { picture, refs } = lens;
+  const { width, height } = photo;
+  const canvas = makeCanvas(width, height);
+  drawPicture(
+    canvas.getContext("2d"),
+    width,
+    height,
+    printed(lens, photo),
+    { ...picture, mark: -1, behind: null },
+    unit,
+  );
+  const cell = { width: width / picture.columns, height: height / picture.rows };
+  const at = picture.mark;
+  const place = { x: (at % picture.columns) * cell.width, y: Math.floor(at / picture.columns) * cell.height };
+  const runs = ["before", "share", "between", "place", "after"].map((name) => ({
+    text: refs[name].textContent,
+    bold: name === "share" || name === "place",
+    box: name === "place" && refs.place.classList.contains("here") ? picture.tag.colour : "",
+  }));
+  return { picture: canvas, cell: at < 0 ? null : { ...cell, ...place }, colour: markerColour(picture), runs };
+}
+
+const markerColour = ({ asked }) => (asked ? ROLES.key : ROLES.query);
+
+// Plays on the sheet, and is recorded the first time.
+function recordFilm(lens, goesOn) {
+  const { stills } = lens.share;
+  const canvas = makeCanvas(1, 1);
+  const context = canvas.getContext("2d");
+  const { view, shown, colours } = lens;
+  const made = `${titleOf(lens.main)} · layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
+  const size = layOutLoop(context, stills, `${made} · Attention Playground`, colours.font);
+  Object.assign(canvas, { width: size.width, height: size.height });
+  putPreview(lens, canvas, `A film of ${stills.length} patches. ${lens.refs.sentence.textContent}`);
+  drawLoop(context, stills, size, 0);
+  return new Promise((done) => {
+    const recorder = new MediaRecorder(canvas.captureStream(FILM_RATE), {
+      mimeType: filmKind(),
+      videoBitsPerSecond: 4e6,
+    });
+    const pieces = [];
+    recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
+    recorder.addEventListener("stop", () => done(new Blob(pieces, { type: recorder.mimeType })));
+    recorder.addEventListener("error", () => done(null));
+    recorder.start();
+    const whole = loopMilliseconds(stills);
+    const begun = performance.now();
+    const step = () => {
+      const ms = performance.now() - begun;
+      drawLoop(context, stills, size, ms % whole);
+      if (ms >= whole && recorder.state === "recording") recorder.stop();
+      if (goesOn()) requestAnimationFrame(step);
+      else if (recorder.state === "recording") recorder.stop();
+    };
+    requestAnimationFrame(step);
+  });
+}

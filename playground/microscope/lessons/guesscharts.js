@@ -1,0 +1,213 @@
+// The charts on whose axes a guess is made: what is asked about is covered, the guess is drawn where it was put, and
+// the truth over it. Each function gets a chart (see playground/lessons/questions.py) and what is known of it,
+//   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
+// and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
+
+const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
+
+export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+
+export const roundedText = (x) => {
+  const size = Math.abs(x);
+  if (size >= 1e9) return `${Number((x / 1e9).toPrecision(3)).toLocaleString("en")} G`;
+  if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
+  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+};
+
+// From numbers to pixels and back; of a log axis the ends must be positive.
+export function axis(low, high, from, to, log = false) {
+  const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
+  return {
+    at: (x) => from + (((log ? Math.log10(Math.max(x, low)) : x) - a) / (b - a)) * (to - from),
+    value: (pixel) => {
+      const x = a + (Math.min(1, Math.max(0, (pixel - from) / (to - from))) || 0) * (b - a);
+      return log ? 10 ** x : x;
+    },
+  };
+}
+
+export function ticks(low, high, log = false, most = 6) {
+  if (log) {
+    const found = [];
+    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p++) found.push(10 ** p);
+    return found.length > most ? found.filter((_, i) => i % Math.ceil(found.length / most) === 0) : found;
+  }
+  const rough = (high - low) / most,
+    power = 10 ** Math.floor(Math.log10(rough)),
+    step = [1, 2, 5, 10].find((n) => n * power >= rough) * power,
+    found = [];
+  for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) found.push(Number(x.toPrecision(12)));
+  return found;
+}
+
+const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${asText(words)}</text>`;
+const rect = (x, y, wide, high, kind) =>
+  `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
+const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
+
+const placed = (now, margin = MARGIN) => ({
+  left: margin.left,
+  right: now.width - margin.right,
+  top: margin.top,
+  bottom: now.height - margin.bottom,
+});
+
+function upwards(chart, box, low, high, log) {
+  const y = axis(low, high, box.bottom, box.top, log);
+  const lines = ticks(low, high, log)
+    .map((tick) => {
+      const at = y.at(tick);
+      return (
+        `<line class="rule" x1="${box.left}" x2="${box.right}" y1="${at}" y2="${at}"/>` +
+        label(box.left - 8, at + 4, `${roundedText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
+      );
+    })
+    .join("");
+  return { y, lines };
+}
+
+// Upright bars; `at` is the one that is asked about, or null: then a level for all of them is.
+function uprightBars(chart, now) {
+  const box = placed(now),
+    { values, at } = chart,
+    then = chart.later ?? values,
+    high = chart.high,
+    { y, lines } = upwards(chart, box, 0, high),
+    step = (box.right - box.left) / values.length,
+    wide = step * (values.length > 20 ? 0.72 : 0.62);
+  const left = (i) => box.left + i * step + (step - wide) / 2;
+  let svg = titled(chart, box) + lines;
+  values.forEach((value, i) => {
+    const asked = i === at;
+    if (asked && !now.open) svg += rect(left(i), box.top, wide, box.bottom - box.top, "covered");
+    else if (!(chart.later && now.open)) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar");
+    if (now.open && (asked || chart.later)) {
+      const true_ = asked && !chart.later ? now.truth : then[i];
+      if (chart.later) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar faint");
+      svg += rect(left(i), y.at(true_), wide, box.bottom - y.at(true_), "bar true");
+      if (asked)
+        svg += label(left(i) + wide / 2, y.at(true_) - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+    }
+    if (values.length <= 20) svg += label(left(i) + wide / 2, box.bottom + 18, chart.labels[i], 'class="name"');
+  });
+  if (now.guess !== null && now.guess !== undefined) {
+    const from = at === null ? box.left : left(at) - 4,
+      to = at === null ? box.right : left(at) + wide + 4;
+    svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(now.guess)}" y2="${y.at(now.guess)}"/>`;
+    svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+  }
+  if (at !== null && !now.open && now.guess === null) {
+    svg += label(left(at) + wide / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
+  }
+  if (at === null && now.open && chart.level) {
+    const level = y.at(now.truth);
+    svg += `<line class="true-line" x1="${box.left}" x2="${box.right}" y1="${level}" y2="${level}"/>`;
+  }
+  if (chart.x) svg += label((box.left + box.right) / 2, now.height - 6, chart.x, 'class="name"');
+  return { svg, valueAt: (_, py) => y.value(py) };
+}
+
+// Bars to the right, for long names.
+function lyingBars(chart, now) {
+  const widest = Math.min(260, Math.max(...chart.labels.map((name) => name.length)) * 7.4 + 16),
+    box = placed(now, { left: widest, right: 90, top: MARGIN.top, bottom: 12 }),
+    x = axis(0, chart.high, box.left, box.right),
+    step = (box.bottom - box.top) / chart.values.length,
+    high = Math.min(30, step * 0.7);
+  let svg = titled(chart, { left: 0 });
+  chart.values.forEach((value, i) => {
+    const y = box.top + i * step + (step - high) / 2,
+      asked = i === chart.at,
+      shown = asked && now.open ? now.truth : value;
+    svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
+    if (asked && !now.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
+    else {
+      svg += rect(box.left, y, x.at(shown) - box.left, high, asked ? "bar true" : "bar");
+      const words = chart.said?.[i] ?? `${roundedText(shown)}${chart.unit ?? ""}`;
+      svg += label(x.at(shown) + 6, y + high / 2 + 4, words);
+    }
+    if (asked && now.guess !== null) {
+      const at = x.at(now.guess);
+      svg += `<line class="guess-line" x1="${at}" x2="${at}" y1="${y - 5}" y2="${y + high + 5}"/>`;
+      svg += label(at, y - 7, "your guess", 'class="own" text-anchor="middle"');
+    } else if (asked && !now.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
+  });
+  return { svg, valueAt: (px) => x.value(px) };
+}
+
+// Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
+// guess on it.
+function curves(chart, now) {
+  const box = placed(now),
+    [first, last] = [chart.x[0], chart.x.at(-1)],
+    x = axis(first, last, box.left, box.right, chart.log_x),
+    { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
+  let svg = titled(chart, box) + lines;
+  for (const tick of chart.x_ticks ?? ticks(first, last, chart.log_x, 8)) {
+    svg += label(x.at(tick), box.bottom + 18, roundedText(tick), 'class="name"');
+  }
+  svg += label((box.left + box.right) / 2, now.height - 6, chart.x_title, 'class="name"');
+  const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
+  chart.series.forEach((line, n) => {
+    const all = line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]),
+      known = now.open ? all.length : (line.shown ?? all.length),
+      style = `style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
+    svg += `<path d="${path(all.slice(0, known))}" ${style}/>`;
+    for (const [px, py] of line.dots ? all.slice(0, known) : []) {
+      svg += `<circle cx="${px}" cy="${py}" r="3.5" style="--ink:${line.colour}" class="dot"/>`;
+    }
+    const end = all[Math.max(0, known - 1)];
+    if (line.name && known) {
+      const right = end[0] > box.right - 150; // there the name stands before its end, beside the place of the guess
+      const before = right ? all[Math.max(0, known - 2)] : end;
+      const where = `class="series" style="--ink:${line.colour}" text-anchor="${right ? "end" : "start"}"`;
+      const height = right ? (before[1] + end[1]) / 2 : end[1];
+      svg += label(right ? (before[0] + end[0]) / 2 : end[0] + 8, height + (line.below ? 20 : -10), line.name, where);
+    }
+    if (chart.at && n === chart.at[0] && now.guess !== null) {
+      const to = [x.at(chart.x[chart.at[1]]), y.at(now.guess)];
+      const from = all[Math.max(0, (line.shown ?? 1) - 1)];
+      svg += `<path d="${path([from, to])}" class="guess-line"/>`;
+      svg += `<circle cx="${to[0]}" cy="${to[1]}" r="8" class="hand"/>`;
+    } else if (chart.at && n === chart.at[0] && !now.open) {
+      const px = x.at(chart.x[chart.at[1]]);
+      svg += `<line class="asked" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
+      svg += label(px - 8, (box.top + box.bottom) / 2, "?", 'class="blank" text-anchor="end"');
+    }
+  });
+  for (const mark of now.open ? (chart.marks ?? []) : []) {
+    const px = x.at(mark.x);
+    svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
+    svg += label(px + 6, box.top + 14, mark.words, 'class="known"');
+  }
+  return { svg, valueAt: (_, py) => y.value(py) };
+}
+
+// A square and how often it fits into a larger one: areas to scale. The guess is the larger one's corner.
+function areas(chart, now) {
+  const margin = 34,
+    most = Math.sqrt(now.high),
+    side = (now.height - 2 * margin) / most,
+    left = margin,
+    bottom = now.height - margin;
+  const square = (times, kind, words, below = false) => {
+    const long = side * Math.sqrt(times);
+    return (
+      rect(left, bottom - long, long, long, kind) +
+      label(left + long + 8, below ? bottom - 4 : bottom - long + 14, words, 'class="series"')
+    );
+  };
+  let svg = titled(chart, { left });
+  if (!now.open) svg += square(now.high, "covered", "");
+  if (now.open) svg += square(now.truth, "area", chart.large);
+  if (now.guess !== null) svg += square(now.guess, "guess-area", now.open ? "" : "your guess");
+  svg += square(1, "bar true", chart.small, true);
+  const value = (px, py) => (Math.max(side, px - left, bottom - py) / side) ** 2;
+  return { svg, valueAt: (px, py) => Math.min(now.high, value(px, py)) };
+}
+
+export const CHARTS = {
+  Bars: (chart, now) => (chart.across ? lyingBars : uprightBars)(chart, now),
+  Lines: curves,
+  Squares: areas,
+};

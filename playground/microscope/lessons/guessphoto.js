@@ -1,0 +1,103 @@
+// A photograph on which a guess is made: patches are painted, or a number of them is laid over it as a grid. The truth
+// is drawn on the same patches. See guesscharts.js for what goes in and comes out.
+
+import { MAGMA } from "../core/magma.js";
+
+// Where the picture lies: as large as the place allows.
+export function fitted(aspect, width, height, top = 0) {
+  const high = Math.min(height - top, width / aspect);
+  return { left: 0, top, wide: high * aspect, high };
+}
+
+const cellOf = (box, [rows, columns], patch) => [
+  box.left + ((patch % columns) * box.wide) / columns,
+  box.top + (Math.floor(patch / columns) * box.high) / rows,
+  box.wide / columns,
+  box.high / rows,
+];
+
+const patchRect = (cell, kind, more = "") => {
+  const [x, y, wide, high] = cell.map((n) => n.toFixed(2));
+  return `<rect x="${x}" y="${y}" width="${wide}" height="${high}" class="${kind}" ${more}/>`;
+};
+
+const gridLines = (box, rows, columns, kind) => {
+  let path = "";
+  for (let r = 0; r <= rows; r++) path += `M${box.left} ${box.top + (r * box.high) / rows}h${box.wide}`;
+  for (let c = 0; c <= columns; c++) path += `M${box.left + (c * box.wide) / columns} ${box.top}v${box.high}`;
+  return `<path d="${path}" class="${kind}"/>`;
+};
+
+const glow = (box, grid, row) => {
+  const most = Math.max(...row) || 1;
+  return row
+    .map((weight, patch) => {
+      const at = 3 * Math.round((255 * weight) / most),
+        strength = 0.12 + 0.78 * (weight / most);
+      const fill = `rgb(${MAGMA[at]} ${MAGMA[at + 1]} ${MAGMA[at + 2]} / ${strength.toFixed(3)})`;
+      return patchRect(cellOf(box, grid, patch), "glow", `fill="${fill}"`);
+    })
+    .join("");
+};
+
+export function photograph(chart, now) {
+  const [rows, columns] = chart.grid,
+    aspect = chart.aspect,
+    front = chart.front ?? [],
+    room = front.length ? 54 : 0,
+    two = now.open && chart.heat && now.guess instanceof Set && now.guess.size > 0;
+  const box = fitted(aspect, two ? (now.width - 16) / 2 : now.width, now.height, room);
+  const image = (at, grey) =>
+    `<image href="${chart.image}" x="${at.left}" y="${at.top}" width="${at.wide}" height="${at.high}"
+      preserveAspectRatio="none" class="${grey ? "grey" : ""}"/>`;
+  const outline = (at) =>
+    chart.mark === null || chart.mark === undefined
+      ? ""
+      : patchRect(cellOf(at, chart.grid, chart.mark), "halo") + patchRect(cellOf(at, chart.grid, chart.mark), "mark");
+  let svg = image(box, chart.heat && (now.open || chart.paints));
+  front.forEach((name, i) => {
+    svg += patchRect([i * 48, 4, 40, 40], "front");
+    svg += `<text x="${i * 48 + 20}" y="29" class="name">${name}</text>`;
+  });
+  if (now.guess instanceof Set) {
+    for (const patch of now.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
+  } else if (typeof now.guess === "number" && chart.counts) {
+    const across = Math.max(1, Math.round(Math.sqrt(now.guess * aspect)));
+    svg += gridLines(box, Math.max(1, Math.round(now.guess / across)), across, "grid own-grid");
+  }
+  if (chart.lines || (chart.counts && now.open)) svg += gridLines(box, rows, columns, "grid");
+  if (chart.counts)
+    svg += patchRect(cellOf(box, chart.grid, 0), "halo") + patchRect(cellOf(box, chart.grid, 0), "mark");
+  if (now.open && chart.heat) {
+    const there = two ? { ...box, left: box.wide + 16 } : box;
+    if (two) svg += image(there, true);
+    svg += glow(there, chart.grid, chart.heat) + outline(there);
+  }
+  svg += outline(box);
+  if (now.cursor !== null && now.cursor !== undefined) svg += patchRect(cellOf(box, chart.grid, now.cursor), "cursor");
+  const patchAt = (px, py) => {
+    const row = Math.floor(((py - box.top) / box.high) * rows),
+      column = Math.floor(((px - box.left) / box.wide) * columns);
+    return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
+  };
+  return { svg, patchAt, valueAt: () => null, wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length) };
+}
+
+// Pictures side by side, in two rows where they are many, each of which has a covered and an open form.
+export function pictures(chart, now) {
+  const shown = now.open ? chart.open : chart.covered,
+    lines = shown.length > 3 ? 2 : 1,
+    across = Math.ceil(shown.length / lines),
+    each = (now.width - 16 * (across - 1)) / across,
+    tall = now.height / lines;
+  let svg = "";
+  shown.forEach((image, i) => {
+    const box = fitted(chart.aspect, each, tall - 26),
+      left = (i % across) * (Math.min(each, box.wide) + 16),
+      top = Math.floor(i / across) * tall;
+    svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
+      preserveAspectRatio="none"/>`;
+    svg += `<text x="${left}" y="${top + box.high + 17}">${chart.captions[i]}</text>`;
+  });
+  return { svg, valueAt: () => null };
+}

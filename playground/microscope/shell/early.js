@@ -1,0 +1,60 @@
+// Toolbar and microscope stand in the page before Streamlit has built its own, over the place where it will put them.
+// When it gives each its place, they move there as they are.
+
+const PARTS = ["toolbar", "stage"];
+const FONT = "Source Sans"; // Streamlit's; its page preloads the file
+const FONT_FILE = 'link[rel="preload"][as="font"]';
+
+let early = null; // {box, places: {name: element}, wishes: what was told before Streamlit could hear it}
+
+// Whether it may; the places where the parts are mounted meanwhile.
+export function standEarly(styles) {
+  if (document.querySelector(PARTS.map((name) => `.st-key-${name}`).join())) return null; // Streamlit was faster
+  const box = document.createElement("div");
+  box.className = "attention-early";
+  const font = document.querySelector(FONT_FILE);
+  if (font) document.fonts.add(new FontFace(FONT, `url("${font.href}")`, { weight: "200 900", display: "swap" }));
+  const within = box.attachShadow({ mode: "open" });
+  const style = document.createElement("style");
+  style.textContent = styles;
+  within.append(style);
+  const places = {};
+  for (const name of PARTS) {
+    places[name] = document.createElement("div");
+    const root = document.createElement("div");
+    root.className = name;
+    root.dataset[name] = "";
+    places[name].append(root);
+    within.append(places[name]);
+  }
+  document.body.append(box);
+  early = { box, places, wishes: [] };
+  return places;
+}
+
+export const isEarly = () => Boolean(early);
+
+// What a part says to Streamlit before it is there.
+export const wish = (...said) => early?.wishes.push(said);
+
+// Streamlit has a place for this part, which may stand early: it moves there, and says what it wished.
+export function moveIn(part, { parentElement, setTriggerValue }) {
+  const from = early?.places[part];
+  if (!from) return;
+  delete early.places[part];
+  from.style.minHeight = `${from.offsetHeight}px`; // until the other part has moved, too, it stays where it is
+  const place = parentElement.querySelector(`[data-${part}]`);
+  for (const element of [...from.childNodes]) move(element, place);
+  place.remove();
+  parentElement[`__${part}`] = from[`__${part}`];
+  if (part === "toolbar") for (const said of early.wishes) setTriggerValue(...said);
+  if (Object.keys(early.places).length) return;
+  early.box.remove();
+  early = null;
+}
+
+// What is open in it stays open, and the focus where it is, in a browser that can.
+function move(element, before) {
+  if (before.parentNode.moveBefore) before.parentNode.moveBefore(element, before);
+  else before.before(element);
+}

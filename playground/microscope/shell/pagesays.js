@@ -1,0 +1,8 @@
+// What the page's HTML says of all pages of the app (ui/ahead.py): {samples: the address of their list,
+// pages: [{name, short, title, number, exports}], titles, labelled, steps: of the tour, version}
+
+const SCRIPT = "script[data-toolbar]";
+
+let said = null;
+
+export const pageSays = () => (said ??= JSON.parse(document.querySelector(SCRIPT)?.dataset.toolbar ?? "null"));

@@ -1,0 +1,319 @@
+// The source of the lens where the browser computes: a worker (engine/worker.js) passes pictures through a network, and
+// gives each layer as soon as it exists. No picture leaves this machine. What needs a server is not offered.
+//
+//   createWorkerSource({
+//     worker,                    // a Worker
+//     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
+//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, details, layers,
+//                                //   heads, head_dim, prefix, labels, multi_label}}
+//     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
+//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, blob, opens}, by the
+//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most
+
+import { toContainer } from "../core/container.js";
+import { decodeHalves, FORMAT } from "../core/core.js";
+import { MOST_CUTS, readCuts } from "../core/cuts.js";
+import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
+import { gridFor } from "../engine/images.js";
+
+const KEPT_PASSES = 3; // the lens keeps the queries and keys of more
+const LEAST_CHANGE = 0.02; // of a label, to be told
+const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
+const SMALLEST = 1e-12; // length of a feature
+
+// What a question is refused with, as the stage says it.
+class Unanswered extends Error {
+  constructor(says, status = 400) {
+    super(says);
+    Object.assign(this, { says, status, body: null });
+  }
+}
+
+export function createWorkerSource({ worker, compiled, models, weightsOf, pictureOf }) {
+  const passes = new Map(); // trace.id → its pass, the last one last
+  const asked = new Map(); // id → {heard: (message), failed: (error)} of what the worker does
+  const networks = new Map(); // model → a promise: the worker has it
+  let ids = 0;
+  let kernels = null;
+
+  worker.addEventListener("message", ({ data }) => {
+    if (data.error && data.id === null) networks.delete(data.model);
+    const question = asked.get(data.id);
+    if (!question) return;
+    if (data.error || data.stopped || data.done) asked.delete(data.id);
+    if (data.error) question.failed(new Unanswered(data.error, 500));
+    else if (data.stopped) question.failed(stoppedError());
+    else question.heard(data);
+  });
+
+  function tell(message, heard, failed, moved = []) {
+    const id = ++ids;
+    asked.set(id, { heard, failed });
+    worker.postMessage({ ...message, id }, moved);
+    return id;
+  }
+
+  // The worker has this network. One that could not be fetched is fetched again when it is asked for again.
+  function network(model) {
+    if (!networks.has(model)) {
+      const coming = (async () => {
+        kernels ??= compiled().then((found) => worker.postMessage({ what: "kernels", compiled: found }));
+        const [weights] = await Promise.all([weightsOf(model), kernels]);
+        worker.postMessage({ what: "network", model, weights }, [weights.buffer]);
+      })();
+      networks.set(model, coming);
+      coming.catch(() => networks.delete(model));
+    }
+    return networks.get(model);
+  }
+
+  // ---------------------------------------------------------------------------------------------------------- passes
+
+  // The pass of a trace, running or done; one that was ended, or of which too little is kept, runs again.
+  function passOf(trace) {
+    let pass = passes.get(trace.id);
+    if (!pass) pass = { trace, layers: [], wanted: new Map(), id: 0, turn: null, logits: null, running: false };
+    passes.delete(trace.id);
+    passes.set(trace.id, pass);
+    for (const old of passes.values()) if (old !== pass && old.running && !isAwaited(old)) end(old);
+    for (const [id, old] of passes) {
+      if (passes.size <= KEPT_PASSES) break;
+      if (!old.running) passes.delete(id);
+    }
+    if (!pass.running && !isWhole(pass)) start(pass);
+    return pass;
+  }
+
+  const isWhole = ({ trace, layers, logits }) =>
+    logits !== null && Object.keys(layers).length === models[trace.model].layers;
+  const isAwaited = ({ wanted }) => [...wanted.values()].some((waiting) => waiting.size > 0);
+
+  async function start(pass) {
+    const { trace } = pass;
+    const turn = {};
+    Object.assign(pass, { turn, running: true });
+    try {
+      await network(trace.model);
+      if (pass.turn !== turn) return; // ended meanwhile
+      const { id, blob } = trace.private_picture;
+      const message = { what: "pass", model: trace.model, picture: { id, blob }, grid: trace.grid };
+      const heard = (said) => hear(pass, said);
+      pass.id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, (error) => fail(pass, error));
+    } catch (error) {
+      fail(pass, error);
+    }
+  }
+
+  function end(pass) {
+    Object.assign(pass, { turn: null, running: false });
+    asked.delete(pass.id);
+    worker.postMessage({ what: "stop", id: pass.id });
+  }
+
+  function hear(pass, said) {
+    if (said.done) {
+      pass.running = false;
+      pass.logits = said.done.logits ?? [];
+      pass.ms = said.done.ms;
+      settle(pass, "done", "kept", pass);
+    } else {
+      const { layer, q, k, norms, features } = said;
+      pass.layers[layer] = { q, k, norms, features };
+      settle(pass, layer, "kept", pass.layers[layer]);
+    }
+  }
+
+  function fail(pass, error) {
+    pass.running = false;
+    for (const what of [...pass.wanted.keys()]) settle(pass, what, "failed", error);
+  }
+
+  function settle({ wanted }, what, how, value) {
+    for (const question of wanted.get(what) ?? []) question[how](value);
+    wanted.delete(what);
+  }
+
+  // A layer of a pass as soon as it exists, or "done": the whole of it.
+  function part(trace, what, signal) {
+    const pass = passOf(trace);
+    const there = what === "done" ? isWhole(pass) && pass : pass.layers[what];
+    if (there) return soon(there);
+    return new Promise((kept, failed) => {
+      const question = { kept, failed };
+      const waiting = pass.wanted.get(what) ?? new Set();
+      pass.wanted.set(what, waiting.add(question));
+      signal?.addEventListener("abort", () => {
+        waiting.delete(question);
+        failed(stoppedError());
+      });
+    });
+  }
+
+  function packed(trace, held, parts) {
+    const { title, layers, heads, head_dim: dim, prefix, patch } = models[trace.model];
+    const [rows, columns] = trace.grid;
+    const tokens = prefix.length + rows * columns;
+    const header = {
+      ...{ format: FORMAT, model: title, scale: dim ** -0.5, forward_scale: trace.scale, layers, heads },
+      ...{ head_dim: dim, tokens, prefix, grid: trace.grid, size: [rows * patch, columns * patch], patch, held },
+      ...(trace.cut.length && { cuts: trace.cut }),
+      predictions: null,
+    };
+    const shape = [held.length, heads, tokens, dim];
+    return toContainer(header, {
+      q: [joined(parts.map(({ q }) => q)), shape],
+      k: [joined(parts.map(({ k }) => k)), shape],
+      value_norms: [joined(parts.map(({ norms }) => norms)), shape.slice(0, 3)],
+    });
+  }
+
+  async function rolledOut(trace, query, signal) {
+    const { layers } = await part(trace, "done", signal);
+    return new Promise((kept, failed) => {
+      const held = layers.map(({ q, k }) => ({ q, k }));
+      const message = { what: "rollout", model: trace.model, layers: held, grid: trace.grid, query };
+      const heard = ({ done }) => kept(done.rollout);
+      const id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, failed);
+      signal?.addEventListener("abort", () => {
+        worker.postMessage({ what: "stop", id });
+        failed(stoppedError());
+      });
+    });
+  }
+
+  const source = {
+    offers: ["layers", "features", "rollout", "whole", "cuts"],
+
+    // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
+    async open(words, { signal } = {}) {
+      const model = models[words.model];
+      if (!model) throw new Unanswered(`This page has no model called ${words.model}.`);
+      const picture = await pictureOf(words);
+      if (signal?.aborted) throw stoppedError();
+      const grid = (detail) =>
+        gridFor(
+          [picture.width, picture.height],
+          model.grid.map((side) => side * detail),
+        );
+      const detail = model.details.includes(Number(words.detail)) ? Number(words.detail) : 1;
+      const scale = scaleIn(words.scale);
+      const cut = words.cut ? words.cut.split(";") : [];
+      const { id, title, credit, hint, start: first, blob } = picture;
+      const digest = [words.model, detail, scale ?? "", words.cut ?? ""].join(" ");
+      const trace = {
+        id: `${id} ${digest}`,
+        ...{ digest, model: words.model, title: model.title, detail, scale, cut, grid: grid(detail), first: false },
+        grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
+        opens: (detail === 1 && picture.opens?.[words.model]) || {},
+        picture: { id, title, credit, hint, start: first, ...(words.sample && { sample: words.sample }) },
+        private: Boolean(words.mine),
+        private_picture: { id, blob },
+        words: { ...words },
+      };
+      checkCuts(trace, model);
+      return Object.freeze(trace);
+    },
+    forget() {},
+
+    async layers(trace, layers, { signal } = {}) {
+      const held = layers ?? [upperLayer(models[trace.model])];
+      const parts = await Promise.all(held.map((layer) => part(trace, layer, signal)));
+      return packed(trace, held, parts);
+    },
+    picture: ({ private_picture: { blob } }) => createImageBitmap(blob, { imageOrientation: "from-image" }),
+    features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
+    flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
+    rollout(trace, query, { signal } = {}) {
+      const { prefix } = models[trace.model];
+      const [rows, columns] = trace.grid;
+      return rolledOut(trace, tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns }), signal);
+    },
+    // `scale`: null where it is the trained one; `cut`: "" where nothing is cut.
+    async whole(trace, { scale, cut }, { signal } = {}) {
+      const wanted = { ...(scale !== null && { scale: String(scale) }), ...(cut && { cut }) };
+      const other = await source.open({ ...trace.words, ...wanted }, { signal });
+      const { labels } = models[trace.model];
+      if (!labels.length) return { ...other, verdict: [] };
+      const logits = [];
+      for (const one of [trace, other]) logits.push((await part(one, "done", signal)).logits);
+      return { ...other, verdict: changedLabels(...logits, models[trace.model]) };
+    },
+    async moved(whole, query, { signal } = {}) {
+      const { prefix, layers } = models[whole.model];
+      const [rows, columns] = whole.grid;
+      const token = tokenOf(query, { prefix, prefixCount: prefix.length, rows, columns });
+      const { scale: _scale, cut: _cut, ...words } = whole.words;
+      const plain = await source.open(words, { signal });
+      const found = [];
+      for (const one of [plain, whole]) found.push((await part(one, layers - 1, signal)).features);
+      return { by: movedBy(...found, token, prefix.length + rows * columns) };
+    },
+  };
+  return source;
+}
+
+// Not before the next turn: who asks again and again lets frames be drawn in between.
+const soon = (value) => new Promise((kept) => setTimeout(() => kept(value)));
+
+const stoppedError = () => new DOMException("Something else was asked for.", "AbortError");
+
+function joined(arrays) {
+  if (arrays.length === 1) return arrays[0];
+  const all = new arrays[0].constructor(arrays.reduce((count, { length }) => count + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    all.set(array, at);
+    at += array.length;
+  }
+  return all;
+}
+
+// Of a whole pass; null: the trained one.
+function scaleIn(word) {
+  if (word === undefined) return null;
+  const scale = word === "off" ? 1 : Number(word);
+  if (scale >= 0 && scale <= MOST_SCALE) return scale;
+  throw new Unanswered(`The scale of a pass is off or a number from 0 to ${MOST_SCALE}; asked was ${word}.`);
+}
+
+// A link may say anything; what playground/cuts.py refuses is refused here, too.
+function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
+  const tokens = prefix.length + rows * columns;
+  const among = (some, count) => !some || [...some].every((n) => Number.isInteger(n) && n >= 0 && n < count);
+  const isKnown = (text) => {
+    if (!CUT.test(text)) return false;
+    const [read] = readCuts([text], { prefix, columns });
+    const { hearers, unheard, kept } = read;
+    return [hearers, unheard, kept].every((some) => among(some, tokens)) && isThere(read);
+  };
+  const isThere = (read) => among(read.layers, layers) && among(read.heads, heads);
+  const wrong = cut.length > MOST_CUTS ? cut[MOST_CUTS] : cut.find((text) => !isKnown(text));
+  if (wrong !== undefined) throw new Unanswered(`This picture and this model have no cut ${wrong.slice(0, 80)}.`);
+}
+
+// [label, before, after] of each that changes, the largest change first; where none does, the likeliest. As
+// playground/analysis/scale.py::changed.
+export function changedLabels(on, off, { labels, multi_label: several }) {
+  const [before, after] = [on, off].map((logits) => (several ? logistic(logits) : shares(logits)));
+  const change = (i) => Math.abs(after[i] - before[i]);
+  const order = labels.map((_, i) => i).sort((a, b) => change(b) - change(a));
+  const told = order.filter((i) => change(i) >= LEAST_CHANGE);
+  const likeliest = before.indexOf(Math.max(...before));
+  return (told.length ? told : [likeliest]).map((i) => [labels[i], before[i], after[i]]);
+}
+
+const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));
+function shares(logits) {
+  const largest = Math.max(...logits);
+  const e = Array.from(logits, (x) => Math.exp(x - largest));
+  const total = e.reduce((sum, x) => sum + x, 0);
+  return e.map((x) => x / total);
+}
+
+// ‖x' − x‖ / ‖x‖ of a token's feature: as playground/analysis/cutting.py::moved.
+function movedBy(before, after, token, tokens) {
+  const width = before.length / tokens;
+  const [old, now] = [before, after].map((halves) => decodeHalves(halves.subarray(token * width, (token + 1) * width)));
+  const length = (values) => Math.hypot(...values);
+  return length(now.map((x, i) => x - old[i])) / Math.max(length(old), SMALLEST);
+}

@@ -1,0 +1,138 @@
+"""Weights for the engine that computes in the browser: `playground/microscope/engine/vit.js` reads what this writes.
+
+The container is that of `playground/pack.py`. Large matrices are int8, with a gain for each 32 numbers of a row; all
+else is float32, or float16 where that changes nothing that is seen. What a licence asks for stands in the header: whose
+they are, under which licence, and what was changed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
+
+from playground.assets import SHIPPED
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+from playground.models.names import plain_name
+from playground.pack import pack
+from playground.vit import Config, VisionTransformer
+
+FORMAT = "attention-playground/weights-1"
+BLOCK = 32  # numbers of a row that share a gain; kernels.c knows the same number
+TOP = 127  # the largest code
+FREE = {  # what a ViT may have as it likes; of everything else it has what Config says first
+    "image_size", "patch_size", "depth", "width", "mlp_width", "heads", "classes", "cls_token", "registers",
+    "layer_scale", "eps", "mean", "std", "labels", "multi_label",
+}  # fmt: skip
+
+
+class Origin(NamedTuple):
+    licence: str
+    author: str
+    source: str
+
+
+def origin(name: str) -> Origin:
+    if name in SHIPPED:
+        return Origin("MIT", "the Attention Playground", "assets/MODEL.md")
+    if name == "dinov2-small":
+        dino = borrowed.DINOV2
+        return Origin(dino.licence, dino.author, dino.source)
+    raise PlaygroundError(
+        f"Whose weights {name!r} are is not known here, so they are not written for the browser; "
+        f"choose {', '.join([*SHIPPED, 'dinov2-small'])}."
+    )
+
+
+def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
+    """The weights of a ViT as the browser's engine reads them; `numbers` is "int8" or, for comparison, "float32"."""
+    config, whose = vit.config, origin(vit.name)
+    _check(vit.name, config)
+    changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
+    if numbers == "int8":
+        changes.append(f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits")
+    header = {
+        "format": FORMAT,
+        "model": vit.name,
+        "title": plain_name(vit.name),
+        "config": {
+            **{key: getattr(config, key) for key in sorted(FREE - {"cls_token", "registers", "layer_scale"})},
+            "prefix": config.prefix,
+            "native_grid": vit.native_grid,
+        },
+        **whose._asdict(),
+        "changes": "; ".join(changes) or "none",
+    }
+    arrays: dict[str, np.ndarray | bytes] = {}
+    for name, array in _folded(vit).items():
+        if numbers == "int8" and name.endswith(".weight") and array.ndim == 2:
+            arrays[name], arrays[f"{name}.gain"] = eight_bit_blocks(array)
+        elif numbers == "int8" and name == "pos_embed":
+            arrays[name] = array.astype(np.float16)
+        else:
+            arrays[name] = array
+    return pack(header, arrays)
+
+
+def card(vit: VisionTransformer) -> dict:
+    """What the browser needs to know of a model before its weights are there: see `shell/workersource.js`."""
+    config = vit.config
+    return {
+        "title": plain_name(vit.name),
+        "patch": config.patch_size,
+        "layers": config.depth,
+        "heads": config.heads,
+        "head_dim": config.width // config.heads,
+        "prefix": config.prefix,
+        "labels": config.labels,
+        "multi_label": config.multi_label,
+    }
+
+
+def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, columns) float32 -> (codes int8, gains float16 (rows, blocks)): each number is about code × gain of its
+    block."""
+    rows, columns = matrix.shape
+    blocks = math.ceil(columns / BLOCK)
+    filled = np.zeros((rows, blocks * BLOCK), np.float32)
+    filled[:, :columns] = matrix
+    parts = filled.reshape(rows, blocks, BLOCK)
+    exact = np.abs(parts).max(-1) / TOP
+    gains = exact.astype(np.float16)
+    gains = np.where(gains < exact, np.nextafter(gains, np.float16(np.inf)), gains)  # no code above TOP
+    codes = np.zeros_like(parts)
+    np.divide(parts, gains[..., None].astype(np.float32), out=codes, where=gains[..., None] > 0)
+    codes = codes.round().astype(np.int8).reshape(rows, -1)[:, :columns]
+    return np.ascontiguousarray(codes), gains
+
+
+def _check(name: str, config: Config) -> None:
+    usual = Config()
+    other = [f.name for f in fields(Config) if f.name not in FREE and getattr(config, f.name) != getattr(usual, f.name)]
+    other += ["cls_token"] * (not config.cls_token)
+    if other:
+        raise PlaygroundError(
+            f"The browser's engine does not compute {name}: it differs from the ViT of the paper in {', '.join(other)}."
+        )
+
+
+def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
+    """The parameters, matrices as (outputs, inputs), with the gains of LayerScale multiplied into what they scale."""
+    state = {name: tensor.detach().float().cpu() for name, tensor in vit.state_dict().items()}
+    if vit.config.layer_scale:
+        for block in range(vit.config.depth):
+            for gain, linear in (("ls1", "attn.proj"), ("ls2", "mlp.fc2")):
+                gamma = state.pop(f"blocks.{block}.{gain}.gamma")
+                weight, bias = f"blocks.{block}.{linear}.weight", f"blocks.{block}.{linear}.bias"
+                state[weight], state[bias] = gamma[:, None] * state[weight], gamma * state[bias]
+    plain = {}
+    for name, tensor in state.items():
+        if name in ("cls_token", "reg_token", "pos_embed"):
+            tensor = tensor[0]  # (tokens, D)
+        elif tensor.ndim > 2:
+            tensor = tensor.flatten(1)  # the convolution of the patches: (D, 3 · P · P)
+        plain[name] = np.ascontiguousarray(tensor.numpy())
+    return plain

@@ -1,0 +1,252 @@
+"""Models as `transformers` saves them, or has them in memory: ViT, DeiT, DINOv2 (with registers), DINOv3, and the image
+towers of CLIP and SigLIP. Their weights get our names, which are timm's, and their config.json becomes a Config.
+
+`transformers` itself is not needed: what a file holds is told by the names in it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.vit import Config
+
+PATCHES = ("patch_embeddings.projection.weight", "patch_embeddings.weight", "patch_embedding.weight")
+WRAPPED = r"^(vit|deit|dinov2|dinov2_with_registers|backbone|vision_model|model)\."
+NOT_THE_IMAGE = r"^(text_model|text_projection|logit_scale|logit_bias)"  # the other half of CLIP and SigLIP
+UNUSED = ("embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias")  # play no part in the forward pass
+OUTSIDE_LAYERS = {  # their name -> ours
+    "embeddings.cls_token": "cls_token",
+    "embeddings.class_embedding": "cls_token",
+    "embeddings.distillation_token": "dist_token",
+    "embeddings.register_tokens": "reg_token",
+    "embeddings.position_embeddings": "pos_embed",
+    "embeddings.position_embedding.weight": "pos_embed",
+    "cls_classifier.weight": "head.weight",
+    "cls_classifier.bias": "head.bias",
+    "visual_projection.weight": "head.weight",
+    "head.probe": "attn_pool.latent",
+}
+BEGINNINGS = (  # of names outside the layers: (their beginning, ours)
+    (r"embeddings\.patch_embeddings\.projection\.", "patch_embed.proj."),
+    (r"embeddings\.patch_embeddings?\.", "patch_embed.proj."),
+    (r"(layernorm|norm|post_layernorm)\.", "norm."),
+    (r"pre_layrnorm\.", "norm_pre."),
+    (r"distillation_classifier\.", "head_dist."),
+    (r"head\.attention\.out_proj\.", "attn_pool.proj."),
+    (r"head\.layernorm\.", "attn_pool.norm."),
+    (r"head\.mlp\.", "attn_pool.mlp."),
+    (r"classifier\.", "head."),
+)
+QKV = r"(?:attention\.attention\.(query|key|value)|(?:attention|self_attn)\.([qkv])_proj)"
+IN_A_LAYER = (  # (their name, ours)
+    (r"attention\.output\.dense|attention\.o_proj|self_attn\.out_proj", "attn.proj"),
+    (r"layernorm_before|norm1|layer_norm1", "norm1"),
+    (r"layernorm_after|norm2|layer_norm2", "norm2"),
+    (r"intermediate\.dense|mlp\.fc1|mlp\.up_proj|mlp\.weights_in", "mlp.fc1"),
+    (r"output\.dense|mlp\.fc2|mlp\.down_proj|mlp\.weights_out", "mlp.fc2"),
+    (r"layer_scale1", "ls1"),
+    (r"layer_scale2", "ls2"),
+)
+
+
+def is_hugging_face(names: Iterable[str]) -> bool:
+    return any(name.endswith(tuple(f"embeddings.{end}" for end in PATCHES)) for name in names)
+
+
+def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Gives Hugging Face's weights timm's names. Unknown names stay, so that zoo.fitting can name them in its error."""
+    ours: dict[str, Tensor] = {}
+    parts: dict[str, dict[str, Tensor]] = {}  # a layer's "qkv.weight", and the like -> its three matrices
+    gates: dict[str, Tensor] = {}
+    for key, value in state.items():
+        name = re.sub(WRAPPED, "", key)
+        if name in UNUSED or re.match(NOT_THE_IMAGE, key):
+            continue
+        inside = re.fullmatch(r"(?:encoder\.)?layers?\.(\d+)\.(.+)\.(weight|bias|lambda1)", name)
+        if not inside:
+            ours[_outside(name)] = value
+            continue
+        layer, part, kind = inside.groups()
+        if third := re.fullmatch(QKV, part):
+            parts.setdefault(f"blocks.{layer}.attn.qkv.{kind}", {})[(third[1] or third[2])[0]] = value
+        elif part == "mlp.gate_proj":
+            gates[f"blocks.{layer}.mlp.fc1.{kind}"] = value
+        else:
+            known = next((new for old, new in IN_A_LAYER if re.fullmatch(old, part)), None)
+            ours[f"blocks.{layer}.{known}.{kind}".replace(".lambda1", ".gamma") if known else name] = value
+    for key, three in parts.items():
+        if "weight" not in key or len(three) == 3:
+            some = next(iter(three.values()))
+            ours[key] = torch.cat([three.get(one, torch.zeros_like(some)) for one in "qkv"])  # a bias may be left out
+    for key, gate in gates.items():
+        if key in ours:
+            ours[key] = torch.cat([gate, ours[key]])  # gate and input of a gated MLP become one matrix, the gate first
+    return _complete(ours)
+
+
+def _outside(name: str) -> str:
+    if name in OUTSIDE_LAYERS:
+        return OUTSIDE_LAYERS[name]
+    for theirs, ours in BEGINNINGS:
+        if found := re.match(theirs, name):
+            return ours + name[found.end() :]
+    return name
+
+
+def _complete(ours: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The shapes that our model has, and zeros for the biases that it has and this one has not."""
+    if "cls_token" in ours:
+        ours["cls_token"] = ours["cls_token"].reshape(1, 1, -1)
+    if "pos_embed" in ours and ours["pos_embed"].dim() == 2:
+        ours["pos_embed"] = ours["pos_embed"][None]
+    if "reg_token" in ours and not ours["reg_token"].numel():
+        del ours["reg_token"]
+    for kind in ("weight", "bias"):
+        if f"head.attention.in_proj_{kind}" in ours:
+            q, k, v = ours.pop(f"head.attention.in_proj_{kind}").chunk(3)
+            ours[f"attn_pool.q.{kind}"], ours[f"attn_pool.kv.{kind}"] = q, torch.cat([k, v])
+    for key in [
+        key for key in ours if re.fullmatch(r"head\.weight|blocks\.\d+\.(attn\.proj|mlp\.fc[12])\.weight", key)
+    ]:
+        ours.setdefault(key.replace("weight", "bias"), torch.zeros_like(ours[key][:, 0]))
+    if {"reg_token", "pos_embed", "cls_token"} <= ours.keys():  # timm adds its position to the class token itself
+        ours["cls_token"] = ours["cls_token"] + ours["pos_embed"][:, :1]
+        ours["pos_embed"] = ours["pos_embed"][:, 1:]
+    return ours
+
+
+# The architecture -----------------------------------------------------------------------------------------------------
+
+IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+OPENAI = {"mean": (0.48145466, 0.4578275, 0.40821073), "std": (0.26862954, 0.26130258, 0.27577711)}
+HALVES = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
+FAMILIES: dict[str, dict[str, Any]] = {  # what `transformers` takes for granted where no file says it
+    "vit": {**HALVES, "eps": 1e-12, "interpolation": "bilinear"},
+    "deit": {**IMAGENET, "eps": 1e-12, "interpolation": "bicubic"},
+    "dinov2": {**IMAGENET, "eps": 1e-6, "interpolation": "bicubic"},
+    "dinov3": {**IMAGENET, "eps": 1e-5, "interpolation": "bilinear"},
+    "clip": {**OPENAI, "eps": 1e-5, "interpolation": "bicubic", "act": "quick_gelu"},
+    "siglip": {**HALVES, "eps": 1e-6, "interpolation": "bicubic", "act": "gelu_pytorch_tanh"},
+}
+ACTIVATIONS = {
+    "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu",
+    "silu": "silu",
+}  # fmt: skip
+RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers
+Said = dict[str, Any]
+
+
+def hugging_face_config(
+    names: Iterable[str], state: dict[str, Tensor], said: Said, pixels: Said
+) -> tuple[Config, dict[str, Tensor]]:
+    """The architecture of such weights, which had these names and are renamed already, and those of them that it uses.
+    Most of it follows from the shapes; the rest stands in config.json (`said`) and preprocessor_config.json
+    (`pixels`)."""
+    names = list(names)
+    family = _family(names, state)
+    usual, tower = FAMILIES[family], said.get("vision_config")
+    said = {**said, **tower, "id2label": said.get("id2label", {})} if isinstance(tower, dict) else said
+    patches = state["patch_embed.proj.weight"]
+    if patches.dim() != 4 or patches.shape[1] != 3 or patches.shape[2] != patches.shape[3]:
+        raise PlaygroundError("it does not cut an RGB picture into square patches of one size")
+    width, patch = patches.shape[0], patches.shape[2]
+    if family == "dinov3" and float(said.get("rope_theta", 100.0)) != 100.0:
+        raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
+    projects = any(name.startswith("visual_projection.") for name in names)  # into the space that captions share
+    reads, classes, state = _readout(family, state, width, projects)
+    gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
+    act = "silu" if gated and family == "dinov2" else said.get("hidden_act", usual.get("act", "gelu"))
+    labels = [str(label) for label in said.get("id2label", {}).values()]
+    registers = state["reg_token"].shape[1] if "reg_token" in state else 0
+    config = Config(
+        image_size=_image_size(state, said, patch, registers),
+        patch_size=patch,
+        depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
+        width=width,
+        mlp_width=state["blocks.0.mlp.fc2.weight"].shape[1],
+        heads=_heads(said, width),
+        classes=classes,
+        cls_token="cls_token" in state,
+        dist_token="dist_token" in state,
+        registers=registers,
+        positions="rotary" if "pos_embed" not in state else "patches" if registers else "learned",
+        **reads,
+        pre_norm="norm_pre.weight" in state,
+        qkv_bias="blocks.0.attn.qkv.bias" in state,
+        layer_scale="blocks.0.ls1.gamma" in state,
+        gated_mlp=gated,
+        activation=ACTIVATIONS[act],
+        eps=float(said.get("layer_norm_eps", usual["eps"])),
+        mean=_three(pixels, "image_mean", usual["mean"]),
+        std=_three(pixels, "image_std", usual["std"]),
+        interpolation=RESAMPLING.get(pixels.get("resample"), usual["interpolation"]),
+        labels=tuple(labels) if len(labels) == classes else (),
+    )
+    return config, state
+
+
+def _family(names: list[str], state: dict[str, Tensor]) -> str:
+    if any("embeddings.patch_embedding." in name for name in names):
+        return "clip" if "cls_token" in state else "siglip"
+    if "pos_embed" not in state:
+        return "dinov3"
+    return "dinov2" if "blocks.0.ls1.gamma" in state else "deit" if "dist_token" in state else "vit"
+
+
+def _readout(family: str, state: dict[str, Tensor], width: int, projects: bool) -> tuple[Said, int, dict[str, Tensor]]:
+    """(what is pooled and normed how, classes, the weights that take part): each family's classifier reads something
+    else, and without one it is what `transformers` calls the pooled output."""
+    classes = state["head.weight"].shape[0] if "head.weight" in state else 0
+    if family == "siglip":
+        if classes or "attn_pool.latent" not in state:
+            return {"pool": "avg"}, classes, _without("attn_pool.", state)
+        return {"pool": "map"}, 0, state
+    if family == "clip" and classes and not projects:
+        return {"pool": "avg", "norm_place": "nowhere"}, classes, _without("norm.", state)
+    if classes and state["head.weight"].shape[1] == 2 * width:
+        return {"pool": "token+avg"}, classes, state
+    if classes and "dist_token" in state and "head_dist.weight" not in state:
+        # One classifier, of the class token alone. Ours averages two: twice this one, and nothing of the other
+        twice = {key: 2 * state[key] for key in ("head.weight", "head.bias")}
+        nothing = {key.replace("head", "head_dist"): torch.zeros_like(value) for key, value in twice.items()}
+        return {}, classes, state | twice | nothing
+    return {}, classes, state
+
+
+def _without(start: str, state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {key: value for key, value in state.items() if not key.startswith(start)}
+
+
+def _image_size(state: dict[str, Tensor], said: Said, patch: int, registers: int) -> tuple[int, int]:
+    size = said.get("image_size", 224)
+    height, width = size if isinstance(size, list | tuple) else (size, size)
+    told = int(height) // patch * patch, int(width) // patch * patch
+    if "pos_embed" not in state:
+        return told
+    prefix = 0 if registers else ("cls_token" in state) + ("dist_token" in state)
+    patches = state["pos_embed"].shape[1] - prefix
+    if told[0] * told[1] == patches * patch**2:
+        return told
+    return (patch * math.isqrt(patches),) * 2
+
+
+def _heads(said: Said, width: int) -> int:
+    heads = said.get("num_attention_heads")
+    if heads is None and width % 64:
+        raise PlaygroundError(
+            f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
+            "beside the file"
+        )
+    return int(heads or width // 64)
+
+
+def _three(said: Said, name: str, default: tuple[float, ...]) -> tuple[float, float, float]:
+    red, green, blue = (float(number) for number in said.get(name, default))
+    return red, green, blue

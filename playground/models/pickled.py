@@ -1,0 +1,65 @@
+"""Weights that torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar), for whoever has such a file on this machine.
+
+They are read by `torch.load(weights_only=True)`, which runs none of a file's code, in a process of its own that ends
+when it takes too much memory or time (pickled_process.py). It hands back a safetensors file, which is read like any
+other. A server never reads such a file: nothing in serving/ imports this.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playground.errors import PlaygroundError
+
+SUFFIXES = (".pth", ".pt", ".bin", ".ckpt", ".tar")
+MOST_BYTES = 40 * 10**9
+PATIENCE = 60  # seconds, and one more for each
+BYTES_A_SECOND = 20 * 10**6
+KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR")
+LONGEST_SENTENCE = 1000
+
+
+def is_pickled(path: Path) -> bool:
+    """By its first bytes: a zip, as torch writes since 2020, or a bare pickle, as before."""
+    if path.suffix not in SUFFIXES or not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(2) in (b"PK", b"\x80\x02")
+
+
+@contextmanager
+def as_safetensors(path: Path) -> Iterator[Path]:
+    """A safetensors file of the weights in such a file, as long as the `with` lasts. Its metadata may say "arch", the
+    name that timm's own training writes."""
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise PlaygroundError(f"{path} has {size / 1e9:,.0f} GB; at most {MOST_BYTES / 1e9:,.0f} are read.")
+    with tempfile.TemporaryDirectory(prefix="playground-") as folder:
+        made = Path(folder) / "model.safetensors"
+        _run(path, made, PATIENCE + size // BYTES_A_SECOND)
+        yield made
+
+
+def _run(path: Path, made: Path, seconds: int) -> None:
+    command = [sys.executable, "-m", "playground.models.pickled_process", str(path.resolve()), str(made)]
+    known = {name: os.environ[name] for name in KNOWN if name in os.environ}
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, env=known, timeout=seconds, check=False,
+            cwd=Path(__file__).parent.parent.parent,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise PlaygroundError(
+            f"{path} takes longer to read than {seconds} seconds: it is damaged, or hostile."
+        ) from None
+    except OSError as error:
+        raise PlaygroundError(f"The process that reads {path} can't be started: {error.strerror or error}.") from None
+    if done.returncode:
+        said = done.stdout.decode(errors="replace").strip()[:LONGEST_SENTENCE]
+        raise PlaygroundError(f"{path} {said or 'takes far more memory or time than its size: it was not read'}.")

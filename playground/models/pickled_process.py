@@ -1,0 +1,91 @@
+"""The process that reads a pickled file of weights: `python -m playground.models.pickled_process FILE SAFETENSORS`.
+
+It may take so much memory and time, and no more; what is wrong with the file is printed as the end of a sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+SPARE = 2**30  # bytes beside those of the file, which is held twice at most
+CORE_SECONDS = 60
+INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
+WRAPPED = ("module.", "_orig_mod.", "model.", "backbone.")  # DistributedDataParallel, torch.compile, Lightning, DINO
+
+
+def main(path: str, made: str) -> None:
+    size = Path(path).stat().st_size
+    _limit(3 * size + SPARE, CORE_SECONDS + size // 10**7)
+    try:
+        with torch.serialization.safe_globals([argparse.Namespace]):  # timm's training writes its options beside them
+            held = torch.load(path, map_location="cpu", weights_only=True)
+    except MemoryError:
+        sys.exit(1)
+    except Exception as error:  # whatever a damaged or hostile file brings torch to raise
+        _refuse(_why(error))
+    state = _weights(held)
+    if not state:
+        _refuse(
+            "holds no weights: a dictionary of names and tensors, such as torch.save(model.state_dict(), file) writes"
+        )
+    if sum(tensor.numel() * tensor.element_size() for tensor in state.values()) > 2 * size + 10**6:
+        _refuse("claims more numbers than it has bytes for")
+    arch = held.get("arch") if isinstance(held, Mapping) else None
+    save_file(
+        {name: tensor.detach().contiguous().clone() for name, tensor in state.items()}, made,
+        metadata={"arch": arch} if isinstance(arch, str) else None,
+    )  # fmt: skip
+
+
+def _weights(held: Any) -> dict[str, Tensor]:
+    """The state dict in what was saved: bare, or in a checkpoint beside optimiser and epoch; an average of the weights
+    before the weights themselves, as timm takes them."""
+    for name in INSIDE:
+        if isinstance(held, Mapping) and isinstance(held.get(name), Mapping):
+            held = held[name]
+            break
+    if not isinstance(held, Mapping):
+        return {}
+    state = {name: value for name, value in held.items() if isinstance(name, str) and isinstance(value, Tensor)}
+    for wrapper in (*WRAPPED, *WRAPPED):
+        if state and all(name.startswith(wrapper) for name in state):
+            state = {name.removeprefix(wrapper): value for name, value in state.items()}
+    return state
+
+
+def _why(error: Exception) -> str:
+    said = str(error)
+    if "weights_only" in said or "Unsupported" in said or "GLOBAL" in said:
+        return (
+            "holds whole Python objects, which run code when they are read, not weights alone: save them again where "
+            "it was made, by torch.save(model.state_dict(), file), or give the model itself to playground.load"
+        )
+    return f"is no file that torch can read ({(said.splitlines() or [type(error).__name__])[0][:200]})"
+
+
+def _limit(spare: int, seconds: int) -> None:
+    with suppress(ImportError, OSError, ValueError):  # not on every system
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + spare
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+
+def _refuse(sentence: str) -> None:
+    print(sentence)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,225 @@
+"""Beyond the weights: what moves an answer, what blanking shows of it, what each layer knows, what a patch of another
+picture changes.
+
+An answer is the feature of a token, `query=7,5`, or a label, `label=3`, where the model has a head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from playground.pack import pack
+from playground.serving import chosen, effort, lesson_results, queue, traces
+from playground.serving.answering import Refused
+from playground.serving.people import Person
+from playground.serving.pictures import Picture
+from playground.serving.routes_pictures import PRIVATE
+from playground.serving.routes_traces import BINARY, HALF, matrix, own, part, place
+from playground.serving.traces import Wish
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
+PATCHING = 3  # up to a layer in both pictures, and on from there twice
+PASSES = (24, 48, 96, 200)  # of an occlusion, after which its map is shown
+MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
+FEW = 12  # blocks: of fewer a rank correlation says nothing
+MOST_LABELS = 1000
+LIKELIEST = 3
+
+
+async def relevance(request: Request) -> Response:
+    """Which tokens move it, through all layers."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        asked = _asked(request.query_params, seen)
+        effort.check(seen.vit, seen.grid, RELEVANCE)
+        with queue.turns() as give_way:
+            return matrix(seen.relevance(**asked, give_way=give_way).numpy()[None])
+
+    return await part(request, make)
+
+
+async def labels(request: Request) -> Response:
+    """[number, name, probability] of the model's labels, the likeliest first; none where it has no head."""
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        if seen.logits is None:
+            return JSONResponse({"labels": []})
+        c = seen.vit.config  # type: ignore[union-attr]
+        shares = (seen.logits.sigmoid() if c.multi_label else seen.logits.softmax(-1)).tolist()
+        order = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
+        return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in order]})
+
+    return await part(request, make)
+
+
+async def answers(request: Request) -> Response:
+    """The logit lens: with `layer` and `label`, how likely each token's stream makes the label after that layer. With
+    `query`, the likeliest labels of one token after each layer."""
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        seen = traces.trace(picture, wish, own(person))
+        if "query" in words:
+            token = seen.token(place(words["query"]))
+            effort.check(seen.vit, seen.grid, seen.layers / 2)
+            with queue.turns() as give_way:
+                return JSONResponse({"layers": [_likeliest(seen, i, token, give_way) for i in range(seen.layers)]})
+        layer, label = chosen.number(words, "layer", seen.layers), _label(words, seen)
+        with queue.turn():
+            return matrix(seen.answers(layer)[:, label].numpy()[None])
+
+    return await part(request, make)
+
+
+def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
+    give_way()
+    said = seen.answers(layer)[token]
+    best = said.topk(min(LIKELIEST, len(said)))
+    c = seen.vit.config  # type: ignore[union-attr]
+    return [(_name(c, i), round(p, 5)) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+
+
+async def patched(request: Request) -> Response:
+    """What changes where the stream of `query` after `layer` is taken from `there` in the picture of `with=`: how far
+    each token's feature moves, and the labels."""
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis import patching
+
+        other = chosen.other(words, person)
+        if other is None or other[1].model != wish.model:
+            raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
+        seen = traces.trace(picture, wish, own(person))
+        there = traces.trace(*other, own(person))
+        layer = chosen.number(words, "layer", seen.layers)
+        put = {place(words.get("query", "")): place(words.get("there", ""))}
+        effort.check(seen.vit, seen.grid, PATCHING)
+        with queue.turn():
+            found = patching.patch(seen, there, put, layer)
+        told = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(seen.vit, found)]
+        response = _with_matrix(found.moved.numpy()[None], labels=told)
+        if not other[0].sample:
+            response.headers.update(PRIVATE)
+        return response
+
+    return await part(request, make)
+
+
+# Occlusion ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    passes: int
+    map: np.ndarray  # (patches,)
+    side: int  # of the smallest blocks that were all blanked; 0: of none
+    moves: np.ndarray  # (blocks,)
+    known: tuple[list[bytes], list[float]]  # what was blanked, and what moved
+
+
+async def occluded(request: Request) -> Response:
+    """What moves when patches are blanked: the map after `passes` passes, and how well relevance foretells it. Each
+    answer goes on where the one before it ended."""
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis import occlusion
+
+        seen = traces.trace(picture, wish, own(person))
+        asked, by = _asked(words, seen), words.get("by", "mean")
+        if by not in occlusion.BLANKS:
+            raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
+        effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
+        most = _most(seen, occlusion.passes_of(seen.grid))
+        steps = [*(passes for passes in PASSES if passes < most), most]
+        step = chosen.number(words, "step", len(steps))
+        kept = lesson_results.of_all() if picture.sample else person.worked  # type: ignore[union-attr]
+
+        def found(step: int) -> Found:
+            key = ("occluded", *asked.items(), by, steps[step])
+            return lesson_results.about(picture, wish, kept, key, lambda: run(step))
+
+        def run(step: int) -> Found:
+            known = found(step - 1).known if step else ([], [])
+            with queue.turns() as give_way:
+                measured = occlusion.Measured(seen, occlusion.Asked(**asked), by, give_way)
+                measured.known.update(zip(*known, strict=True))
+                *_, last = occlusion.occlusion(measured, steps[step])
+            told = (list(measured.known), list(measured.known.values()))
+            return Found(last.passes, last.map.flatten().numpy(), last.whole, np.array(last.moves), told)
+
+        now = found(step)
+        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(now.moves)}
+        if len(now.moves) >= FEW:
+            said["foretells"] = _foretells(picture, wish, kept, seen, asked, now)
+        return _with_matrix(now.map[None], **said)
+
+    return await part(request, make)
+
+
+def _most(seen: Trace, wanted: int) -> int:
+    """As many passes as there is time for."""
+    rows, columns = seen.grid
+    return int(max(PASSES[0], min(wanted, PASSES[-1], MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
+
+
+def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, now: Found) -> float:
+    from playground.analysis.occlusion import foretells
+
+    def make() -> float:
+        with queue.turns() as give_way:
+            relevance = seen.on_grid(seen.relevance(**asked, give_way=give_way))
+        return foretells(relevance, now.side, now.moves.tolist())
+
+    key = ("foretells", *asked.items(), now.side, hash(now.moves.tobytes()))
+    return round(lesson_results.about(picture, wish, kept, key, make), 4)
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def _asked(words: Mapping[str, str], seen: Trace) -> dict:
+    """{"label": 3} or {"query": (7, 5)}"""
+    if "label" in words:
+        return {"label": _label(words, seen)}
+    query = place(words.get("query", ""))
+    seen.token(query)  # raises if there is none
+    return {"query": query}
+
+
+def _label(words: Mapping[str, str], seen: Trace) -> int:
+    classes = seen.vit.config.classes  # type: ignore[union-attr]
+    if not classes:
+        seen.label(0)  # raises: it has none
+    return chosen.number(words, "label", classes)
+
+
+def _name(config, number: int) -> str:
+    return config.labels[number] if config.labels else f"class {number}"
+
+
+def _with_matrix(values: np.ndarray, **said) -> Response:
+    data = pack(said, {"matrix": np.clip(values, -HALF, HALF).astype(np.float16)})
+    return Response(data, media_type=BINARY)
+
+
+ROUTES = [
+    Route("/api/trace/{digest}/relevance", relevance),
+    Route("/api/trace/{digest}/labels", labels),
+    Route("/api/trace/{digest}/answers", answers),
+    Route("/api/trace/{digest}/occluded", occluded),
+    Route("/api/trace/{digest}/patched", patched),
+]

@@ -1,0 +1,79 @@
+"""Patching, against a loop by hand over the blocks."""
+
+import pytest
+import torch
+from PIL import Image, ImageOps
+
+import playground
+from playground.analysis import patching
+from playground.errors import PlaygroundError
+from playground.models import zoo
+
+
+@pytest.fixture
+def other(small, picture):
+    return playground.trace(small, ImageOps.mirror(ImageOps.posterize(picture, 2)))
+
+
+def by_hand(vit, seen, other, to, of, layer, depth=3):
+    """Both pictures go up block by block; after `layer` the tokens are exchanged."""
+    with torch.no_grad():
+        (x, _), (y, _) = vit.embed(seen.input), vit.embed(other.input)
+        for number in range(depth):
+            x, y = (vit.blocks[number](t, None, None)[0] for t in (x, y))
+            if number == layer:
+                x = x.clone()
+                x[0, to] = y[0, of]
+        return x, vit.classify(x)[0].softmax(-1)
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_the_network_goes_on_from_the_other_picture_s_tokens(small, seen, other, layer):
+    found = patching.patch(seen, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
+    tokens = [seen.token((2, 5)), 0], [seen.token((4, 4)), 0]
+    x, shares = by_hand(small, seen, other, *tokens, layer)
+    torch.testing.assert_close(found.features, x[0], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found.after, shares, atol=1e-6, rtol=1e-4)
+    torch.testing.assert_close(found.before, seen.logits.softmax(-1), atol=1e-6, rtol=1e-4)
+    before = seen.features()
+    torch.testing.assert_close(found.moved, (x[0] - before).norm(dim=-1) / before.norm(dim=-1), atol=1e-5, rtol=1e-4)
+
+
+def test_after_the_last_layer_nobody_else_is_moved(seen, other):
+    moved = patching.patch(seen, other, {(2, 5): (2, 5)}, 2).moved
+    assert (moved > 1e-6).nonzero().flatten().tolist() == [seen.token((2, 5))]
+
+
+def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(seen, other):
+    assert patching.patch(seen, seen, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
+    everything = {token: token for token in range(seen.tokens)}
+    torch.testing.assert_close(
+        patching.patch(seen, other, everything, 1).features, other.features(), atol=1e-5, rtol=1e-4
+    )
+
+
+def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, seen, other):
+    found = patching.patch(seen, other, {"cls": "cls"}, 2)
+    told = patching.labels(small, found, least=0)
+    assert len(told) == 10
+    name, before, after = told[0]
+    number = int(name.split()[-1])
+    assert (before, after) == (float(found.before[number]), float(found.after[number]))
+    assert abs(after - before) == max(abs(b - a) for _, a, b in told)
+
+
+@pytest.mark.parametrize(
+    ("put", "layer", "says"),
+    [({}, 1, "Nothing is put"), ({(9, 9): (0, 0)}, 1, "no patch (9, 9)"), ({(0, 0): (9, 9)}, 1, "no patch (9, 9)"),
+     ({(0, 0): (0, 0)}, 3, "no layer 3")],
+)  # fmt: skip
+def test_what_can_not_be_put_gets_a_sentence(seen, other, put, layer, says):
+    with pytest.raises(PlaygroundError) as refused:
+        patching.patch(seen, other, put, layer)
+    assert says in str(refused.value)
+
+
+def test_tokens_of_another_model_are_refused(seen, picture):
+    there = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
+    with pytest.raises(PlaygroundError, match="means nothing in another"):
+        patching.patch(seen, there, {(0, 0): (0, 0)}, 1)

@@ -1,0 +1,91 @@
+"""Scores of relevance: against the functions that they are made of, on a planted case, and as a table."""
+
+import csv
+
+import pytest
+import torch
+
+import playground
+from playground.__main__ import main
+from playground.analysis import occlusion, scoring
+from playground.errors import PlaygroundError
+
+
+def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
+    asked = occlusion.Asked(label=3)
+    found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer"])}
+    assert list(found) == ["chefer", "rollout", "random"]
+    measured = occlusion.Measured(seen, asked)
+    relevance = seen.on_grid(seen.relevance(label=3))
+    assert found["chefer"].rank_correlation == pytest.approx(occlusion.predicts(relevance, measured, 1), abs=1e-6)
+    assert found["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
+    assert found["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
+
+
+def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_does_not(small, picture):
+    """In every layer this patch alone is heard; the label is read from the class token."""
+    seen = playground.trace(small, picture, cut=[f"*>{others(6, 1)}"])
+    alone = occlusion.blocks(seen.grid, 1)[8 * 6 + 1]
+    drops = [occlusion.Measured(seen, occlusion.Asked(label=i)).moved([alone])[0] for i in range(10)]
+    asked = occlusion.Asked(label=drops.index(max(drops)))
+    found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer", "gradient"])}
+    for method in ("chefer", "gradient"):
+        assert found[method].deletion > found["random"].deletion, found
+    whole = seen.relevance(label=asked.label)
+    assert whole[seen.token((6, 1))] == whole[3:].max()
+    moved = occlusion.Measured(seen, asked).moved(occlusion.blocks(seen.grid, 1))
+    assert torch.tensor(moved).abs().argmax() == 8 * 6 + 1
+
+
+def others(row: int, column: int) -> str:
+    return "+".join(f"{r},{c}" for r in range(8) for c in range(8) if (r, c) != (row, column))
+
+
+@pytest.mark.parametrize(
+    ("query", "label", "expected"),
+    [((1, 2), None, "1,2"), ("cls", None, "cls"), (None, 4, "class 4"), (None, None, "class ")],
+)
+def test_what_is_explained_is_named(seen, query, label, expected):
+    assert scoring.words(seen, scoring.answer_of(seen, query, label)).startswith(expected)
+
+
+def test_a_patch_and_a_label_at_once_are_refused(seen):
+    with pytest.raises(PlaygroundError, match="give one of the two"):
+        scoring.answer_of(seen, (1, 1), 3)
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch, small, picture):
+    from playground.figures import relevance_table
+
+    monkeypatch.setattr(relevance_table, "load", lambda name: small)
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    picture.save(folder / "a.png")
+    picture.rotate(90).save(folder / "b.png")
+    return folder
+
+
+def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(tiny, tmp_path, capsys):
+    out = tmp_path / "scores.csv"
+    assert main(["relevance", str(tiny), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
+    rows = list(csv.DictReader(out.open()))
+    assert [row["method"] for row in rows[:5]] == ["chefer", "gradient", "legrad", "rollout", "random"]
+    assert len(rows) == 10
+    assert {(row["answer"], row["blanked_by"]) for row in rows} == {("4,4", "noise")}
+    assert all(-1 <= float(row["rank_correlation"]) <= 1 for row in rows)
+    assert "mean of 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--out", "x.txt"], "a .csv file"), (["--out", "x.csv", "--by", "black"], "not by 'black'"),
+        (["--out", "x.csv", "--method", "magic"], "no method 'magic'"),
+        (["--out", "x.csv", "--patch", "1,x"], "ROW,COLUMN"), (["--out", "x.csv", "--label", "cat"], "no label 'cat'"),
+    ],
+)  # fmt: skip
+def test_what_the_command_can_not_do_gets_a_sentence(tiny, tmp_path, monkeypatch, capsys, more, says):
+    monkeypatch.chdir(tmp_path)
+    assert main(["relevance", str(tiny), *more]) == 2
+    assert says in capsys.readouterr().err

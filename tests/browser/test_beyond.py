@@ -1,0 +1,144 @@
+"""Beyond the weights, in the app: relevance of a label, occlusion, the logit lens, painted cuts, a patch of another
+picture. What is drawn is what Python computes."""
+
+import numpy as np
+
+import playground
+from browser.truth import assert_close, model, seen
+from playground.analysis import occlusion, patching
+from playground.samples import named
+
+PLACE = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
+LOCKED = (7, 5)
+
+
+def part(visitor, name):
+    return visitor.page.locator(f".lens {name}")
+
+
+def trace(sample="meadow", cut=()):
+    return playground.trace(model(), playground.open_image(named(sample).path), size=seen().size, cut=cut)
+
+
+def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(visit):
+    visitor = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
+    visitor.until("r => r.map")
+    chooser = part(visitor, ".explained select[aria-label='What is explained']")
+    chooser.locator("option", has_text="animal or face").wait_for(state="attached")
+    chooser.select_option("1")
+    visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
+    part(visitor, "h1").filter(has_text="moves “animal or face” most").wait_for()
+    shown = visitor.until("r => r.map")
+    assert_close(shown["map"], seen().relevance(label=1))
+    again = visit(f"{PLACE}&what=relevance&label=1")
+    assert_close(again.until("r => r.map")["map"], seen().relevance(label=1))
+
+
+def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
+    visitor = visit(f"{PLACE}&what=occlusion&query=7,5&locked=true")
+    part(visitor, ".explained progress").wait_for()
+    part(visitor, ".explained span").filter(has_text="passes of 161. Relevance foretells").wait_for()
+    measured = occlusion.Measured(seen(), occlusion.Asked(query=LOCKED))
+    steps = {}
+    for most in (24, 48, 96, 161):
+        *_, last = occlusion.occlusion(measured, most)
+        steps[most] = last
+    drawn = np.array(visitor.read()["map"])
+    assert any(np.allclose(drawn, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
+    part(visitor, "[data-ref=more]").click()
+    visitor.page.locator(".lens button[data-value=relevance]").click()
+    relevance = seen().on_grid(seen().relevance(LOCKED))
+    foretold = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
+    said = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
+    assert said.split("rank correlation of ")[1][:4] in foretold
+    visitor.page.locator(".lens button[data-value=occlusion]").click()
+    part(visitor, ".explained select[aria-label='What blanked patches become']").select_option("noise")
+    visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('blank') === 'noise'")
+    part(visitor, ".explained span").filter(has_text="by noise").wait_for()
+
+
+def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(visit):
+    visitor = visit(f"{PLACE}&what=label&label=1")
+    assert_close(visitor.until("r => r.map")["map"], seen().answers(4)[:, 1])
+    visitor.layer(5)
+    part(visitor, ".explained span").filter(has_text="after layer 5").wait_for()
+    assert_close(visitor.until("r => r.map && r.layer === 5")["map"], seen().answers(5)[:, 1])
+
+
+def at(visitor, row, column):
+    box = part(visitor, "canvas[data-ref=picture]").bounding_box()
+    rows, columns = seen().grid
+    return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
+
+
+def test_patches_that_are_painted_are_not_heard(visit):
+    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+    mouse = visitor.page.mouse
+    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
+    visitor.page.get_by_role("button", name="paint patches").click()
+    mouse.move(*at(visitor, 3, 10))
+    mouse.down()
+    for place in ((3, 11), (4, 11)):
+        mouse.move(*at(visitor, *place))
+    mouse.up()
+    part(visitor, ".cuts p").filter(has_text="3 patches shall not be heard by the locked patch").wait_for()
+    assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"
+    visitor.page.get_by_role("button", name="cut these").click()
+    shown = visitor.until("r => r.pass === 'whole'")
+    less = trace(cut="7,5>3,10+3,11+4,11")
+    assert_close(shown["row"], less.row(4, 0, LOCKED))
+    assert all(shown["row"][less.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
+    part(visitor, ".painted").wait_for(state="hidden")
+    part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
+
+
+def test_the_keyboard_paints_too_and_escape_ends_it(visit):
+    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+    keys = visitor.page.keyboard
+    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
+    visitor.page.get_by_role("button", name="paint patches").click()
+    for key in ("ArrowUp", "Space", "ArrowUp", "Space", "Enter"):
+        keys.press(key)
+    visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('cut') === '7,5>5,5+6,5'")
+    visitor.page.get_by_role("button", name="paint patches").click()
+    keys.press("ArrowUp")
+    keys.press("Space")
+    keys.press("Escape")
+    part(visitor, ".painted").wait_for(state="hidden")
+    assert visitor.read()["locked"], "Escape ended the painting alone"
+
+
+def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(visit):
+    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
+    visitor.page.get_by_role("button", name="cut this head").click()
+    shown = visitor.until("r => r.pass === 'whole'")
+    assert shown["row"][seen().token(LOCKED)] == 1
+    before, after = (one.logits.sigmoid() for one in (seen(), trace(cut="*>*@4.0")))
+    most = int((after - before).abs().argmax())
+    name = model().config.labels[most]
+    part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
+
+
+def test_behind_the_curtain_stands_what_was_alike_before_the_cut(visit):
+    visitor = visit(f"{PLACE}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
+    shown = visitor.until("r => r.pass === 'whole' && r.map")
+    assert_close(shown["map"], trace(cut="*>3x3").similarity(LOCKED, 4))
+    part(visitor, ".curtain.drawn[data-behind='nothing cut']").wait_for()
+
+
+def test_a_patch_of_the_compared_picture_is_put_into_this_one(visit):
+    visitor = visit(f"{PLACE}&query=9,5&locked=true&beside=compare&with=sample:flock")
+    part(visitor, ".patching button").first.click()
+    said = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
+    said.wait_for()
+    found = patching.patch(seen(), trace("flock"), {(9, 5): (9, 5)}, 4)
+    assert f"by {percent(float(found.moved[seen().token((9, 5))]))}" in said.inner_text()
+    part(visitor, ".patching canvas").wait_for()
+    part(visitor, ".patching .close").click()
+    part(visitor, ".patching canvas").wait_for(state="hidden")
+
+
+def percent(share: float) -> str:
+    """As the lens writes it."""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

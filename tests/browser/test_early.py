@@ -1,0 +1,127 @@
+"""The microscope before Streamlit has built its page: it works, and stays as it is when the page comes."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from browser.visitor import Visitor
+
+ROOT = Path(__file__).parents[2]
+STREAMLITS = "**/static/js/**"
+EARLY = ".attention-early"
+BOXES = """() => {
+  const boxOf = (root, selector) => {
+    const found = root.querySelector(selector);
+    if (found) return JSON.stringify(found.getBoundingClientRect());
+    for (const element of root.querySelectorAll("*")) {
+      const inner = element.shadowRoot && boxOf(element.shadowRoot, selector);
+      if (inner) return inner;
+    }
+    return null;
+  };
+  const parts = [".toolbar", ".strip", '[data-ref="sentence"]', '[data-ref="picture"]'];
+  return parts.map((one) => [one, boxOf(document, one)]);
+}"""
+
+
+class Held:
+    """Streamlit's scripts stay on their way until they are let go."""
+
+    def __init__(self, visitor: Visitor):
+        self._page, self._routes, self._goes = visitor.page, [], False
+        self._page.route(STREAMLITS, self._hold)
+
+    def _hold(self, route) -> None:
+        if self._goes:
+            route.continue_()
+        else:
+            self._routes.append(route)
+
+    def let_go(self) -> None:
+        self._goes = True
+        for route in self._routes:
+            route.continue_()
+
+
+@pytest.fixture
+def early(arrive, server):
+    def come(query: str = "", **how) -> tuple[Visitor, Held]:
+        visitor = arrive(Visitor, server.url, **how)
+        held = Held(visitor)
+        return visitor.open(query, early=True), held
+
+    return come
+
+
+def comes(visitor: Visitor) -> None:
+    """Streamlit's page comes."""
+    visitor.page.locator(EARLY).wait_for(state="detached")
+    visitor.rest()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1280])
+def test_nothing_moves_when_streamlit_s_page_comes(early, width):
+    visitor, held = early(viewport={"width": width, "height": 720})
+    visitor.hover((6, 6))
+    visitor.until("r => r.layersHeld.length === 6")
+    before = visitor.page.evaluate(BOXES)
+    assert all(box for _, box in before), before
+    held.let_go()
+    comes(visitor)
+    assert visitor.until("r => r.query === '6,6'")["layersHeld"] == [0, 1, 2, 3, 4, 5]
+    assert visitor.page.evaluate(BOXES) == before
+    visitor.check()
+
+
+def test_all_that_needs_no_lesson_works_before_and_goes_on(early):
+    visitor, held = early()
+    visitor.lock((3, 3))
+    visitor.layer(2)
+    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.shows("flock")
+    visitor.unfold("compare").locator('[data-beside="portrait"]').click()
+    visitor.page.wait_for_url("**with=**")
+    visitor.lock((5, 4))
+    held.let_go()
+    comes(visitor)
+    said = visitor.until("r => r.locked && r.query === '5,4'")
+    assert said["picture"] == "flock"
+    assert "with=sample%3Aportrait" in visitor.page.url
+    visitor.page.go_back()
+    visitor.page.wait_for_url(re.compile("^(?!.*with=)"))
+    visitor.shows("flock")
+    visitor.check()
+
+
+def test_a_page_that_was_chosen_before_streamlit_came_is_shown(early):
+    visitor, held = early()
+    visitor.unfold("pages").get_by_role("link", name="By hand").click()
+    held.let_go()
+    visitor.page.wait_for_url("**/by_hand?**")
+    visitor.page.get_by_role("heading", name="By hand").first.wait_for()
+    visitor.check()
+
+
+def test_streamlit_begins_where_no_picture_comes(arrive, server):
+    visitor = arrive(Visitor, server.url)
+    visitor.page.route("**/api/trace?**", lambda route: None)  # never answered
+    visitor.page.goto(server.url)
+    visitor.page.locator(".st-key-toolbar").wait_for(state="attached")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_its_colours_are_those_of_the_theme(arrive, server, scheme):
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][scheme]
+    visitor = arrive(Visitor, server.url, color_scheme=scheme)
+    Held(visitor)
+    visitor.open(early=True)
+    of = f"() => {{ const style = getComputedStyle(document.querySelector('{EARLY}')); return NAMES.map((name) => \
+style.getPropertyValue('--st-' + name).trim().toLowerCase().replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')); }}"
+    names = {
+        "primary-color": "primaryColor", "background-color": "backgroundColor",
+        "secondary-background-color": "secondaryBackgroundColor", "text-color": "textColor",
+    }  # fmt: skip
+    found = visitor.page.evaluate(of.replace("NAMES", str(list(names))))
+    assert found == [theme[name].lower() for name in names.values()]

@@ -1,0 +1,142 @@
+"""On a phone everything is in reach: the camera first, the ways to look within two screens, and what is sent on."""
+
+import pytest
+from playwright.sync_api import expect
+
+PHONES = [(390, 844), (360, 640), (844, 390), (640, 360)]
+STUB = """() => {
+  navigator.canShare = ({ files }) => files.every((file) => /^(image|video)\\//.test(file.type));
+  navigator.share = (given) => {
+    const [{ name, type, size }] = given.files;
+    window.shared = { name, type, size, text: given.text };
+    return Promise.resolve();
+  };
+}"""
+
+
+def phone(visit, size=(390, 844), **more):
+    visitor = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True, **more)
+    visitor.rest()
+    return visitor
+
+
+def fingers(visitor, *paths):
+    """Each finger goes along its path, all at once: [(x, y), …] of each."""
+    session = visitor.context.new_cdp_session(visitor.page)
+    for step, places in enumerate(zip(*paths, strict=True)):
+        points = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(places)]
+        kind = "touchMove" if step else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
+SCROLLED = """() => [document.scrollingElement, ...document.querySelectorAll('section, main, div')]
+  .reduce((most, e) => Math.max(most, e?.scrollTop ?? 0), window.visualViewport.pageTop)"""
+
+
+@pytest.mark.parametrize("size", PHONES)
+def test_everything_is_in_reach_of_a_thumb(visit, size):
+    visitor = phone(visit, size)
+    page = visitor.page
+    inside = "e => { const r = e.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth + 1 }"
+    for part in ("sentence", "picture", "heads", "switch"):
+        assert visitor.part(part).evaluate(inside), part
+    for group in ("direction", "what", "draw"):
+        box = page.locator(f'.lens .bar [data-choice="{group}"]').bounding_box()
+        print(group, "ends at", round(box["y"] + box["height"]), "of", 2 * size[1])
+        if size[1] > size[0]:
+            assert box["y"] + box["height"] < 2 * size[1], group
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    sheet = visitor.unfold("opening")
+    first = sheet.locator(".wide").first
+    assert first.inner_text() == "Take a photo"
+    assert first.locator("input").get_attribute("capture") == "environment"
+    page.keyboard.press("Escape")
+
+
+def test_a_drag_asks_a_tap_locks_and_two_fingers_scroll(visit):
+    visitor = phone(visit)
+    (x, y), (u, v) = visitor.place((3, 3)), visitor.place((7, 9))
+    fingers(visitor, [(x, y), ((x + u) / 2, (y + v) / 2), (u, v)])
+    visitor.until("r => r.query === '7,9' && !r.locked")
+    assert visitor.page.evaluate(SCROLLED) == 0
+    visitor.page.touchscreen.tap(x, y)
+    visitor.until("r => r.query === '3,3' && r.locked")
+    path = [(x, y + 60 - 12 * step) for step in range(12)]
+    fingers(visitor, path, [(x + 60, down) for _, down in path])
+    visitor.page.wait_for_function(f"() => ({SCROLLED})() > 20")
+    assert visitor.read()["query"] == "3,3"
+
+
+def test_three_seconds_are_made_here_and_given_to_the_phone(visit, tmp_path):
+    visitor = phone(visit)
+    page = visitor.page
+    page.evaluate(STUB)
+    before = visitor.read()
+    visitor.part("sending").click()
+    expect(visitor.part("shareGo")).to_be_enabled()
+    visitor.part("shareGo").click()
+    shared = page.wait_for_function("() => window.shared").json_value()
+    assert shared["type"] in ("video/mp4", "video/webm")
+    assert shared["size"] > 20_000
+    assert shared["text"] == visitor.part("sentence").inner_text()
+    with page.expect_download() as saved:
+        visitor.part("shareSave").click()
+    file = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(file)
+    assert file.stat().st_size == shared["size"]
+    assert file.read_bytes()[4:8] == b"ftyp" or file.read_bytes()[:4] == b"\x1aE\xdf\xa3"
+    page.locator('[data-share="picture"]').click()
+    expect(visitor.part("shareGo")).to_be_enabled()
+    with page.expect_download() as saved:
+        visitor.part("shareSave").click()
+    assert saved.value.suggested_filename.endswith(".png")
+    page.keyboard.press("Escape")
+    visitor.part("sendingSheet").wait_for(state="hidden")
+    after = visitor.until()
+    assert {k: after[k] for k in ("layer", "head", "query", "locked")} == {
+        k: before[k] for k in ("layer", "head", "query", "locked")
+    }
+
+
+def test_the_film_shows_three_patches_one_after_the_other(visit):
+    visitor = phone(visit)
+    visitor.part("sending").click()
+    film = visitor.page.locator(".sharing canvas")
+    film.wait_for()
+    digest = "e => e.toDataURL('image/jpeg', 0.3).length + e.toDataURL('image/jpeg', 0.3).slice(-400)"
+    seen = {film.evaluate(digest)}
+    while len(seen) < 3:  # it goes round until it is closed
+        seen.add(film.evaluate(digest))
+    width, height = film.evaluate("e => [e.width, e.height]")
+    assert width % 2 == height % 2 == 0
+
+
+def test_without_a_recorder_and_with_reduced_motion_there_is_the_picture(visit):
+    still = phone(visit, reduced_motion="reduce")
+    still.part("sending").click()
+    assert still.page.locator('[data-share="picture"]').get_attribute("aria-pressed") == "true"
+    poor = phone(visit)
+    poor.page.evaluate("delete window.MediaRecorder")
+    poor.part("sending").click()
+    expect(poor.part("shareSave")).to_be_enabled()
+    assert poor.part("shareLoop").is_hidden()
+
+
+def test_elsewhere_it_stands_under_export(visit):
+    visitor = visit()
+    assert visitor.part("sending").is_hidden()
+    visitor.unfold("export").get_by_text("A loop of three seconds").click()
+    expect(visitor.part("shareSave")).to_be_enabled()
+    assert visitor.part("sendingSheet").is_visible()
+
+
+def test_on_its_side_the_sentence_and_the_picture_come_first(visit):
+    visitor = phone(visit, (844, 390))
+    tops = [visitor.page.locator(f'.lens [data-ref="{name}"]').bounding_box()["y"] for name in ("sentence", "picture")]
+    bar = visitor.page.locator('.lens [data-choice="what"]').bounding_box()
+    picture = visitor.part("picture").bounding_box()
+    assert tops == sorted(tops)
+    assert bar["y"] > picture["y"] + picture["height"]
+    assert picture["y"] + picture["height"] <= 390

@@ -1,0 +1,116 @@
+"""The worker in a real browser, behind a plain server of files and a strict policy: rows as Python's, nothing sent."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from browser.policy import WATCH
+from browser.truth import assert_close, model
+from browser.without_server import ASKED, Visiting, plain_server, write
+from playground.figures.bundle import bundle
+from playground.pictures.images import fit, open_image
+from playground.samples import named
+from playground.tracing import trace
+
+EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
+    (folder / "decoding.js").write_text(bundle("engine/decoding.js") + "\nexport { displayed };\n", encoding="utf-8")
+    with plain_server(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def somebody(arrive, site):
+    visitor = arrive(Visiting, site)
+    visitor.context.add_init_script(WATCH)
+    return visitor.arrive()
+
+
+def _python(file):
+    picture = open_image(file)
+    c = model().config
+    return trace(model(), picture, size=fit(picture.size, c.patch_size, c.image_size))
+
+
+def test_a_photograph_is_computed_where_it_is_and_nothing_is_asked_of_anybody_then(somebody):
+    file = named("meadow").path
+    somebody.give(file)
+    before = len(ASKED)
+    truth = _python(file)
+    read = somebody.until("r => r.layersHeld.length === 6")
+    assert read["grid"] == list(truth.grid)
+    assert_close(read["row"], truth.row(read["layer"], read["head"], _patch(read)), EIGHT_BITS)
+    somebody.give(named("flock").path)
+    somebody.until()
+    assert ASKED[before:] == [], "after the weights are here nobody is asked for anything"
+    assert somebody.page.evaluate("violations") == []
+
+
+def test_hover_the_whole_pass_and_the_maps_of_features_answer(somebody):
+    file = named("meadow").path
+    somebody.give(file)
+    truth = _python(file)
+    there = somebody.hover((7, 5))
+    assert_close(there["row"], truth.row(there["layer"], there["head"], (7, 5)), EIGHT_BITS)
+    view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
+    somebody.page.evaluate("view => theLens().update({ view })", view)
+    whole = somebody.until("r => r.pass === 'whole'")
+    assert whole["scale"] == 1
+    for what in ("similarity", "rollout"):
+        view = {"layer": 5, "locked": True, "query": "7,5", "what": what}
+        somebody.page.evaluate("view => theLens().update({ view })", view)
+        somebody.until(f"r => r.what === '{what}' && r.map")
+    rolled = np.asarray(somebody.read()["map"])
+    assert np.abs(rolled - truth.rollout((7, 5)).numpy()).max() < 0.01
+
+
+def test_a_photograph_that_lies_on_its_side_and_one_with_gaps_are_decoded_as_python_does(somebody, tmp_path):
+    noise = np.random.default_rng(0).integers(0, 255, (12, 18, 3), dtype=np.uint8)
+    picture = Image.fromarray(noise).resize((360, 240), Image.Resampling.BICUBIC)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    turned, gaps = tmp_path / "turned.png", tmp_path / "gaps.png"
+    picture.save(turned, exif=exif)
+    alpha = Image.fromarray((np.indices((240, 360)).sum(0) % 256).astype(np.uint8))
+    picture.putalpha(alpha.point(lambda x: 255 * (x > 100)))
+    picture.save(gaps)
+    for file in (turned, gaps):
+        somebody.give(file)
+        truth = _python(file)
+        read = somebody.until("r => r.layersHeld.length === 6")
+        assert read["grid"] == list(truth.grid), file.name
+        assert_close(read["row"], truth.row(read["layer"], read["head"], _patch(read)), EIGHT_BITS)
+
+
+def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
+    """PNG decodes to the same pixels everywhere; a JPEG to within two levels."""
+    picture = open_image(named("meadow").path)
+    script = """async ([bytes, height, width]) => {
+      const module = await import("./decoding.js");
+      return [...(await module.displayed(new Blob([new Uint8Array(bytes)]), height, width))];
+    }"""
+    for name, options, levels in (("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2)):
+        file = tmp_path / name
+        picture.save(file, **options)
+        wanted = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
+        found = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
+        apart = np.abs(np.asarray(found).reshape(84, 112, 3) - np.asarray(wanted).astype(int))
+        assert apart.max() <= levels, name
+
+
+def test_what_is_no_picture_is_refused_and_the_next_one_is_shown(somebody, tmp_path):
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"\x89PNG\r\n\x1a\n" + b"no" * 500)
+    script = """async (bytes) => openPicture(new Blob([new Uint8Array(bytes)]), "bundled").then(
+      () => "shown", (error) => error.name)"""
+    assert somebody.page.evaluate(script, list(broken.read_bytes())) == "InvalidStateError"
+    somebody.give(named("meadow").path)
+    somebody.until()
+
+
+def _patch(read: dict) -> tuple[int, int] | str:
+    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]

@@ -1,0 +1,130 @@
+"""A folder in which the lens stands on its worker, behind a plain server of files without headers of its own: what
+tests/browser/test_worker.py and benchmarks/site.py open."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import waiting
+
+from browser.truth import model
+from browser.visitor import OWN_HOST, Visitor
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
+from playground.models.engine_file import card, to_engine
+
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; "
+    "img-src 'self' blob: data:; style-src 'self'; base-uri 'none'; form-action 'none'"
+)
+PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Without a server</title>
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="lens.css"></head>
+<body><main id="place"></main><input type="file" id="file" accept="image/*">
+<script type="module" src="start.js"></script></body></html>"""
+START = """{
+const models = await (await fetch("models.json")).json();
+const read = async (address) => new Uint8Array(await (await fetch(address)).arrayBuffer());
+const pictures = new Map();
+window.times = {};
+const source = createWorkerSource({
+  worker: new Worker("worker.js", { type: "module" }),
+  compiled: () => WebAssembly.compileStreaming(fetch("kernels.wasm")),
+  models,
+  weightsOf: (name) => read(`${name}.bin`),
+  pictureOf: async ({ mine }) => pictures.get(mine),
+});
+const lens = createLens(document.getElementById("place"), { source, ui: { height: -60 } });
+window.openPicture = async (blob, model, view = {}) => {
+  const began = performance.now();
+  const { width, height } = await createImageBitmap(blob);
+  const id = String(pictures.size);
+  pictures.set(id, { id, title: id, credit: "", hint: "", start: [0.5, 0.5], width, height, blob });
+  const trace = await source.open({ mine: id, model });
+  await lens.show({ main: trace, view });
+  times.shown = performance.now() - began;
+  await source.layers(trace, [models[model].layers - 1]);
+  times.all = performance.now() - began;
+  document.body.dataset.shown = id;
+};
+document.getElementById("file").addEventListener("change", ({ target }) =>
+  openPicture(target.files[0], new URLSearchParams(location.search).get("model")));
+window.theSource = source;
+}
+"""
+
+
+ASKED: list[str] = []  # of plain servers: the lines of their logs
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *said: object) -> None:
+        ASKED.append(" ".join(map(str, said)))
+
+
+@contextmanager
+def plain_server(folder: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer((OWN_HOST, 0), partial(Quiet, directory=str(folder)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://{OWN_HOST}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def write(folder: Path, *names: str) -> Path:
+    """The page, the scripts, the kernels and these models, each with the grid that it has in the app."""
+    folder.mkdir(exist_ok=True)
+    grids = {"bundled": (14, 14), "dinov2-small": (16, 16)}
+    described = {name: {**card(model(name)), "grid": grids[name], "details": [1, 2]} for name in names}
+    (folder / "index.html").write_text(PAGE, encoding="utf-8")
+    (folder / "lens.css").write_text(stylesheet(*LENS_STYLES), encoding="utf-8")
+    (folder / "models.json").write_text(json.dumps(described))
+    (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
+    shared = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
+    (folder / "start.js").write_text(_together(*shared) + START, encoding="utf-8")
+    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
+    for name in names:
+        (folder / f"{name}.bin").write_bytes(to_engine(model(name)))
+    return folder
+
+
+def _together(*bundles: str) -> str:
+    """Several bundles as one: each module once."""
+    parts: dict[str, str] = {}
+    for text in bundles:
+        for part in text.split("// ---- ")[1:]:
+            parts.setdefault(part.split("\n", 1)[0], part)
+    return "".join(f"// ---- {part}" for part in parts.values())
+
+
+class Visiting(Visitor):
+    """Somebody on that page, whose policy forbids what Playwright's wait_for_function does."""
+
+    def arrive(self, name: str = "bundled") -> Visiting:
+        self.page.goto(f"{self.url}/?model={name}")
+        waiting.until(lambda: self.page.evaluate("Boolean(window.theSource)"), "the page has not begun")
+        return self
+
+    def until(self, condition: str = "() => true") -> dict:
+        script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
+        found: list[dict] = []
+        waiting.until(lambda: found.append(self.page.evaluate(script)) or found[-1], f"the lens is not {condition}")
+        return found[-1]
+
+    def give(self, file: Path) -> dict:
+        """Opens a photograph, and waits until the whole pass is there: {shown, all} in ms."""
+        before = self.page.evaluate("document.body.dataset.shown ?? ''")
+        self.page.set_input_files("#file", file)
+        shown = "document.body.dataset.shown ?? ''"
+        waiting.until(lambda: self.page.evaluate(shown) != before, "the photograph is not shown")
+        return self.page.evaluate("times")

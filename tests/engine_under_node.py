@@ -1,0 +1,83 @@
+"""The browser's engine run by Node, beside Python: what tests/test_engine.py and benchmarks/site.py share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from test_javascript import ROOT, node
+
+from playground.models.engine_file import to_engine
+from playground.tracing import Trace, scale_number
+
+RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
+
+
+@dataclass
+class Passed:
+    """A pass in JavaScript: (layers, h, N, d) each, (layers, h, N), (layers, N, D), (classes,)."""
+
+    q: np.ndarray
+    k: np.ndarray
+    norms: np.ndarray
+    features: np.ndarray
+    logits: np.ndarray
+    wall: list[float]  # ms
+    cpu: list[float]  # ms
+    bytes: int  # of the kernels' memory
+
+
+def run(job: dict, folder: Path) -> dict:
+    file = folder / "job.json"
+    file.write_text(json.dumps(job))
+    done = subprocess.run([node(), str(RUNNER), str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout or "{}")
+
+
+def passed(seen: Trace, folder: Path, numbers: str = "float32", **how) -> Passed:
+    """The same pass as `seen`, by the engine, from weights of this kind."""
+    (folder / "weights.bin").write_bytes(to_engine(seen.vit, numbers))
+    (folder / "image.f32").write_bytes(seen.input.numpy().tobytes())
+    files = {name: str(folder / file) for name, file in (("weights", "weights.bin"), ("image", "image.f32"))}
+    out = folder / "out.f32"
+    told = run({**files, "grid": seen.grid, "out": str(out), **how}, folder)
+    shape = (seen.layers, seen.heads, seen.tokens, seen.head_dim)
+    sizes = {"q": shape, "k": shape, "norms": shape[:3], "features": (seen.layers, seen.tokens, shape[1] * shape[3])}
+    flat, arrays = np.fromfile(out, np.float32), {}
+    for name, size in sizes.items():
+        arrays[name], flat = flat[: np.prod(size)].reshape(size), flat[np.prod(size) :]
+    return Passed(**arrays, logits=flat, **told)
+
+
+def rows(q: np.ndarray, k: np.ndarray, seen: Trace, scale=None) -> np.ndarray:
+    """(layers, h, N, N): all rows of these queries and keys."""
+    scores = q @ k.transpose(0, 1, 3, 2) * scale_number(scale or seen.scale, seen.native_scale)
+    for layer in range(seen.layers):
+        if (heard := seen.cuts.heard(layer)) is not None:
+            scores[layer][np.broadcast_to(~heard.numpy(), scores[layer].shape)] = -np.inf
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def theirs(seen: Trace) -> np.ndarray:
+    """The same rows as Python has them."""
+    return np.stack([seen.weights(layer).numpy() for layer in range(seen.layers)])
+
+
+def distance(ours: np.ndarray, python: np.ndarray) -> tuple[float, float]:
+    """Mean total variation of the rows, and the share of those whose largest weight is at the same token."""
+    return float(np.abs(ours - python).sum(-1).mean() / 2), float((ours.argmax(-1) == python.argmax(-1)).mean())
+
+
+def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7) -> np.ndarray:
+    """(H, W, 3): the picture in this (height, width), by the engine."""
+    pixels, out = folder / "pixels.bin", folder / "resized.bin"
+    pixels.write_bytes(np.asarray(picture).tobytes())
+    how = {"size": (picture.height, picture.width), "to": size, "band": band}
+    run({"pixels": str(pixels), "out": str(out), **how}, folder)
+    return np.fromfile(out, np.uint8).reshape(*size, 3)

@@ -1,0 +1,262 @@
+"""Figures that cannot mislead: each of these showed, or said, something else than it meant."""
+
+import io
+import re
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from conftest import scramble
+from figure_files import read_pdf
+from PIL import Image
+
+import playground
+from playground import PlaygroundError, figures
+from playground.__main__ import main
+from playground.figures import Spec, captions, layouts
+from playground.figures.compose import subjects
+from playground.models.bars import Lines
+from playground.samples import PHOTOGRAPHS
+from playground.vit import Config, VisionTransformer
+
+ROW = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60)
+
+
+def said(spec, seen, picture, **others) -> str:
+    return layouts.content(*subjects(spec, seen, picture, **others)).caption
+
+
+@pytest.fixture
+def here(picture, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture.save("disc.png")
+    return tmp_path
+
+
+# 1, 2: what is drawn
+
+
+def test_all_in_a_grid_means_all(seen, picture):
+    spec = replace(ROW, layout="grid", rows="heads:all", columns="layers:all")
+    made = layouts.content(*subjects(spec, seen, picture)).body
+    assert (len(made.panels), len(made.panels[0])) == (seen.heads, seen.layers)
+    spec = replace(spec, rows="heads:2,all", columns=None)
+    assert [row[-1] for row in layouts.content(*subjects(spec, seen, picture)).body.beside] == list("2013")
+
+
+def test_a_server_counts_all_before_it_draws():
+    from playground.figures.axes_of_grid import axes
+
+    spec = Spec(layout="grid", rows="layers:all", columns="heads:all")
+    assert [len(axis.values) for axis in axes(spec, (12, 6))] == [12, 6]
+
+
+@pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])
+def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layout, seen, picture):
+    sharp = replace(ROW, layout=layout, ceiling=0.02, **({"rows": "heads:all"} if layout == "grid" else {}))
+    assert re.search(r"brightest from 2\.0%, \d+ patches above it, up to \d", said(sharp, seen, picture)), layout
+
+
+# 3: two pictures
+
+
+def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
+    one, two = playground.trace(small, picture), playground.trace(small, picture, size=(128, 128))
+    spec, first, second = subjects(replace(ROW, layout="compare"), one, picture, other=two, other_image=picture)
+    made = layouts.content(spec, first, second)
+    assert "the same place in the other grid is patch 7, 9" in made.caption
+    for panel, words in zip(made.body.panels, ("patch 3, 4", "patch 7, 9"), strict=True):
+        assert words in panel.sub
+
+
+# 4: an SVG's letters
+
+
+def test_an_svg_brings_its_letters(seen, picture):
+    data = figures.files.svg(figures.draw(ROW, seen, picture))
+    assert len(data) < 500_000
+    style = next(e for e in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style") if "@font-face" in e.text)
+    faces = re.findall(r"font-family:'([^']+)';font-weight:(\w+);src:url\(data:font/woff;base64,", style.text)
+    assert ("Source Sans Pro", "normal") in faces
+    assert len(style.text) < 80_000
+    assert figures.files.svg(figures.draw(ROW, seen, picture)) == data
+
+
+def test_a_font_of_one_s_own_is_not_given_away():
+    from playground.figures import svg_fonts
+
+    root = ET.fromstring("<svg><text style=\"font: 7px 'Secret Sans', sans-serif\">words</text></svg>")
+    assert svg_fonts.faces(root) == ""
+
+
+# 5: where it comes from
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_command_in_a_file_makes_that_file(suffix, here, monkeypatch):
+    vit = playground.load("untrained")
+    file = playground.save(playground.trace(vit, playground.open_image("disc.png")), f"row{suffix}", layer=1, dpi=40)
+    before, words = file.read_bytes(), command_in(file)
+    assert words[-2:] == ["-o", f"row{suffix}"]
+    assert "disc.png" in words
+    file.unlink()
+    assert main(words[words.index("figure") :]) == 0
+    assert file.read_bytes() == before
+
+
+def command_in(file):
+    import shlex
+
+    if file.suffix == ".png":
+        return shlex.split(Image.open(file).text["Command"])
+    if file.suffix == ".pdf":
+        return shlex.split(read_pdf(file).metadata["/Keywords"])
+    source = ET.parse(file).getroot().iter("{http://purl.org/dc/elements/1.1/}source")
+    return shlex.split(next(source).text)
+
+
+def test_savefig_says_where_it_comes_from_too(seen, picture, tmp_path):
+    figure = playground.figure(seen, 1, 2, (3, 4), image=picture, dpi=40)
+    figure.savefig(tmp_path / "a.png")
+    assert Image.open(tmp_path / "a.png").text["Command"].endswith("-o a.png")
+    out = io.BytesIO()
+    figure.savefig(out, format="pdf")
+    assert b"Attention Playground" in out.getvalue()
+    figure.savefig(tmp_path / "b.png", metadata={})
+    assert "Command" not in Image.open(tmp_path / "b.png").text
+
+
+def test_a_grid_says_the_digest_of_every_picture_and_model(small, picture):
+    other = scramble(VisionTransformer(small.config), seed=1)
+    other.name = "another"
+    turned = picture.rotate(90)
+    traces = [playground.trace(vit, image) for image in (picture, turned) for vit in (small, other)]
+    for i, one in enumerate(traces):
+        object.__setattr__(one, "picture_name", ["one.png", "one.png", "two.png", "two.png"][i])
+    figure = playground.figure(
+        traces[0], 1, 2, (3, 4), layout="grid", rows="pictures", columns="models", other=traces[1:], dpi=40
+    )
+    digests = {value for key, value in figure.facts.items() if "sha256:" in value}
+    assert len(digests) == 4, figure.facts
+
+
+# 6: nobody's name
+
+
+def test_many_anonymous_figures_tell_no_name(here, picture, capsys):
+    (here / "jane-doe").mkdir()
+    for name in ("jane-doe/patient-1.png", "jane-doe/patient-2.png"):
+        picture.save(name)
+    assert main(["figure", "jane-doe", "--model", "untrained", "--anonymous", "--dpi", "20", "-o", "out/"]) == 0
+    made = sorted(file.name for file in (here / "out").iterdir())
+    assert made == ["manifest.json", "picture-1.png", "picture-2.png"]
+    for file in (here / "out").iterdir():
+        assert not re.search(rb"jane|patient", file.read_bytes()), file.name
+
+
+def test_an_anonymous_figure_does_not_name_somebody_s_repository(seen, picture):
+    spec = replace(ROW, model="jane-doe/leaves", anonymous=True)
+    figure = figures.draw(spec, replace(seen, model="jane-doe/leaves"), picture)
+    assert not re.search("jane|leaves", f"{figure.facts} {figures.files.provenance(figure.spec, figure.facts)}")
+
+
+# 7: one grid
+
+
+def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
+    from playground import face
+
+    look, asked = PHOTOGRAPHS[0].look, []
+    vit = VisionTransformer(Config(image_size=(28, 28), patch_size=14, depth=1, width=8, mlp_width=8, heads=1))
+    vit.name = look.model
+
+    class Enough(Exception):
+        pass
+
+    def traced(vit, picture, size=None, **more):
+        asked.append(size)
+        raise Enough
+
+    monkeypatch.setattr(face, "_picture", lambda image: (Image.new("RGB", (50, 40)), image))
+    monkeypatch.setattr(face.tracing, "trace", traced)
+    with pytest.raises(Enough):
+        playground.trace(vit, PHOTOGRAPHS[0].name)
+    assert asked == [(14 * look.grid[0], 14 * look.grid[1])]
+
+
+# 9: words
+
+
+def test_numbers_are_written_as_people_write_them():
+    assert [captions.number(x) for x in (110, 99, 0.123, 0.00002, 0, -250)] == [
+        "110", "99", "0.12", "2.0e-05", "0", "-250",
+    ]  # fmt: skip
+
+
+def test_a_caption_says_how_tokens_and_patches_are_counted(seen, picture):
+    caption = said(ROW, seen, picture)
+    assert "(row, column, from 0)" in caption
+    assert re.search(r"about \d+ of 67 tokens \(2\^entropy\)", caption)
+    assert "attends to" in said(replace(ROW, words="paper"), seen, picture)
+    assert "listens to" not in said(replace(ROW, words="paper"), seen, picture)
+
+
+def test_without_a_caption_no_words_stand_under_a_figure(seen, picture):
+    for spec in (replace(ROW, caption=False), replace(ROW, purpose="neurips"), replace(ROW, purpose="cvpr")):
+        words = " ".join(text.get_text() for text in figures.draw(spec, seen, picture).texts)
+        assert "listens" not in words
+        assert "Not in the picture" not in words
+    assert "listens" in " ".join(text.get_text() for text in figures.draw(ROW, seen, picture).texts)
+
+
+def test_the_latex_of_a_venue_has_the_caption(here):
+    assert main(["figure", "disc.png", "--model", "untrained", "--for", "neurips", "-o", "a.tex"]) == 0
+    assert "listens to" in (here / "a.tex").read_text()
+
+
+# 11: nothing in silence
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "json", "txt", "tex"])
+def test_a_look_of_what_has_no_look_is_refused(suffix, here, capsys):
+    line = ["figure", "disc.png", "--model", "untrained", "-o", f"a.{suffix}"]
+    assert main([*line, "--theme", "dark"]) == 2
+    assert "--theme would change nothing here" in capsys.readouterr().err
+    assert not (here / f"a.{suffix}").exists()
+
+
+def test_a_folder_is_made_aloud_by_the_command_and_never_by_python(here, seen, capsys):
+    assert main(["figure", "disc.png", "--model", "untrained", "--dpi", "20", "-o", "out/{image}.png"]) == 0
+    assert "made the folder out" in capsys.readouterr().err
+    with pytest.raises(PlaygroundError, match="there is no folder"):
+        playground.save(seen, "nowhere/a.png", layer=1)
+    assert not (here / "nowhere").exists()
+
+
+def test_a_log_has_a_line_now_and_then():
+    out = io.StringIO()
+    for _ in Lines(range(20_000), desc="fetching", file=out):
+        pass
+    assert out.getvalue().count("\n") <= 2
+    assert "\r" not in out.getvalue().strip("\r\n")
+    assert len(out.getvalue()) < 100
+
+
+def test_ctrl_c_while_options_are_read_is_quiet(monkeypatch, capsys):
+    from playground import __main__
+
+    def pressed():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(__main__, "_parser", pressed)
+    assert main([]) == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_installed_people_read_the_name_that_they_type(monkeypatch):
+    from playground.figures import command_line
+
+    monkeypatch.setattr(command_line, "PROGRAM", "attention-playground")
+    assert figures.command(ROW).startswith("attention-playground figure disc.png")
+    assert "playground" in sys.modules

@@ -1,0 +1,155 @@
+"""Many pictures at once give what each gives alone, and a stopped run goes on."""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError, tracing
+from playground.__main__ import main
+from playground.figures import many
+
+WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
+
+
+@pytest.fixture
+def pictures(picture, tmp_path):
+    (tmp_path / "in").mkdir()
+    for number in range(5):
+        picture.rotate(40 * number).crop((0, 0, 120 - 9 * number, 120)).save(tmp_path / "in" / f"{number}.png")
+    return tmp_path / "in"
+
+
+def alone(vit, file):
+    return playground.trace(vit, many._middle(playground.open_image(file), vit.config.image_size), size=(64, 64))
+
+
+def close(found, expected, within=1e-5):
+    torch.testing.assert_close(torch.from_numpy(found), expected, atol=within, rtol=1e-4)
+
+
+@pytest.mark.parametrize("block", [many.BLOCK, 2000])
+def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
+    monkeypatch.setattr(many, "BLOCK", block)  # rows in one block, and in several
+    every = list(playground.trace_many(pictures, small, WHAT, batch=2))
+    assert [one.name[-5:] for one in every] == [f"{n}.png" for n in range(5)]
+    far = tracing.distances((8, 8))
+    for one in every:
+        seen = alone(small, one.name)
+        tokens = range(seen.tokens)
+        for at, layer in enumerate((1, 2)):
+            close(one.arrays["weights"][at], seen.weights(layer))
+        close(one.arrays["features"][0], seen.features())
+        close(one.arrays["relevance"], seen.relevance("cls"), 1e-4)
+        for layer in range(seen.layers):
+            close(one.arrays["entropy"][layer], seen.entropy(layer, tokens), 1e-4)
+            patches = seen.weights(layer)[:, 3:, 3:]
+            close(one.arrays["distance"][layer][:, 3:], (patches * far).sum(-1) / patches.sum(-1), 1e-4)
+            assert np.isnan(one.arrays["distance"][layer][:, :3]).all()
+
+
+def test_only_a_batch_is_held_at_a_time(small, pictures, monkeypatch):
+    opened = []
+    whole = many.images.open_image
+    monkeypatch.setattr(many.images, "open_image", lambda file: opened.append(file) or whole(file))
+    seen = iter(playground.trace_many(sorted(pictures.iterdir()), small, "entropy", batch=1))
+    next(seen)
+    assert len(opened) <= 2  # this one, and the next, which is decoded meanwhile
+    assert len(list(seen)) == 4
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        ("weights", "weights of which layers"), ("weights:9", "they count to 2"), ("weights:x", "of which layers"),
+        ("size", "Of many pictures there are"), ("entropy:2", "Of many pictures there are"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_asked_is_a_sentence(what, sentence, small, pictures):
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.trace_many(pictures, small, what)
+
+
+def test_what_can_not_be_looked_at_is_a_sentence(small, pictures, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "none", tmp_path / "empty"):
+        with pytest.raises(PlaygroundError, match=r"no folder|no pictures"):
+            playground.trace_many(folder, small)
+    with pytest.raises(PlaygroundError, match="can't be cut into patches"):
+        playground.trace_many(pictures, small, size=(63, 64))
+    (pictures / "2.png").write_bytes(b"nothing")
+    with pytest.raises(PlaygroundError, match=r"2\.png: "):
+        list(playground.trace_many(pictures, small))
+
+
+def test_without_zarr_a_sentence_says_what_to_install(small, pictures, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(PlaygroundError, match=r"attention-playground\[many\]"):
+        playground.trace_many(pictures, small).write(tmp_path / "out.zarr")
+
+
+# The store ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def zarr():
+    return pytest.importorskip("zarr", reason="zarr is not installed: pip install zarr xarray")
+
+
+class Stop(Exception):
+    pass
+
+
+class StopsAfterThree:
+    def __init__(self, **how):
+        self.n = 0
+
+    def update(self, n):
+        self.n += n
+        if self.n == 3:
+            raise Stop
+
+
+def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_path, monkeypatch):
+    every = playground.trace_many(pictures, small, ("weights:1", "entropy"), batch=2)
+    whole = every.write(tmp_path / "whole.zarr")
+    with pytest.raises(Stop):
+        every.write(tmp_path / "out.zarr", StopsAfterThree)
+    assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True] * 3 + [False] * 2
+    asked = []
+    some = many.Many.some
+    monkeypatch.setattr(many.Many, "some", lambda self, which: asked.extend(which) or some(self, which))
+    every.write(tmp_path / "out.zarr")
+    assert asked == [3, 4]
+    one, two = (zarr.open_group(path) for path in (whole, tmp_path / "out.zarr"))
+    for kind in ("weights", "entropy", "done", "token_row"):
+        np.testing.assert_allclose(one[kind][:], two[kind][:], atol=1e-6)
+    with pytest.raises(PlaygroundError, match="other questions"):
+        playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
+
+
+def test_the_dimensions_have_names(zarr, small, pictures, tmp_path):
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    playground.trace_many(pictures, small, ("weights:1", "entropy", "features")).write(tmp_path / "out.zarr")
+    held = xarray.open_zarr(tmp_path / "out.zarr", consolidated=False)
+    assert dict(held.sizes) == {
+        "image": 5, "weights_layer": 1, "head": 4, "query": 67, "token": 67, "every_layer": 3, "features_layer": 1,
+        "width": 48,
+    }  # fmt: skip
+    assert held.weights.dims == ("image", "weights_layer", "head", "query", "token")
+    assert held.entropy.attrs["units"] == "bits"
+    assert held.token_row.values[3:].tolist() == [n // 8 for n in range(64)]
+    assert float(held.entropy.max()) <= math.log2(67) + 1e-4
+
+
+def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
+    out = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    assert main(line) == 0
+    assert capsys.readouterr().out.strip() == str(out)
+    assert zarr.open_group(out)["entropy"].shape == (5, 6, 6, 201)
+    assert main([*line[:-1], str(tmp_path / "out.nc")]) == 2
+    assert "written as .zarr" in capsys.readouterr().err

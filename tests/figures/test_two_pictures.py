@@ -1,0 +1,50 @@
+"""Two pictures in one figure: cut into the same parts, and a line to the match of the patch that asks."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.text import Text
+
+import playground
+from playground.samples import named
+
+
+@pytest.fixture(scope="module")
+def two():
+    vit = playground.load("bundled", device="cpu")
+    images = [playground.open_image(named(name).path) for name in ("twins", "portrait")]
+    return [(playground.trace(vit, image), image) for image in images]
+
+
+def numbers(two, tmp_path, **look):
+    (one, image), (other, second) = two
+    pictures = {"image": image, "other_image": second}
+    out = playground.save(one, tmp_path / "a.json", layout="compare", other=other, **pictures, **look)
+    return json.loads(out.read_text())
+
+
+def test_the_parts_of_a_figure_are_those_of_the_traces(two, tmp_path):
+    (one, _), (other, _) = two
+    tables = numbers(two, tmp_path, what="parts", layer=3)["tables"]
+    cut = one.parts(other=other, layer=3)
+    for table, grid in zip(tables, cut, strict=True):
+        assert np.array_equal(np.array(table["maps"][0]["values"]).ravel(), grid.flatten().numpy())
+
+
+def test_similarity_is_of_one_patch_in_both_pictures_and_the_caption_tells_of_its_match(two, tmp_path):
+    (one, _), (other, second) = two
+    matched = one.match(other)
+    for found in (True, False):
+        query = tuple(((matched[..., 0] >= 0) == found).nonzero()[0].tolist())
+        asked = one.features(3)[one.token(query)]
+        table = numbers(two, tmp_path, what="similarity", layer=3, query=query)["tables"][1]
+        cosines = torch.cosine_similarity(other.features(3), asked[None], dim=-1)
+        figure = playground.figure(
+            one, 3, query=query, layout="compare", what="similarity", other=other, other_image=second
+        )
+        said = " ".join(text.get_text() for text in figure.findobj(Text))
+        assert ("each resembles the other most" in said) == found
+        assert ("no match in the other picture" in said) != found
+        assert np.allclose(np.array(table["maps"][0]["values"]).ravel(), cosines.numpy(), atol=1e-4)

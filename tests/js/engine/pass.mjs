@@ -1,0 +1,57 @@
+// Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
+// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, out} or {pixels: a file, size, to, out};
+// each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is JSON: {wall,
+// cpu: ms of each run, bytes: of the kernels' memory}, or the grids.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { readCuts } from "../../../playground/microscope/core/cuts.js";
+import { createResizer } from "../../../playground/microscope/engine/bicubic.js";
+import { gridFor } from "../../../playground/microscope/engine/images.js";
+import { createTensors } from "../../../playground/microscope/engine/tensors.js";
+import { VisionTransformer } from "../../../playground/microscope/engine/vit.js";
+import { MICROSCOPE } from "../support.mjs";
+
+const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const read = (file) => new Uint8Array(readFileSync(file));
+const bytesOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
+
+if (job.fits) console.log(JSON.stringify(job.fits.map((given) => gridFor(...given))));
+else if (job.pixels) resize(job);
+else await pass(job);
+
+function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
+  const rows = read(pixels);
+  const channels = rows.length / (height * width);
+  const resizer = createResizer(width, height, toWidth, toHeight);
+  for (let at = 0; at < rows.length; at += band * width * channels)
+    resizer.band(rows.subarray(at, at + band * width * channels), channels);
+  writeFileSync(out, resizer.end());
+}
+
+async function pass({ weights, image, grid, scale, cuts = [], runs = 1, out }) {
+  const t = await createTensors(await WebAssembly.compile(read(join(MICROSCOPE, "engine", "kernels.wasm"))));
+  const vit = new VisionTransformer(t, read(weights));
+  const input = new Float32Array(read(image).buffer);
+  const how = {
+    ...(scale !== undefined && { scale }),
+    cuts: readCuts(cuts, { prefix: vit.config.prefix, columns: grid[1] }),
+  };
+  const times = { wall: [], cpu: [] };
+  let layers, logits;
+  for (let run = 0; run < runs; run++) {
+    const [began, cpu] = [performance.now(), process.cpuUsage()];
+    layers = [];
+    const walk = vit.layers(input, grid, how);
+    let step = walk.next();
+    for (; !step.done; step = walk.next()) layers.push(step.value);
+    logits = step.value;
+    const used = process.cpuUsage(cpu);
+    times.wall.push(performance.now() - began);
+    times.cpu.push((used.user + used.system) / 1000);
+  }
+  const parts = ["q", "k", "norms", "features"].flatMap((name) => layers.map((layer) => bytesOf(layer[name])));
+  writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bytesOf(logits)] : [])]));
+  console.log(JSON.stringify({ ...times, bytes: t.bytes }));
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { boundOf, withoutOutliers } from "../../../playground/microscope/core/outliers.js";
+import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
+import { labelNow, overlayNow } from "../../../playground/microscope/lens/shown.js";
+import { aLens, asked, frame, open, pass } from "./alens.mjs";
+
+const REST = 150;
+const LABELS = [
+  [2, "a cat", 0.9],
+  [0, "a dog", 0.1],
+];
+
+// A lens whose labels have come.
+async function explaining(view, labels = LABELS) {
+  const found = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, ...view } });
+  frame(found.lens);
+  await pass(REST);
+  open(found.source, "labels").answer(labels);
+  await pass(REST);
+  const { tokens } = found.lens.main.pack;
+  const count = () => asked(found.source).filter((text) => !/^(names|labels)/.test(text));
+  return { ...found, count, halves: (bits) => new Uint16Array(tokens).fill(bits) };
+}
+
+test("relevance is asked for of a locked patch alone, and is drawn for that patch alone", async () => {
+  const { lens, source, count, halves } = await explaining({ what: "relevance" });
+  assert.deepEqual(count(), [], "it costs a pass forward and one back");
+  assert.match(waitingForExplained(lens), /Click a patch/);
+  lens.view = { ...lens.view, locked: true, query: "0,1" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["relevance cat 0,1"]);
+  open(source, "relevance").answer(halves(0x3c00));
+  await pass();
+  assert.ok(overlayNow(lens).values.every((value) => value === 1));
+  lens.view = { ...lens.view, query: "1,1" };
+  frame(lens);
+  assert.equal(overlayNow(lens), null);
+});
+
+test("a label needs no locked patch, and another label is asked for anew", async () => {
+  const { lens, source, count, halves } = await explaining({ what: "relevance", label: "0" });
+  assert.deepEqual(count(), ["relevance cat 0"]);
+  open(source, "relevance").answer(halves(0x3c00));
+  await pass();
+  assert.ok(overlayNow(lens));
+  assert.deepEqual(labelNow(lens), LABELS[1]);
+  lens.view = { ...lens.view, label: "2" };
+  frame(lens);
+  await pass(REST);
+  assert.equal(overlayNow(lens), null);
+  assert.deepEqual(count(), ["relevance cat 2"]);
+});
+
+test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {
+  const { lens, source, count, halves } = await explaining({ what: "occlusion", locked: true, query: "0,1" });
+  const found = { matrix: halves(0x3800), passes: 24, of: 48, steps: 2, side: 4 };
+  assert.deepEqual(count(), ["occlusion cat 0,1 mean 0"]);
+  open(source, "occlusion").answer(found);
+  await pass(REST);
+  assert.equal(overlayNow(lens).passes, 24, "a coarse map is shown while the next comes");
+  assert.deepEqual(count(), ["occlusion cat 0,1 mean 1"]);
+  open(source, "occlusion").answer({ ...found, passes: 48, foretells: 0.875, blocks: 25 });
+  await pass(REST);
+  assert.deepEqual(count(), [], "that was the last");
+  const [measured] = lens.explained.foretold.values();
+  assert.equal(
+    foretoldWords(measured),
+    "Relevance foretells what blanking moves with a rank correlation of 0.88 (25 blocks, by the mean colour).",
+  );
+  lens.view = { ...lens.view, blank: "noise" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["occlusion cat 0,1 noise 0"]);
+});
+
+test("the logit lens is of the likeliest label where none is chosen, and of each layer", async () => {
+  const { lens, source, count, halves } = await explaining({ what: "label" });
+  assert.deepEqual(count(), ["label cat 1 2"]);
+  open(source, "label").answer(halves(0x3800));
+  await pass(REST);
+  assert.ok(overlayNow(lens));
+  lens.view = { ...lens.view, layer: 3 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["label cat 3 2"]);
+});
+
+test("a model without labels says so", async () => {
+  const { lens, count } = await explaining({ what: "label" }, []);
+  assert.deepEqual(count(), []);
+  assert.match(waitingForExplained(lens), /no labels/);
+});
+
+test("lengths that stand apart are counted and left out: the numbers of tests/figures/test_light.py", () => {
+  const values = Float32Array.from([99, 99, 10, 11, 12, 13, 14, 15, 16, 100]); // two tokens of the prefix first
+  assert.equal(boundOf(values, 2, 10), 25.75);
+  const { count, domain } = withoutOutliers(values, 2, 10);
+  assert.equal(count, 1);
+  assert.deepEqual(domain, { low: 10, high: 16, log: false });
+});

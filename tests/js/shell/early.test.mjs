@@ -1,0 +1,53 @@
+// Toolbar and microscope stand in the page before Streamlit: the move to the places that it gives them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { moveIn, standEarly, wish } from "../../../playground/microscope/shell/early.js";
+import "./page.mjs";
+
+const box = () => document.querySelector(".attention-early");
+
+// As Streamlit mounts a part: an element that holds its root.
+function streamlitsPlace(part) {
+  const parentElement = document.createElement("div");
+  parentElement.innerHTML = `<style data-ours></style><div class="${part}" data-${part}></div>`;
+  document.body.append(parentElement);
+  const heard = [];
+  return { parentElement, heard, setTriggerValue: (...said) => heard.push(said) };
+}
+
+test("what stands early moves as it is, says what it wished, and the box goes with the last", () => {
+  document.body.replaceChildren();
+  const places = standEarly("p {}");
+  assert.deepEqual(Object.keys(places), ["toolbar", "stage"]);
+  const root = places.stage.querySelector("[data-stage]");
+  root.append(document.createElement("canvas"));
+  const state = (places.stage.__stage = { root });
+  places.toolbar.append(document.createElement("aside")); // a line of a model that is on its way
+  wish("go", { page: "heads" });
+
+  const toolbar = streamlitsPlace("toolbar");
+  moveIn("toolbar", toolbar);
+  assert.deepEqual(toolbar.heard, [["go", { page: "heads" }]]);
+  assert.ok(toolbar.parentElement.querySelector("[data-toolbar] + aside"));
+  assert.ok(toolbar.parentElement.querySelector("style[data-ours]"), "its styles stay");
+  assert.ok(box(), "the microscope still stands in it");
+
+  const stage = streamlitsPlace("stage");
+  moveIn("stage", stage);
+  assert.equal(stage.parentElement.__stage, state);
+  assert.equal(stage.parentElement.querySelector("[data-stage]"), root);
+  assert.ok(root.querySelector("canvas"));
+  assert.deepEqual(stage.heard, [], "a wish is said once");
+  assert.equal(box(), null);
+
+  moveIn("stage", streamlitsPlace("stage")); // a second visit to the page
+  wish("go", { page: "scale" });
+});
+
+test("nothing stands early where Streamlit was faster", () => {
+  document.body.innerHTML = '<div class="st-key-toolbar"></div>';
+  assert.equal(standEarly("p {}"), null);
+  assert.equal(box(), null);
+});

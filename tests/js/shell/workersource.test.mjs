@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { decodeHalves, layerOf, rowInto, unpack } from "../../../playground/microscope/core/core.js";
+import { createComputer } from "../../../playground/microscope/engine/computer.js";
+import { changedLabels, createWorkerSource } from "../../../playground/microscope/shell/workersource.js";
+import { container } from "../packs.mjs";
+import { MICROSCOPE } from "../support.mjs";
+
+const KERNELS = new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm")));
+const [LAYERS, HEADS, WIDTH, PATCH, WIDE] = [4, 2, 8, 4, 16];
+const PREFIX = ["cls"];
+const LABELS = ["a cat", "a dog", "a boat"];
+
+// A small network with numbers that are the same in each run.
+function weights() {
+  let state = 1;
+  const random = () => ((state = (state * 16807) % 2147483647) / 2147483647 - 0.5) * 1.6;
+  const sections = {};
+  const array = (name, ...shape) => {
+    const count = shape.reduce((a, b) => a * b, 1);
+    sections[name] = ["float32", shape, Array.from({ length: count }, random)];
+  };
+  array("cls_token", 1, WIDTH);
+  array("pos_embed", 1 + 4 * 4, WIDTH);
+  const linear = (name, from, to) => {
+    array(`${name}.weight`, to, from);
+    array(`${name}.bias`, to);
+  };
+  const norm = (name) => {
+    array(`${name}.weight`, WIDTH);
+    array(`${name}.bias`, WIDTH);
+  };
+  linear("patch_embed.proj", 3 * PATCH * PATCH, WIDTH);
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const name = `blocks.${layer}`;
+    norm(`${name}.norm1`);
+    linear(`${name}.attn.qkv`, WIDTH, 3 * WIDTH);
+    linear(`${name}.attn.proj`, WIDTH, WIDTH);
+    norm(`${name}.norm2`);
+    linear(`${name}.mlp.fc1`, WIDTH, WIDE);
+    linear(`${name}.mlp.fc2`, WIDE, WIDTH);
+  }
+  norm("norm");
+  linear("head", WIDTH, LABELS.length);
+  const config = { depth: LAYERS, heads: HEADS, width: WIDTH, mlp_width: WIDE, patch_size: PATCH, prefix: PREFIX };
+  const more = { native_grid: [4, 4], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], eps: 1e-6, classes: LABELS.length };
+  return container({ format: "attention-playground/weights-1", config: { ...config, ...more } }, sections);
+}
+
+const SMALL = {
+  ...{ title: "Small", patch: PATCH, grid: [4, 4], details: [1, 2], layers: LAYERS, heads: HEADS },
+  ...{ head_dim: WIDTH / HEADS, prefix: PREFIX, labels: LABELS, multi_label: false },
+};
+
+// A worker in this thread; what it is told and what it says is written down.
+function aWorker(decode) {
+  const listeners = [];
+  const worker = {
+    told: [],
+    said: [],
+    addEventListener: (_, listener) => listeners.push(listener),
+    postMessage(message) {
+      worker.told.push(message);
+      computer.hear(message);
+    },
+  };
+  const computer = createComputer((message) => {
+    worker.said.push(message);
+    queueMicrotask(() => listeners.forEach((listener) => listener({ data: message })));
+  }, decode);
+  return worker;
+}
+
+const pixelsOf = (blob, height, width) =>
+  Uint8ClampedArray.from({ length: 3 * height * width }, (_, i) => 128 + 120 * Math.sin(i * blob.seed));
+
+function aSource({ decode = pixelsOf, ...more } = {}) {
+  const worker = aWorker(decode);
+  const source = createWorkerSource({
+    worker,
+    compiled: async () => KERNELS,
+    models: { small: SMALL },
+    weightsOf: async () => weights(),
+    pictureOf: async ({ sample, mine }) => ({
+      ...{ id: sample ?? mine, title: "A picture", credit: "", hint: "", start: [0.5, 0.5], width: 60, height: 40 },
+      ...{ blob: { seed: (sample ?? mine).length }, opens: { small: { layer: 2, head: 1 } } },
+    }),
+    ...more,
+  });
+  return { source, worker };
+}
+
+const words = (more = {}) => ({ sample: "tabby", model: "small", ...more });
+const passesTold = ({ told }) => told.filter(({ what }) => what === "pass").length;
+const layersSaid = ({ said }, id) => said.filter((message) => message.id === id && message.layer !== undefined).length;
+
+test("a trace says what the lens and the toolbar need before anything is computed", async () => {
+  const { source, worker } = aSource();
+  const trace = await source.open(words());
+  assert.deepEqual(trace.grid, [3, 5]);
+  assert.deepEqual(trace.grids, [
+    { detail: 1, grid: [3, 5] },
+    { detail: 2, grid: [6, 9] },
+  ]);
+  assert.deepEqual(trace.opens, { layer: 2, head: 1 });
+  assert.equal(trace.private, false);
+  assert.equal((await source.open({ mine: "00", model: "small" })).private, true);
+  assert.deepEqual(worker.told, []);
+});
+
+test("a layer comes as a pack that the lens reads, and the whole pass runs once", async () => {
+  const { source, worker } = aSource();
+  const trace = await source.open(words());
+  const pack = unpack(await source.layers(trace, [1]));
+  assert.deepEqual([pack.layers, pack.heads, pack.tokens, pack.dim], [LAYERS, HEADS, 16, WIDTH / HEADS]);
+  assert.deepEqual([...pack.stored.keys()], [1]);
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, 1, 0, 3, pack.scale);
+  assert.ok(Math.abs(row.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-5);
+  assert.ok(Math.max(...row) > 0.08, "the row is no even one");
+  const two = unpack(await source.layers(trace, [0, 3]));
+  assert.deepEqual([...two.stored.keys()], [0, 3]);
+  const again = unpack(await source.layers(trace, [1, 3]));
+  assert.deepEqual(layerOf(again, 3).q, layerOf(two, 3).q);
+  assert.equal(passesTold(worker), 1);
+});
+
+test("a layer is here before the pass has ended", async () => {
+  const { source, worker } = aSource();
+  await source.layers(await source.open(words()), [0]);
+  assert.ok(layersSaid(worker, 1) < LAYERS);
+  assert.ok(!worker.said.some(({ done }) => done));
+});
+
+test("a new picture ends the former pass within a layer, unless somebody waits for it", async () => {
+  const { source, worker } = aSource();
+  const [first, second] = [await source.open(words()), await source.open(words({ sample: "dog" }))];
+  await source.layers(first, [0]);
+  await source.layers(second, [3]);
+  assert.ok(layersSaid(worker, 1) <= 2, `${layersSaid(worker, 1)} layers of the former picture`);
+  assert.ok(worker.said.some(({ id, stopped }) => id === 1 && stopped));
+  await source.layers(first, [3]); // it is asked for again, and runs again
+  assert.equal(passesTold(worker), 3);
+
+  const both = aSource();
+  const asked = [words(), words({ sample: "dog" })].map(async (of) =>
+    both.source.layers(await both.source.open(of), [3]),
+  );
+  assert.equal((await Promise.all(asked)).length, 2);
+  assert.equal(passesTold(both.worker), 2);
+});
+
+test("who does not wait any more is told so, and the pass of the next picture begins", async () => {
+  const { source, worker } = aSource();
+  const stop = new AbortController();
+  const left = source.layers(await source.open(words()), [3], { signal: stop.signal });
+  stop.abort();
+  await assert.rejects(left, { name: "AbortError" });
+  await source.layers(await source.open(words({ sample: "dog" })), [3]);
+  assert.ok(worker.said.every(({ id, layer }) => id !== 1 || layer === undefined || layer < 2));
+});
+
+test("another scale computes the whole pass, from the same pixels, and says which labels change", async () => {
+  let decoded = 0;
+  const { source } = aSource({ decode: (...given) => ++decoded && pixelsOf(...given) });
+  const trace = await source.open(words());
+  const whole = await source.whole(trace, { scale: 3, cut: "" });
+  assert.equal(whole.scale, 3);
+  assert.ok(whole.verdict.every(([label, before, after]) => LABELS.includes(label) && before !== after));
+  const [on, off] = [unpack(await source.layers(trace, [3])), unpack(await source.layers(whole, [3]))];
+  assert.equal(off.forwardScale, 3);
+  assert.notDeepEqual(layerOf(on, 3).q, layerOf(off, 3).q);
+  assert.equal(decoded, 1);
+});
+
+test("a cut is heard in the pass, and what it moves is measured", async () => {
+  const { source } = aSource();
+  const trace = await source.open(words());
+  const whole = await source.whole(trace, { scale: null, cut: "1,1>2,2;*>cls@0" });
+  const pack = unpack(await source.layers(whole, [3]));
+  assert.equal(pack.cuts.length, 2);
+  const { by } = await source.moved(whole, "1,1");
+  assert.ok(by > 0.001 && by < 10, String(by));
+});
+
+for (const cut of ["9,9>cls", "*>nobody", "1,1", "1,1>2,2@7", "1,1>2,2@0.9", Array(17).fill("1,1>2,2").join(";")])
+  test(`an address may say anything: the cut ${cut.slice(0, 20)} is refused with a sentence`, async () => {
+    const { source } = aSource();
+    const trace = await source.open(words());
+    await assert.rejects(source.whole(trace, { scale: null, cut }), { status: 400, says: /no cut/ });
+  });
+
+test("a model that is not here, and a scale that is no number, are refused", async () => {
+  const { source } = aSource();
+  await assert.rejects(source.open(words({ model: "large" })), { status: 400, says: /no model called large/ });
+  for (const scale of ["much", "-1", "9"]) await assert.rejects(source.open(words({ scale })), { status: 400 });
+  assert.equal((await source.open(words({ scale: "off" }))).scale, 1);
+});
+
+test("the rollout is the product of (A + I)/2, for a patch and for all", async () => {
+  const { source } = aSource();
+  const trace = await source.open(words());
+  const pack = unpack(await source.layers(trace, [0, 1, 2, 3]));
+  const { tokens } = pack;
+  let reached = Array.from({ length: tokens }, (_, token) => Number(token === 7));
+  for (let layer = LAYERS - 1; layer >= 0; layer--) {
+    const next = reached.map((share) => share / 2);
+    for (let head = 0; head < HEADS; head++)
+      for (let from = 0; from < tokens; from++) {
+        const row = new Float32Array(tokens);
+        rowInto(row, 0, pack, layer, head, from, pack.scale);
+        for (let to = 0; to < tokens; to++) next[to] += (reached[from] * row[to]) / (2 * HEADS);
+      }
+    reached = next;
+  }
+  const one = decodeHalves(await source.rollout(trace, "1,1")); // token 1 + 5 + 1
+  const all = decodeHalves(await source.flows(trace));
+  reached.forEach((share, token) => {
+    assert.ok(Math.abs(one[token] - share) < 1e-3);
+    assert.ok(Math.abs(all[7 * tokens + token] - share) < 1e-3);
+  });
+});
+
+test("features are there for every token, in sixteen bits", async () => {
+  const { source } = aSource();
+  const found = decodeHalves(await source.features(await source.open(words()), 2));
+  assert.equal(found.length, 16 * WIDTH);
+  assert.ok(found.every(Number.isFinite) && new Set(found).size > 50);
+});
+
+test("a picture that cannot be read is said, and the next one is computed", async () => {
+  const decode = (blob, ...size) => {
+    if (blob.seed === 3) throw new Error("The source image could not be decoded.");
+    return pixelsOf(blob, ...size);
+  };
+  const { source } = aSource({ decode });
+  const broken = await source.open(words({ sample: "bad" }));
+  await assert.rejects(source.layers(broken, [0]), { status: 500, says: /could not be decoded/ });
+  assert.ok(await source.layers(await source.open(words()), [0]));
+});
+
+test("weights that did not come are fetched again when they are asked for again", async () => {
+  let times = 0;
+  const { source } = aSource({
+    weightsOf: async () => {
+      if (++times === 1) throw new Error("no network");
+      return weights();
+    },
+  });
+  const trace = await source.open(words());
+  await assert.rejects(source.layers(trace, [0]), /no network/);
+  assert.ok(await source.layers(trace, [0]));
+  assert.equal(times, 2);
+});
+
+test("after many pictures only the last passes are kept", async () => {
+  const { source, worker } = aSource();
+  const traces = [];
+  for (let n = 1; n < 8; n++) traces.push(await source.open(words({ sample: "x".repeat(n) })));
+  for (const trace of traces) await source.layers(trace, [3]).then(() => source.whole(trace, { scale: 1, cut: "" }));
+  const before = passesTold(worker);
+  await source.layers(traces[0], [0]);
+  assert.equal(passesTold(worker), before + 1, "the first pass had been dropped");
+});
+
+test("labels are told by how much they change, the likeliest where none does", () => {
+  const some = { labels: LABELS, multi_label: true };
+  const told = changedLabels([0, 2, -3], [2, 0.5, -3], some);
+  assert.deepEqual(
+    told.map(([label]) => label),
+    ["a cat", "a dog"],
+  );
+  assert.deepEqual(
+    changedLabels([0, 2, -3], [0, 2, -3], some).map(([label]) => label),
+    ["a dog"],
+  );
+  const [[, before, after]] = changedLabels([0, 2, -3], [2, 0, -3], { labels: LABELS, multi_label: false });
+  assert.ok(Math.abs(before - 1 / (1 + Math.exp(2) + Math.exp(-3))) < 1e-9 && after > before);
+});

@@ -1,0 +1,30 @@
+"""Our VisionTransformer beside timm's model with the same weights: the same logits, every layer the same attention."""
+
+import torch
+
+from playground.vit import VisionTransformer
+
+
+def attentions(reference: torch.nn.Module, image: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """timm's own logits and its own weights after the softmax, layer by layer."""
+    seen: list[torch.Tensor] = []
+    for block in reference.blocks:
+        block.attn.fused_attn = False  # which would never hold the weights
+    hooks = [b.attn.attn_drop.register_forward_hook(lambda m, i, out: seen.append(out)) for b in reference.blocks]
+    logits = reference(image)
+    for hook in hooks:
+        hook.remove()
+    return logits, seen
+
+
+def assert_equal(reference: torch.nn.Module, ours: VisionTransformer, size: tuple[int, int]) -> None:
+    image = torch.randn(2, 3, *size, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected, weights = attentions(reference, image)
+        logits, record = ours.record(image)
+    assert weights[0].amax(dim=-1).mean() > 3 / weights[0].shape[-1], "the reference's attention is almost uniform"
+    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=1e-5)
+    assert len(record) == len(weights)
+    for (q, k, _), expected_weights in zip(record, weights, strict=True):
+        own = (q @ k.mT * ours.config.scale).softmax(dim=-1)
+        torch.testing.assert_close(own, expected_weights, atol=1e-5, rtol=0)

@@ -1,0 +1,373 @@
+"""A researcher's own model, however they bring it: a file, a folder, or the model itself. Its numbers are timm's."""
+
+import json
+import os
+import pickle
+import zipfile
+
+import pytest
+import timm
+import torch
+from conftest import scramble
+from safetensors.torch import save_file
+from timm.models import save_for_hf
+
+import playground
+from models.parity import assert_equal
+from playground import PlaygroundError
+from playground.models import borrowed, loading, pickled, zoo
+
+NAME = "vit_tiny_patch16_224"
+SHALLOW = {"depth": 2}
+CHANGED = {  # what somebody changed before they trained it
+    "7 classes": {"num_classes": 7},
+    "no classes": {"num_classes": 0},
+    "384 pixels": {"img_size": 384},
+    "an average pool": {"global_pool": "avg", "num_classes": 7},
+    "an average pool without classes": {"global_pool": "avg", "num_classes": 0},
+    "an average pool behind the norm": {"global_pool": "avg", "fc_norm": False, "class_token": False},
+    "any size": {"dynamic_img_size": True, "img_size": 96},
+    "registers": {"reg_tokens": 4, "num_classes": 7},
+    "registers without positions": {"reg_tokens": 4, "no_embed_class": True},
+    "no class token": {"class_token": False, "global_pool": "avg"},
+    "registers, no class token": {"class_token": False, "global_pool": "avg", "reg_tokens": 3},
+    "another depth and width": {"depth": 3, "embed_dim": 256, "num_heads": 4},
+    "another patch": {"patch_size": 8, "img_size": 64},
+    "layer scale": {"init_values": 1e-5},
+    "q/k norm, no bias": {"qk_norm": True, "qkv_bias": False},
+    "a norm before": {"pre_norm": True},
+    "a wider MLP": {"mlp_ratio": 2.5},
+    "a map pool": {"global_pool": "map", "class_token": False, "num_classes": 7},
+}
+
+
+def changed(changes: dict) -> torch.nn.Module:
+    return scramble(timm.create_model(NAME, **SHALLOW | changes))
+
+
+def copy_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {key: value.clone().contiguous() for key, value in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_changed_model_of_timm_loads_from_its_weights_its_folder_and_itself(change, tmp_path):
+    reference = changed(CHANGED[change])
+    size = tuple(reference.patch_embed.img_size)
+    save_file(copy_of(reference), tmp_path / "mine.safetensors")
+    ways = [playground.load(NAME, weights=tmp_path / "mine.safetensors", device="cpu")]
+    save_for_hf(reference, tmp_path / "folder", model_args=SHALLOW | CHANGED[change], safe_serialization=True)
+    ways.append(playground.load(tmp_path / "folder", device="cpu"))
+    assert ways[-1].name == "folder"
+    ways.append(playground.load(reference))
+    for ours in ways:
+        assert ours.config.image_size == size
+        assert_equal(reference, ours, size)
+
+
+def test_the_labels_and_colours_of_a_folder_are_read(tmp_path):
+    reference = changed({"num_classes": 3})
+    names = ["sane", "rust", "mildew"]
+    save_for_hf(reference, tmp_path, model_config={"label_names": names}, safe_serialization=True)
+    said = json.loads((tmp_path / "config.json").read_text())
+    said["pretrained_cfg"] |= {"mean": [0.1, 0.2, 0.3], "interpolation": "bilinear"}
+    (tmp_path / "config.json").write_text(json.dumps(said))
+    c = playground.load(f"local-dir:{tmp_path}", device="cpu").config
+    assert c.labels == tuple(names)
+    assert c.mean == (0.1, 0.2, 0.3)
+    assert c.interpolation == "bilinear"
+
+
+def test_a_folder_with_an_architecture_that_is_not_ours_says_what(tmp_path):
+    reference = changed({})
+    save_for_hf(reference, tmp_path, model_args={"act_layer": "relu"}, safe_serialization=True)
+    with pytest.raises(PlaygroundError, match="activation is 'relu'"):
+        playground.load(tmp_path)
+    save_for_hf(reference, tmp_path, model_args={"scale_attn_norm": True}, safe_serialization=True)
+    with pytest.raises(PlaygroundError, match="asks for scale_attn_norm"):
+        playground.load(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "pytorch_model.bin").unlink(missing_ok=True)
+    with pytest.raises(PlaygroundError, match=r"holds no model\.safetensors"):
+        playground.load(tmp_path)
+
+
+def test_weights_alone_name_a_model_to_begin_with(tmp_path):
+    save_file(copy_of(changed({})), tmp_path / "mine.safetensors")
+    with pytest.raises(PlaygroundError, match="such as vit_tiny_patch16_224 by its shapes"):
+        playground.load(tmp_path / "mine.safetensors")
+
+
+def test_positions_of_no_square_need_a_size(tmp_path):
+    reference = changed({"img_size": (64, 160)})
+    save_file(copy_of(reference), tmp_path / "mine.safetensors")
+    with pytest.raises(PlaygroundError, match="make no square of patches"):
+        playground.load(NAME, weights=tmp_path / "mine.safetensors")
+    save_for_hf(reference, tmp_path / "folder", model_args={"img_size": [64, 160]})
+    assert_equal(reference, playground.load(tmp_path / "folder", device="cpu"), (64, 160))
+
+
+def test_dinov3_and_a_distilled_model_may_be_changed_too(tmp_path):
+    for name, changes in {
+        "vit_small_patch16_dinov3": {"num_classes": 7, "depth": 2},
+        "vit_small_plus_patch16_dinov3": {"num_classes": 0, "depth": 2},
+        "deit_tiny_distilled_patch16_224": {"num_classes": 7, "depth": 2},
+        "vit_small_patch14_reg4_dinov2": {"num_classes": 7, "depth": 2, "img_size": 224},
+    }.items():
+        reference = scramble(timm.create_model(name, **changes))
+        save_file(copy_of(reference), tmp_path / "mine.safetensors")
+        ours = playground.load(name, weights=tmp_path / "mine.safetensors", device="cpu")
+        assert ours.config.classes == changes["num_classes"]
+        assert_equal(reference, ours, ours.config.image_size)
+
+
+# The model itself -----------------------------------------------------------------------------------------------------
+
+
+def test_a_model_itself_is_traced_and_stays_as_it_was(picture):
+    reference = changed({"num_classes": 7}).train()
+    seen = playground.trace(reference, picture)
+    assert seen.model == NAME or seen.model.startswith(f"{NAME}.")
+    with torch.no_grad():
+        torch.testing.assert_close(seen.logits, reference.eval()(seen.input)[0], atol=1e-5, rtol=1e-5)
+    assert playground.load(torch.nn.DataParallel(reference)).config.classes == 7
+    assert playground.load(torch.compile(reference)).config.classes == 7
+    assert seen.vit.patch_embed.proj.weight.data_ptr() == reference.patch_embed.proj.weight.data_ptr()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_the_precision_of_a_model_is_kept(dtype, picture):
+    whole = changed({"num_classes": 7})
+    expected = playground.trace(whole, picture)
+    reference = timm.create_model(NAME, **SHALLOW, num_classes=7).eval()
+    reference.load_state_dict(whole.state_dict())
+    vit = playground.load(reference.to(dtype))
+    assert {p.dtype for p in vit.parameters()} == {dtype}
+    seen = playground.trace(vit, picture)
+    row = seen.row(1, 0, (3, 3))
+    assert row.dtype == torch.float32
+    assert row.sum() == pytest.approx(1, abs=1e-5)
+    close = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
+    assert (row - expected.row(1, 0, (3, 3))).abs().max() < close
+    for asked in (seen.features(1), seen.value_norms(1), seen.rollout((3, 3)), seen.relevance((3, 3)), seen.logits):
+        assert asked.dtype == torch.float32
+        assert bool(asked.isfinite().all())
+    wide = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
+    assert wide.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide.heads, abs=1e-5)
+    assert len(seen.to_bytes()) > 1000
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here: a model on one was not tried")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_model_on_a_gpu_stays_there(dtype, picture):
+    reference = changed({"num_classes": 7})
+    expected = playground.trace(reference, picture)
+    vit = playground.load(reference.to("cuda", dtype))
+    assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
+    seen = playground.trace(vit, picture)
+    close = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
+    assert (seen.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < close
+    assert seen.relevance((3, 3)).isfinite().all()
+    assert seen.features(1).device.type == "cpu"
+
+
+@pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no Apple GPU here: a model on one was not tried")
+def test_a_model_on_an_apple_gpu_stays_there(picture):
+    vit = playground.load(changed({}).to("mps"))
+    assert playground.trace(vit, picture).row(1, 0, (3, 3)).sum() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (lambda: torch.nn.Linear(2, 2), "given was Linear"),
+        (lambda: timm.create_model("resnet18"), "given was ResNet"),
+        (lambda: timm.create_model("vit_relpos_small_patch16_224"), "relative-position bias"),
+        (lambda: timm.create_model(NAME, act_layer="relu", depth=1), "activation"),
+        (lambda: timm.create_model(NAME, global_pool="avgmax", class_token=False, depth=1), "pools its tokens by"),
+        (lambda: __import__("transformers").BertModel(__import__("transformers").BertConfig(
+            hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, vocab_size=9
+        )), "This BertModel can't be shown"),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_no_plain_vit_is_refused_in_a_sentence(model, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.load(model())
+
+
+# Files that torch pickled ---------------------------------------------------------------------------------------------
+
+
+def test_timm_s_folder_is_pickled_unless_somebody_says_otherwise(tmp_path):
+    reference = changed({"num_classes": 7, "img_size": 64})
+    save_for_hf(reference, tmp_path / "folder")
+    assert [file.name for file in (tmp_path / "folder").iterdir() if file.suffix == ".bin"] == ["pytorch_model.bin"]
+    ours = playground.load(tmp_path / "folder", device="cpu")
+    assert ours.name == "folder"
+    assert_equal(reference, ours, (64, 64))
+
+
+@pytest.mark.parametrize("how", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
+def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path):
+    import argparse
+
+    reference = changed({"num_classes": 7})
+    state, path = reference.state_dict(), tmp_path / "mine.pth"
+    held = {
+        "in a checkpoint": {"epoch": 3, "model": state, "optimizer": {"lr": 1.0}},
+        "of timm's training": {"arch": NAME, "state_dict": state, "args": argparse.Namespace(lr=1e-3), "metric": 0.5},
+        "wrapped twice, an old file": {f"module._orig_mod.{key}": value for key, value in state.items()},
+    }[how]
+    torch.save(held, path, _use_new_zipfile_serialization="old" not in how)
+    if how == "of timm's training":
+        ours = playground.load(path, device="cpu")
+        assert ours.name == "mine"
+    else:
+        ours = playground.load(NAME, weights=path, device="cpu")
+    assert_equal(reference, ours, (224, 224))
+
+
+class Hostile:
+    def __reduce__(self):
+        return os.system, ("touch was-run",)
+
+
+class Unknown:
+    """An object whose class the file only names."""
+
+
+def bomb(path):
+    """A gigabyte and a half of zeros in one megabyte."""
+    torch.save({"a": torch.zeros(10)}, path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, bytes(1_500_000_000) if name.endswith("data/0") else data)
+
+
+FILES = {
+    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "run code|no file that torch"),
+    "a whole model": (lambda path: torch.save(torch.nn.Linear(2, 2), path), "state_dict"),
+    "an object": (lambda path: torch.save({"a": Unknown()}, path), "run code when they are read"),
+    "nothing": (lambda path: torch.save({"epoch": 3}, path), "holds no weights"),
+    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
+    "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
+    "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
+    "a bomb": (bomb, "far more memory|no file that torch can read"),
+    "missing": (lambda path: None, "There is no file"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_hostile_or_damaged_pickle_is_a_sentence_and_nothing_of_it_is_run(what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write, sentence = FILES[what]
+    write(tmp_path / "mine.pth")
+    with pytest.raises(PlaygroundError, match=sentence) as refusal:
+        playground.load(tmp_path / "mine.pth")
+    assert len(str(refusal.value)) < 700
+    assert [file.name for file in tmp_path.iterdir() if file.name != "mine.pth"] == []
+
+
+def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
+    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.safetensors")
+    with pytest.raises(PlaygroundError, match=r"torch has pickled.*\.pth") as refusal:
+        playground.load(NAME, weights=tmp_path / "mine.safetensors")
+    assert "header claims" not in str(refusal.value)
+
+
+def test_a_pickle_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
+    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.pth")
+    monkeypatch.setattr(pickled, "PATIENCE", 0)
+    with pytest.raises(PlaygroundError, match="longer to read than 0 seconds"):
+        playground.load(tmp_path / "mine.pth")
+
+
+def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
+    from playground.serving import models
+
+    monkeypatch.chdir(tmp_path)
+    save_for_hf(changed({}), tmp_path / "mine")
+    torch.save(changed({}).state_dict(), tmp_path / "mine.pth")
+    assert playground.load("mine", device="cpu").config.depth == 2
+    for name in ("mine", "mine.pth", "local-dir:mine", "mine/pytorch_model.bin", "hf-hub:timm/x", str(tmp_path)):
+        with pytest.raises(PlaygroundError):
+            models.load(name)
+        with pytest.raises(PlaygroundError):
+            zoo.load(name)
+
+
+# The hub --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub's cache of our own; nothing else is on this machine."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+
+    def snapshot(repository: str):
+        folder = tmp_path / "hub" / f"models--{repository.replace('/', '--')}" / "snapshots" / "a1b2"
+        folder.mkdir(parents=True)
+        (folder.parent.parent / "refs").mkdir()
+        (folder.parent.parent / "refs" / "main").write_text(folder.name)
+        return folder
+
+    return snapshot
+
+
+def test_a_repository_in_the_hub_s_cache_is_found_by_its_name(hub):
+    from models.test_zoo import hugging_face_model
+
+    reference = hugging_face_model("Dinov2ForImageClassification", num_labels=4)
+    reference.save_pretrained(hub("somebody/leaves"))
+    for name in ("somebody/leaves", "hf-hub:somebody/leaves"):
+        vit = playground.load(name, device="cpu", offline=True)
+        assert (vit.name, vit.config.classes, vit.config.heads) == ("somebody/leaves", 4, 4)
+
+
+def test_timm_s_repository_is_timm_s_name(hub):
+    reference = timm.create_model("vit_tiny_patch16_224.augreg_in21k_ft_in1k")
+    save_file(reference.state_dict(), hub("timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k") / "model.safetensors")
+    vit = playground.load("hf-hub:timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k", device="cpu", offline=True)
+    assert torch.equal(vit.head.weight, reference.head.weight)
+
+
+def test_facebook_s_dinov2_is_the_one_on_the_disk(really_here):
+    really_here("dinov2-small")
+    vit = playground.load("facebook/dinov2-small", device="cpu", offline=True)
+    assert vit.name == "facebook/dinov2-small"
+    assert torch.equal(
+        vit.blocks[3].attn.qkv.weight, playground.load("dinov2-small", device="cpu").blocks[3].attn.qkv.weight
+    )
+
+
+def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
+    for name in ("somebody/leaves", "facebook/dinov2-small", "hf-hub:somebody/leaves@main"):
+        with pytest.raises(PlaygroundError, match="could not be fetched") as refusal:
+            playground.load(name, offline=True)
+        assert "\n" not in str(refusal.value)
+    assert borrowed.hub_weights("somebody/leaves") is None
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("dinov2-smal", "dinov2-small"), ("dinov2_small", "dinov2-small"), ("bundeld", "bundled"),
+        ("resnet50", "vit_small_patch16_224"), ("vit_smal_patch16_224", "vit_small_patch16_224"),
+        ("deit_smal_patch16_224", "deit_small_patch16_224"), ("untraind", "untrained"),
+        ("clip", "vit_small_patch16_224"),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_names_the_nearest_right_one(wrong, right):
+    with pytest.raises(PlaygroundError, match=f"{right}\\.$"):
+        playground.load(wrong)
+
+
+def test_load_is_what_people_type():
+    assert playground.load is loading.load

@@ -1,0 +1,39 @@
+"""The corpus that benchmarks/corpus.py has found: each file is opened or refused in a sentence, within its share."""
+
+from pathlib import Path
+
+import pytest
+
+from playground.errors import PlaygroundError
+from playground.pictures.decoder import Killed, TookTooMuch, Worker
+
+KEPT = sorted((Path(__file__).parent.parent / "hostile" / "kept").iterdir())
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """The last one decodes; after some files it has had its last one."""
+    found = [Worker()]
+    yield found
+    for worker in found:
+        worker.end()
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: file.name)
+def test_a_kept_file_is_opened_or_refused_in_a_sentence(workers, file):
+    if not workers[-1].goes_on():
+        workers.append(Worker())
+    said = ""
+    try:
+        assert workers[-1].decoded(file.read_bytes(), 2**22).mode == "RGB"
+    except (Killed, TookTooMuch):
+        raise
+    except PlaygroundError as error:
+        said = str(error)
+    assert not said or said.endswith((".", "!"))
+
+
+def test_every_kind_of_hostile_picture_has_some():
+    kinds = {file.name.partition("-")[0] for file in KEPT}
+    assert kinds == {"profiles", "JPEG", "TIFF", "films", "PNG"}
+    assert sum(file.stat().st_size for file in KEPT) < 2**20

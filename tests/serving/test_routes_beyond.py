@@ -1,0 +1,113 @@
+"""What a client of HTTP reads about relevance, occlusion, labels and patching is what Python computes."""
+
+import numpy as np
+import pytest
+
+from playground.analysis import occlusion, patching
+from playground.pack import unpack
+from playground.serving import effort, people, pictures, routes_beyond, traces
+from playground.serving.traces import Wish
+from serving.test_routes_traces import described, part
+from serving.visits import ANNA, bring, client, refused
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+OURS = {"sample": "flock", "model": "bundled", "detail": "1"}
+MADE = {"sample": "meadow", "model": "bundled", "detail": "1"}
+
+
+@pytest.fixture
+def http():
+    with client() as http:
+        yield http
+    people.forget(ANNA["X-Playground-Key"])
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return traces.trace(pictures.sample("flock"), Wish("bundled"), None)
+
+
+def read(answer) -> tuple[dict, np.ndarray]:
+    header, arrays = unpack(answer.content)
+    return header, arrays["matrix"][0].astype(np.float32)
+
+
+def test_relevance_of_a_label_is_python_s(http, seen):
+    _, values = read(part(http, OURS, "relevance", label="5"))
+    np.testing.assert_allclose(values, seen.relevance(label=5), atol=1e-3)
+
+
+def test_the_labels_come_with_their_numbers_the_likeliest_first(http, seen):
+    told = part(http, OURS, "labels").json()["labels"]
+    assert len(told) == 13
+    assert [name for _, name, _ in told[:5]] == [label for label, _ in seen.predictions]
+    assert all(seen.vit.config.labels[number] == name for number, name, _ in told)
+    assert part(http, OURS | {"model": "untrained"}, "labels").status_code == 200
+
+
+def test_the_logit_lens_is_python_s(http, seen):
+    _, values = read(part(http, OURS, "answers", layer="4", label="5"))
+    np.testing.assert_allclose(values, seen.answers(4)[:, 5], atol=1e-3)
+    layers = part(http, OURS, "answers", query="cls").json()["layers"]
+    assert len(layers) == seen.layers
+    assert [label for label, _ in layers[-1]] == [label for label, _ in seen.predictions[:3]]
+
+
+def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, seen, monkeypatch):
+    blanked = []
+    answers = occlusion.Measured._answers
+    monkeypatch.setattr(
+        occlusion.Measured, "_answers", lambda self, pixels: blanked.append(len(pixels)) or answers(self, pixels)
+    )
+    digest = described(http, OURS)["digest"]
+    steps, step = [], 0
+    while not steps or step < steps[-1][0]["steps"]:
+        asked = OURS | {"query": "7,5", "by": "mean", "step": str(step)}
+        steps.append(read(http.get(f"/api/trace/{digest}/occluded", params=asked)))
+        step += 1
+    passes = [header["passes"] for header, _ in steps]
+    assert passes == sorted(set(passes))
+    assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(seen.grid)
+    # Each pass is made once, and the whole picture once for each answer; a corner of 2 × 2 patches is its own block.
+    assert passes[-1] - 4 <= sum(blanked) - len(steps) <= passes[-1]
+    measured = occlusion.Measured(seen, occlusion.Asked(query=(7, 5)))
+    *_, last = occlusion.occlusion(measured)
+    np.testing.assert_allclose(steps[-1][1], last.map.flatten(), rtol=2e-3, atol=1e-5)
+    relevance = seen.on_grid(seen.relevance((7, 5)))
+    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.predicts(relevance, measured, last.whole), abs=0.01)
+
+
+def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):
+    header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
+    other = traces.trace(pictures.sample("meadow"), Wish("bundled"), None)
+    found = patching.patch(seen, other, {(4, 9): (1, 1)}, 2)
+    np.testing.assert_allclose(values, found.moved, atol=1e-3)
+    assert [label for label, *_ in header["labels"]] == [label for label, *_ in patching.labels(seen.vit, found)]
+
+
+def test_what_was_taken_from_one_s_own_picture_is_kept_by_nobody(http):
+    own = bring(http, ANNA)["id"]
+    answer = part(http, OURS, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{own}"})
+    assert answer.headers["Cache-Control"] == "private, no-store"
+
+
+def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, monkeypatch):
+    part(http, OURS, "relevance", query="1,2")  # the pass is there
+    digest = described(http, OURS)["digest"]
+    monkeypatch.setattr(effort, "MOST_SECONDS", 0.0)
+    for name, asked in {
+        "relevance": {"query": "1,1"}, "occluded": {"query": "1,1", "step": "0"},
+        "patched": {"query": "1,1", "there": "1,1", "layer": "1", "with": "sample:flock"},
+        "answers": {"query": "1,1"},
+    }.items():  # fmt: skip
+        answer = http.get(f"/api/trace/{digest}/{name}", params=OURS | asked)
+        assert "would take about" in refused(answer, 400), name
+
+
+def test_the_passes_of_an_occlusion_follow_the_time_there_is(seen, monkeypatch):
+    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 1.0)
+    assert routes_beyond._most(seen, 180) == 60
+    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 100.0)
+    assert routes_beyond._most(seen, 180) == 24
+    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 0.01)
+    assert routes_beyond._most(seen, 180) == 180

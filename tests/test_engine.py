@@ -1,0 +1,188 @@
+"""The engine that computes in the browser, under Node, against Python: the same weights, the same pixels."""
+
+import json
+from hashlib import sha256
+
+import numpy as np
+import pytest
+import torch
+from conftest import SMALL, scramble
+from engine_under_node import distance, passed, resized, rows, run, theirs
+from PIL import Image
+
+from playground.errors import PlaygroundError
+from playground.models import borrowed, engine_file, zoo
+from playground.models.engine_file import eight_bit_blocks, to_engine
+from playground.pack import unpack
+from playground.pictures import images
+from playground.samples import named
+from playground.tracing import trace
+from playground.vit import Config, VisionTransformer
+from workshop import kernels
+
+
+def has_dinov2() -> bool:
+    return bool(borrowed.find(borrowed.DINOV2.file))
+
+
+NEEDS_DINOV2 = pytest.mark.skipif(not has_dinov2(), reason="DINOv2's weights are not on this machine")
+
+
+@pytest.fixture
+def ours(monkeypatch) -> VisionTransformer:
+    """Small and scrambled, with LayerScale, prefix tokens and a classifier."""
+    monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
+    return scramble(VisionTransformer(Config(**{**SMALL.__dict__, "layer_scale": True})))
+
+
+# The kernels
+
+
+def test_the_kernels_are_those_that_their_digests_name():
+    told = json.loads(kernels.DIGESTS.read_text())
+    assert told["sha256"] == kernels.digests(), "run python -m workshop.kernels"
+
+
+def test_the_compiler_makes_the_same_kernels_again():
+    version, told = kernels.compiler(), json.loads(kernels.DIGESTS.read_text())
+    if version is None:
+        pytest.skip("there is no compiler here: pip install ziglang")
+    if version != told["compiler"]:
+        pytest.skip(f"{version} is here, and {told['compiler']} made the kernels")
+    assert sha256(kernels.compiled()).hexdigest() == told["sha256"]["kernels.wasm"]
+
+
+def test_the_engine_is_small():
+    files = [*kernels.ENGINE.glob("*.js"), kernels.PRODUCT]
+    assert sum(file.stat().st_size for file in files) <= 40_000
+
+
+# A pass
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"scale": 1.0}, {"cut": ["2,3>cls", "*>3x3+reg0@1", "1,1>2,2+2,3@2.0+3"]}], ids=["plain", "off", "cut"]
+)
+def test_every_layer_of_a_pass_is_python_s(ours, picture, tmp_path, how):
+    seen = trace(ours, picture, size=(48, 72), **how)  # 6 × 9 patches: other positions than those learned
+    named = {"cuts": how["cut"]} if "cut" in how else how
+    found = passed(seen, tmp_path, **named)
+    for layer in range(seen.layers):
+        for name in ("q", "k"):
+            np.testing.assert_allclose(getattr(found, name)[layer], getattr(seen.record[layer], name), atol=2e-4)
+        np.testing.assert_allclose(found.norms[layer], seen.value_norms(layer), rtol=1e-4)
+        np.testing.assert_allclose(found.features[layer], seen.features(layer), atol=5e-4)
+    np.testing.assert_allclose(found.logits, seen.logits, atol=5e-4)
+    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+
+
+def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(ours, picture, tmp_path):
+    seen = trace(ours, picture)
+    plain, scaled, cut = (passed(seen, tmp_path, **how) for how in ({}, {"scale": 1.0}, {"cuts": ["*>cls@0"]}))
+    for other in (scaled, cut):
+        assert np.abs(other.q[0] - plain.q[0]).max() < 1e-6  # what enters the first layer is the same
+        assert np.abs(other.q[1] - plain.q[1]).max() > 1e-3
+
+
+def test_more_tokens_than_scores_are_held_for(ours, picture, tmp_path):
+    seen = trace(ours, picture, size=(160, 160))  # 400 patches
+    found = passed(seen, tmp_path)
+    np.testing.assert_allclose(rows(found.q, found.k, seen), theirs(seen), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
+def test_rows_of_the_same_weights_are_python_s_and_eight_bits_stay_close(name, tmp_path):
+    seen = trace(zoo.load(name), Image.open(named("meadow").path), size=_size(name))
+    exact = passed(seen, tmp_path)
+    python = theirs(seen)
+    assert np.abs(rows(exact.q, exact.k, seen) - python).max() <= 1e-4
+    rounded = passed(seen, tmp_path, "int8")
+    apart, same = distance(rows(rounded.q, rounded.k, seen), python)
+    assert apart <= 0.008
+    assert same >= 0.97
+    assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
+
+
+def _size(name: str) -> tuple[int, int]:
+    return (112, 112) if name == "bundled" else (168, 224)
+
+
+# Pixels
+
+
+@pytest.mark.parametrize("size", [(112, 112), (70, 301), (31, 45), (200, 45), (64, 97)])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])  # a canvas gives four channels
+def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
+    noise = np.random.default_rng(1).integers(0, 256, (64, 97, len(mode)), dtype=np.uint8)
+    picture = Image.fromarray(noise, mode)
+    wanted = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
+    assert np.array_equal(resized(picture, size, tmp_path), np.asarray(wanted))
+
+
+def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):
+    picture = Image.open(named("meadow").path).convert("RGB")
+    wanted = picture.resize((224, 168), Image.Resampling.BICUBIC)
+    for band in (1, 64, picture.height):
+        assert np.array_equal(resized(picture, (168, 224), tmp_path, band), np.asarray(wanted))
+
+
+def test_pictures_of_every_aspect_get_the_grid_that_python_gives_them(tmp_path):
+    random = np.random.default_rng(0)
+    sizes = [(1, 1), (1, 5000), (5000, 1), (640, 480), *random.integers(1, 4000, (200, 2)).tolist()]
+    natives = [(14, 14), (28, 28), (37, 37), (2, 9)]
+    asked = [[size, native] for size in sizes for native in natives]
+    assert run({"fits": asked}, tmp_path) == [list(images.fit(size, 1, native)) for size, native in asked]
+
+
+# The weights
+
+
+def test_each_block_of_32_has_a_gain_and_no_number_is_off_by_more_than_half_of_it():
+    matrix = torch.randn(5, 70, generator=torch.Generator().manual_seed(0)).numpy()
+    matrix[2, 32:64] = 0
+    codes, gains = eight_bit_blocks(matrix)
+    assert codes.dtype == np.int8
+    assert codes.shape == (5, 70)
+    assert gains.dtype == np.float16
+    assert gains.shape == (5, 3)
+    spread = np.repeat(gains.astype(np.float32), 32, axis=1)[:, :70]
+    assert (np.abs(codes * spread - matrix) <= spread / 2 * 1.0001).all()
+    assert (codes[2, 32:64] == 0).all()
+
+
+def test_the_file_says_whose_the_weights_are_and_what_was_changed(ours):
+    header, arrays = unpack(to_engine(ours))
+    assert {key: header[key] for key in ("licence", "author", "source")} == {
+        "licence": "MIT",
+        "author": "a test",
+        "source": "nowhere",
+    }
+    assert "LayerScale" in header["changes"]
+    assert "8 bits" in header["changes"]
+    assert arrays["blocks.0.attn.qkv.weight"].dtype == np.int8
+    assert header["config"]["prefix"] == ["cls", "reg0", "reg1"]
+    assert unpack(to_engine(ours, "float32"))[0]["changes"].count(";") == 0
+
+
+def test_dinov2_s_weights_say_whose_they_are():
+    whose = engine_file.origin("dinov2-small")
+    assert whose.licence == "Apache-2.0"
+    assert "Meta" in whose.author
+
+
+def test_weights_of_unknown_origin_are_not_written():
+    with pytest.raises(PlaygroundError, match="not known here"):
+        to_engine(VisionTransformer(SMALL))
+
+
+def test_writing_leaves_the_network_as_it_was(ours):
+    before = {name: tensor.clone() for name, tensor in ours.state_dict().items()}
+    to_engine(ours)
+    assert all(torch.equal(before[name], tensor) for name, tensor in ours.state_dict().items())
+
+
+@pytest.mark.parametrize("other", [{"positions": "rotary"}, {"qk_norm": True}, {"activation": "silu"}, {"pool": "avg"}])
+def test_a_network_that_the_engine_does_not_compute_is_refused_with_its_difference(ours, other):
+    vit = VisionTransformer(Config(**{**SMALL.__dict__, **other}))
+    with pytest.raises(PlaygroundError, match=next(iter(other))):
+        to_engine(vit)

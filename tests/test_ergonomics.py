@@ -1,0 +1,124 @@
+"""What Python's users expect of a trace: it pickles small, counts from both ends, and takes any library's integers."""
+
+import doctest
+import importlib
+import pickle
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError, Trace
+from playground.__main__ import main
+from playground.version import RELEASED
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTED = ("face", "models.loading", "tracing", "version", "figures.many")
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_examples_in_the_docstrings_are_true(name):
+    found = doctest.testmod(importlib.import_module(f"playground.{name}"), extraglobs={"playground": playground})
+    assert found.attempted > 0, "there are none"
+    assert found.failed == 0
+
+
+def test_integers_of_numpy_and_torch_are_integers(seen):
+    row = seen.row(1, 2, 30)
+    for whole in (np.int64, np.uint8, torch.tensor):
+        assert torch.equal(seen.row(whole(1), whole(2), whole(30)), row)
+    best = row.argmax()
+    assert torch.equal(seen.row(1, 2, best), seen.row(1, 2, int(best)))
+    assert seen.token((np.int64(3), torch.tensor(4))) == seen.token((3, 4))
+    for wrong in (True, np.bool_(True), torch.tensor(True), 1.0, torch.tensor(1.0), torch.tensor([1, 2, 3])):
+        with pytest.raises(PlaygroundError):
+            seen.row(wrong, 2, 30)
+
+
+def test_layers_count_from_the_end_too(seen):
+    assert torch.equal(seen.rows(-1, (3, 4)), seen.rows(2, (3, 4)))
+    assert torch.equal(seen.features(-3), seen.features(0))
+    assert torch.equal(seen.value_norms(-2), seen.value_norms(1))
+    assert torch.equal(seen.column(-1, 0, "cls"), seen.column(2, 0, "cls"))
+    assert playground.figure(seen, layer=-1, head=torch.tensor(2)).spec.layer == 2
+    with pytest.raises(PlaygroundError, match="no layer -4"):
+        seen.rows(-4, (3, 4))
+
+
+def test_a_head_may_be_the_mean_or_the_largest_of_all(seen):
+    assert torch.equal(seen.row(1, "mean", (3, 4)), seen.rows(1, (3, 4)).mean(0))
+    assert torch.equal(seen.column(1, "max", (3, 4)), seen.columns(1, (3, 4)).amax(0))
+    with pytest.raises(PlaygroundError, match="no head 'median'"):
+        seen.row(1, "median", (3, 4))
+
+
+def test_a_trace_is_saved_and_read_again(seen, tmp_path):
+    again = Trace.load(seen.save(tmp_path / "a.trace"))
+    assert (again.model, again.grid, again.prefix) == (seen.model, seen.grid, seen.prefix)
+    torch.testing.assert_close(again.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
+    assert seen.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
+    with pytest.raises(PlaygroundError, match="can't be written"):
+        seen.save(tmp_path / "none" / "a.trace")
+    with pytest.raises(PlaygroundError, match="can't be read"):
+        Trace.load(tmp_path / "none.trace")
+
+
+def test_a_pickle_holds_no_network(seen):
+    data = pickle.dumps(seen)
+    again = pickle.loads(data)
+    assert again.vit is None
+    assert len(data) < 1.2 * sum(t.nbytes for q, k, _ in seen.record.values() for t in (q, k)) + 100_000
+    assert torch.equal(again.row(1, 2, (3, 4)), seen.row(1, 2, (3, 4)))
+    assert torch.equal(again.value_norms(1), seen.value_norms(1))
+    assert seen.vit is not None
+    with pytest.raises(PlaygroundError, match="can't run its network"):
+        again.features(1)
+    assert torch.equal(pickle.loads(pickle.dumps(again)).value_norms(1), seen.value_norms(1))
+
+
+def test_a_repr_says_how_the_pass_ran(small, picture):
+    assert repr(playground.trace(small, picture)) == "Trace(untrained: 3 layers × 4 heads, 8 × 8 patches)"
+    assert "run without 1/√d_k" in repr(playground.trace(small, picture, scale="off"))
+    assert "run with scale 0.5" in repr(playground.trace(small, picture, scale=0.5))
+    assert "cut 1,2>3,4" in repr(playground.trace(small, picture, cut="1,2>3,4"))
+
+
+def test_tables_hold_the_weights_and_what_heads_do(seen):
+    table = seen.table((3, 4))
+    assert len(table) == seen.layers * seen.heads * seen.tokens
+    mine = table.query("layer == 1 and head == 2")
+    np.testing.assert_allclose(mine.weight, seen.row(1, 2, (3, 4)).numpy())
+    assert mine.token.tolist()[:4] == ["cls", "reg0", "reg1", "0,0"]
+    assert mine.query("row == 3 and column == 4").token.tolist() == ["3,4"]
+    heads = seen.table().query("layer == 1 and head == 2").iloc[0]
+    patches = range(len(seen.prefix), seen.tokens)
+    assert heads.entropy == pytest.approx(seen.entropy(1, patches)[2].mean().item(), rel=1e-5)
+    weights = seen.weights(1, patches)[2]
+    assert heads.prefix == pytest.approx(weights[:, :3].sum(-1).mean().item(), rel=1e-4)
+
+
+def test_the_citation_is_of_this_version():
+    said = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {playground.__version__}\ndate-released: {RELEASED}\n" in said
+    assert f"version = {{{playground.__version__}}}" in playground.cite()
+    assert re.search(r'title: "(.*)"', said)[1] in playground.cite()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_flags_and_their_words(shell, capsys):
+    assert main(["completion", shell]) == 0
+    out = capsys.readouterr().out
+    for word in ("figure", "doctor", "layout", "convolution", "skip-existing"):
+        assert word in out
+
+
+def test_bash_completes(capsys):
+    main(["completion", "bash"])
+    typed = "COMP_WORDS=(attention-playground figure --layout con) COMP_CWORD=3"
+    ask = f"{typed}; _attention_playground; echo ${{COMPREPLY[@]}}"
+    said = subprocess.run(["bash", "-c", f"{capsys.readouterr().out}\n{ask}"], capture_output=True, text=True)
+    assert said.stdout.split() == ["convolution"], said

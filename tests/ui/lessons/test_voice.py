@@ -1,0 +1,31 @@
+"""One voice: what is learned are parameters, and weights are shares of attention."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent.parent
+FILES = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py"),
+         *(ROOT / "playground/lessons").glob("*.py")]  # fmt: skip
+LEARNED = re.compile(
+    r"(random|learned|trained|first|million|shared?|sharing) weights\b|weights (are|were) learned|steps .*have weights",
+    re.IGNORECASE,
+)
+
+
+def told(file: Path) -> list[str]:
+    """The texts of a file that readers see: no comments, no docstrings."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    hidden = {
+        node.body[0].value for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None
+    }  # fmt: skip
+    return [
+        node.value for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in hidden
+    ]  # fmt: skip
+
+
+def test_what_is_learned_is_called_parameters():
+    wrong = [f"{file.name}: {text}" for file in FILES for text in told(file) if LEARNED.search(text)]
+    assert not wrong, "\n".join(wrong)

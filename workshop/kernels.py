@@ -1,0 +1,67 @@
+"""Compiles the browser engine's kernels: python -m workshop.kernels
+
+`playground/microscope/engine/kernels.c` becomes kernels.wasm beside it. That is committed, with the digests of both in
+kernels.json, so that nobody needs the compiler: clang, as pip's `ziglang` brings it. The same version gives the same
+bytes. (Relaxed SIMD, whose multiply-and-add is one instruction, was tried: a pass took as long.)
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from hashlib import sha256
+from pathlib import Path
+from subprocess import run
+from tempfile import TemporaryDirectory
+
+from playground.errors import PlaygroundError
+
+ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "engine"
+SOURCE = ENGINE / "kernels.c"
+PRODUCT = ENGINE / "kernels.wasm"
+DIGESTS = ENGINE / "kernels.json"
+STACK = 16_384  # bytes; the default of a megabyte is memory that nothing uses
+FLAGS = (
+    "-target", "wasm32-freestanding", "-O3", "-nostdlib",
+    "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
+    "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
+    f"-Wl,-z,stack-size={STACK}",
+)  # fmt: skip
+
+
+def compiler() -> str | None:
+    """The version of the compiler that is installed, such as "ziglang 0.17.1"; None where there is none."""
+    try:
+        import ziglang  # noqa: F401
+    except ImportError:
+        return None
+    found = run([sys.executable, "-m", "ziglang", "version"], capture_output=True, text=True, check=True)
+    return f"ziglang {found.stdout.strip()}"
+
+
+def compiled() -> bytes:
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / PRODUCT.name
+        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", str(out), SOURCE.name]
+        done = run(command, cwd=ENGINE, capture_output=True, text=True)
+        if done.returncode:
+            raise PlaygroundError(f"{SOURCE.name} does not compile:\n{done.stderr}")
+        return out.read_bytes()
+
+
+def digests() -> dict[str, str]:
+    """Of the source and of the product, as they lie there."""
+    return {file.name: sha256(file.read_bytes()).hexdigest() for file in (SOURCE, PRODUCT)}
+
+
+def main() -> None:
+    version = compiler()
+    if version is None:
+        raise SystemExit("There is no compiler here: pip install ziglang, and run this again.")
+    PRODUCT.write_bytes(compiled())
+    DIGESTS.write_text(json.dumps({"compiler": version, "sha256": digests()}, indent=2) + "\n", encoding="utf-8")
+    print(f"{PRODUCT.name}: {PRODUCT.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
