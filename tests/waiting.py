@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-PATIENCE = 20  # seconds; on a very busy machine a process that imports torch takes minutes to start
+PATIENCE = 240  # seconds; on a very busy machine a process that imports torch takes minutes to start
 
 
 def until(condition: Callable[[], object], what: str) -> None:
