@@ -25,6 +25,7 @@
 //                bare},                       // the picture alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // of a question that the source did not answer
+//     allHere:  () => {},                     // every layer that the view may show is here
 //     opened:   () => {},                     // an own photograph has moved to its best moment: nobody chose that
 //     compare:  () => {},                     // wants something to compare with; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;

@@ -57,6 +57,7 @@ function beginStage(root) {
       writeAddress();
     },
     failed,
+    allHere: () => shownTrace.complete(),
     opened: () => {
       kept.opened = kept.lens.view;
     },
