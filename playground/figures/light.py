@@ -36,13 +36,6 @@ LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near t
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
-def bound(values: np.ndarray) -> float:
-    """Of lengths: what is longer stands apart. Tukey's bound for what is far out; microscope/core/outliers.js has the
-    same."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high + 3 * (high - low))
-
-
 def exposure(values: np.ndarray) -> float:
     """The value at which a picture is brightest: that of its brightest cells, or twice the mean where all are alike.
     Of several pictures together, where they are to be compared."""

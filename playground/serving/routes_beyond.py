@@ -91,6 +91,23 @@ def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str,
     return [(_name(c, i), round(p, 5)) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
 
 
+async def text(request: Request) -> Response:
+    """Which patches are like a text, as they leave a layer: the cosine of each token with it."""
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis.text import likeness
+        from playground.models import text_tower
+
+        seen = traces.trace(picture, wish, own(person))
+        layer = chosen.number(words, "layer", seen.layers)
+        with queue.turn():
+            towards = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
+            return matrix(likeness(seen, towards, layer).numpy()[None])
+
+    return await part(request, make)
+
+
 async def patched(request: Request) -> Response:
     """What changes where the stream of `query` after `layer` is taken from `there` in the picture of `with=`: how far
     each token's feature moves, and the labels."""
@@ -220,6 +237,7 @@ ROUTES = [
     Route("/api/trace/{digest}/relevance", relevance),
     Route("/api/trace/{digest}/labels", labels),
     Route("/api/trace/{digest}/answers", answers),
+    Route("/api/trace/{digest}/text", text),
     Route("/api/trace/{digest}/occluded", occluded),
     Route("/api/trace/{digest}/patched", patched),
 ]

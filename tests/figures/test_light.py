@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from test_javascript import node
 
+from playground.analysis import outliers
 from playground.figures import light, prints
 from playground.figures.maps import Domain
 from playground.figures.spec import Spec
@@ -229,4 +230,4 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
 
 
 def test_the_bound_of_what_stands_apart_is_the_browser_s():
-    assert light.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
+    assert outliers.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
