@@ -1,11 +1,10 @@
-"""Which relevance foretells best what blanking patches moves: python benchmarks/relevances.py [FOLDER …] [--model NAME]
+"""Which relevance foretells best what blanking patches moves: python benchmarks/relevances.py [FILE …] [--model NAME]
 
-This is what the default of `relevance` was chosen by. Of each picture two patches are explained, the one that it opens
-with and one that is drawn, and, where the model has one, its class token. Blocks of patches are blanked one at a time
-by the mean colour, and each map is judged by the rank correlation of its sums in these blocks with what moved; also
-without the block that the patch itself lies in, which moves it most in any case; and by the areas of deletion (the
-larger the better) and insertion (the smaller the better). Beside the methods stand rollout, mere nearness, and a map
-drawn at random.
+This is what the default of `relevance` was chosen by. Of each picture six tokens are explained: the patch that it opens
+with, four that are drawn, and, where the model has one, the class token. Blocks of patches are blanked one at a time by
+the mean colour, and each map is judged by the rank correlation of its sums in these blocks with what moved; also
+without the block that the patch itself lies in, which moves it most in any case. Beside the methods stand rollout, mere
+nearness, and a map drawn at random. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
 """
 
 from __future__ import annotations
@@ -32,14 +31,15 @@ from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
 
 SIDE = 18  # patches: about so many squared is the grid, whatever the model
-JUDGED = ("all blocks", "but its own", "deletion", "insertion")
+DRAWN = 4  # patches of a picture
 
 
 def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
     rows, columns = seen.grid
     yield int(start[0] * rows), int(start[1] * columns)
     random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    yield divmod(int(torch.randint(rows * columns, (), generator=random)), columns)
+    for patch in torch.randperm(rows * columns, generator=random)[:DRAWN].tolist():
+        yield divmod(patch, columns)
     if "cls" in seen.prefix:
         yield "cls"
 
@@ -55,30 +55,44 @@ def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
     return found | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
 
 
-def judged(seen: Trace, query: Query, areas: bool) -> dict[str, tuple[float, ...]]:
-    """Of each map: as JUDGED says."""
-    measured = occlusion.Measured(seen, occlusion.Asked(query=query))
+def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
+    """(blocks, tokens): how far each token's feature moves without each of these: ‖x' − x‖ / ‖x‖ after the last norm,
+    as analysis/occlusion.py measures it, of all tokens at once."""
+    vit, pixels = seen.vit, seen.input
+
+    def features(some: Tensor) -> Tensor:
+        return vit.norm(vit.features(some, seen.layers - 1, seen.scale)).float()
+
+    with torch.no_grad():
+        before = features(pixels)
+        return torch.cat([
+            (features(occlusion.blanked(pixels, gone, seen.patch_size)) - before).norm(dim=-1) / before.norm(dim=-1)
+            for gone in blocks
+        ])  # fmt: skip
+
+
+def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
+    """Of each query and map: the rank correlation over all blocks, and over all but that of the patch itself."""
     side = next(s for s in reversed(occlusion.SIZES) if len(occlusion.blocks(seen.grid, s)) <= occlusion.WHOLE)
     blocks = occlusion.blocks(seen.grid, side)
-    moved = measured.moved(blocks)
-    others = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
-    found = {}
-    for what, one in maps(seen, query).items():
-        said = [float(one[block].sum()) for block in blocks]
-        without = occlusion.spearman([said[i] for i in others], [moved[i] for i in others])
-        both = (occlusion.deletion(one, measured).area, occlusion.insertion(one, measured).area) if areas else (0, 0)
-        found[what] = (occlusion.spearman(said, moved), without, *both)
-    return found
+    blocks = [blocks[i] for i in occlusion.equal(blocks)]
+    moved = moves(seen, blocks)
+    for query in queries:
+        of_this = moved[:, seen.token(query)].tolist()
+        others = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
+        for what, one in maps(seen, query).items():
+            said = [float(one[block].sum()) for block in blocks]
+            without = occlusion.spearman([said[i] for i in others], [of_this[i] for i in others])
+            yield query, what, (occlusion.spearman(said, of_this), without)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pictures", nargs="*", default=[sample.name for sample in SAMPLES if sample.is_here])
     parser.add_argument("--model", action="append", help="by default dinov2-small and bundled")
-    parser.add_argument("--areas", action="store_true", help="of deletion and insertion, too: three times as long")
     options = parser.parse_args()
-    print("| model, asked | map | rank correlation | without its own block | deletion | insertion | of |")
-    print("|---|---|---|---|---|---|---|")
+    print("| model, asked | map | rank correlation | without its own block | lowest | of |")
+    print("|---|---|---|---|---|---|")
     for model in options.model or ["dinov2-small", "bundled"]:
         vit = playground.load(model)
         patch = vit.config.patch_size
@@ -88,15 +102,14 @@ def main() -> None:
             image = images.open_image(sample.path if sample else file)
             native = min(vit.config.image_size[0] // patch, SIDE)
             seen = tracing.trace(vit, image, size=images.fit(image.size, patch, (native * patch, native * patch)))
-            for query in asked(seen, sample.start if sample else (0.5, 0.5), str(file)):
+            for query, what, one in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
                 kind = "the class token" if query == "cls" else "a patch"
-                for what, one in judged(seen, query, options.areas).items():
-                    collected.setdefault((kind, what), []).append(one)
+                collected.setdefault((kind, what), []).append(one)
             print(f"… {model} {file}", file=sys.stderr, flush=True)
         for (kind, what), values in sorted(collected.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
-            numbers = [f"{mean:.2f}" for mean in _means(values)]
-            shown = numbers if options.areas else [*numbers[:2], "", ""]
-            print(f"| {model}, {kind} | {what} | {' | '.join(shown)} | {len(values)} |", flush=True)
+            numbers = [*_means(values), min(one[0] for one in values)]
+            shown = " | ".join(f"{number:.2f}" for number in numbers)
+            print(f"| {model}, {kind} | {what} | {shown} | {len(values)} |", flush=True)
 
 
 def _means(values: list[tuple[float, ...]]) -> list[float]:

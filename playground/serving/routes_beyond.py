@@ -31,7 +31,6 @@ RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures i
 PATCHING = 3  # up to a layer in both pictures, and on from there twice
 PASSES = (24, 48, 96, 200)  # of an occlusion, after which its map is shown
 MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
-FEW = 12  # blocks: of fewer a rank correlation says nothing
 MOST_LABELS = 1000
 LIKELIEST = 3
 
@@ -179,8 +178,9 @@ async def occluded(request: Request) -> Response:
             return Found(last.passes, last.map.flatten().numpy(), last.whole, np.array(last.moves), told)
 
         now = found(step)
-        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(now.moves)}
-        if len(now.moves) >= FEW:
+        compared = occlusion.equal(occlusion.blocks(seen.grid, now.side)) if now.side else []
+        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(compared)}
+        if len(compared) >= occlusion.FEW:
             said["foretells"] = _foretells(picture, wish, kept, seen, asked, now)
         return _with_matrix(now.map[None], **said)
 
