@@ -28,7 +28,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.positions import rotate
-from playground.vit import MLP, QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
+from playground.vit import QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
 
 METHODS = ("chefer", "gradient", "legrad")
 DEFAULT = "chefer"
@@ -189,7 +189,7 @@ def _through(of: Pass, layer: int, x: Tensor, between: Tensor, gradient: Tensor,
 
 def _mlp_back(block: Block, between: Tensor, gradient: Tensor) -> Tensor:
     with torch.enable_grad():
-        hidden = _hidden(block.mlp, block.norm2(between.requires_grad_()))
+        hidden = block.mlp.hidden(block.norm2(between.requires_grad_()))
     return torch.autograd.grad(hidden, between, block.ls2(gradient) @ block.mlp.fc2.weight)[0]  # ls2 only multiplies
 
 
@@ -223,15 +223,6 @@ def _some(qkv: QKV) -> Iterator[slice]:
     _, heads, tokens, _ = qkv.q.shape
     step = max(1, BLOCK // (heads * tokens))
     return (slice(start, start + step) for start in range(0, tokens, step))
-
-
-def _hidden(mlp: MLP, x: Tensor) -> Tensor:
-    """What the second matrix of an MLP is given: see vit.MLP."""
-    x = mlp.fc1(x)
-    if mlp.gated:
-        gate, x = x.chunk(2, dim=-1)
-        return mlp.act(gate) * x
-    return mlp.act(x)
 
 
 def _queries_keys_values(attn: Attention, x: Tensor, rotation: Rotation) -> QKV:
