@@ -132,9 +132,7 @@ class Many:
                             found[kind].append(numbers)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in found.items() if parts}
         if "relevance" in self.wanted:
-            numbers["relevance"] = np.stack(
-                [relevance_of_first(vit, one[None], rotation).cpu().numpy() for one in entering]
-            )
+            numbers["relevance"] = relevance_of_first(vit, entering, rotation).cpu().numpy()
         return numbers
 
 
