@@ -205,7 +205,7 @@ class MLP(nn.Module):
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
             return self.act(gate) * x
-        return self.act(x)
+        return self.act(x)  # (B, N, mlp_width)
 
 
 class LayerScale(nn.Module):
