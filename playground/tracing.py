@@ -408,7 +408,7 @@ class Trace:
         relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
-        return _answer(relevance.relevance(of, answer, method))
+        return _answer(relevance.relevance(of, answer, method)[0])
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
@@ -703,6 +703,9 @@ def _answer(x: Tensor) -> Tensor:
 
 
 def relevance_of_first(vit: VisionTransformer, entering: Tensor, rotation: Rotation) -> Tensor:
-    """What moves the first token's feature, (N,), of an image that was embedded: without a trace to remember."""
-    of = relevance.Pass(vit, entering, rotation, vit.config.scale)
-    return relevance.relevance(of, relevance.feature(vit, 0, entering.shape[1])).float()
+    """What moves the first token's feature, (B, N), of images that were embedded: without a trace to remember. As many
+    go through together as memory is cheap for."""
+    answer = relevance.feature(vit, 0, entering.shape[1])
+    parts = entering.split(relevance.at_once(vit, entering.shape[1]))
+    passes = (relevance.Pass(vit, some, rotation, vit.config.scale) for some in parts)
+    return torch.cat([relevance.relevance(of, answer).float() for of in passes])
