@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     scored.add_argument("--label", help="a label's name or number, instead of a patch")
     scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
-    scored.add_argument("--method", help="chefer, gradient or legrad (default: all)")
+    scored.add_argument("--method", help="gradient, chefer or legrad (default: all)")
     scored.set_defaults(run=_relevance, parser=scored)
     numbers = commands.add_parser(
         "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"

@@ -201,7 +201,7 @@ def _says(spec: Spec, who: str) -> str:
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what weights alone bring to {who} through all layers",
-        "relevance": f"what moves {_explained(spec, who)}, through all layers (gradient × attention)",
+        "relevance": f"what moves {_explained(spec, who)}, through all layers (gradient × input)",
         "occlusion": f"what moves {_explained(spec, who)} when a patch becomes {_BLANKED[spec.blank]}",
         "label": f"how likely {_label(spec)} is, if the classifier read each patch after this layer",
         "text": f"which patches are like “{spec.text}”, if the model read each after this layer",

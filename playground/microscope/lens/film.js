@@ -30,6 +30,7 @@ export function bindFilm(lens) {
     canvas,
     buttons: [...box.querySelectorAll("button")],
     sign: box.querySelector("i"),
+    lines: 1, // it stands in: layout.js gives it more where there is room
     of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
     wanted: !navigator.connection?.saveData, // layers that are not here are fetched; to save data, once it is looked at
     nothing: null, // the weights of a layer that is on its way: none
@@ -41,8 +42,12 @@ export function bindFilm(lens) {
   const layerAt = (event) => {
     const layers = layersAtHand(lens);
     const rect = canvas.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - rect.left) / rect.width) * layers.length);
-    return layers[Math.min(layers.length - 1, Math.max(0, place))];
+    const { lines } = lens.film;
+    const columns = Math.ceil(layers.length / lines);
+    const at = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+    const line = at((event.clientY - rect.top) / rect.height, lines);
+    const place = line * columns + at((event.clientX - rect.left) / rect.width, columns);
+    return layers[Math.min(layers.length - 1, place)];
   };
   const goTo = (event) => {
     const layer = layerAt(event);
@@ -166,15 +171,17 @@ function drawFilm(lens, layers) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const step = width / layers.length,
+  const inLine = Math.ceil(layers.length / film.lines);
+  const step = width / inLine,
+    down = height / film.lines,
     gap = 2 * unit;
-  const fit = Math.min((step - gap) / columns, (height - 2 * gap) / rows);
+  const fit = Math.min((step - gap) / columns, (down - 2 * gap) / rows);
   const w = fit * columns,
     h = fit * rows;
   context.imageSmoothingEnabled = fit < 1;
   for (const [place, layer] of layers.entries()) {
-    const x = place * step + (step - w) / 2,
-      y = (height - h) / 2;
+    const x = (place % inLine) * step + (step - w) / 2,
+      y = Math.floor(place / inLine) * down + (down - h) / 2;
     const here = holdsAll(shown.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);

@@ -160,7 +160,7 @@ const NOTES = {
   parts: `${PARTS_CUT} parts: patches whose features after this layer point the same way`,
   norm: "length of each token's features after this layer",
   rollout: "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
-  relevance: "gradient × attention through all layers, as shares",
+  relevance: "gradient × input through all layers, as shares",
   occlusion: "what a patch moves when it is blanked, in parts of the feature or of the probability",
   text: "cosine with the text, if the model read each patch alone after this layer",
   label: "logit lens: the last norm and the classifier read each patch after this layer",
