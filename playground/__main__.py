@@ -268,7 +268,11 @@ def _numbers(options: argparse.Namespace) -> None:
     vit = load(options.model, device=options.device)
     size = read_size(options.size)
     every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
-    print(every.write(options.output, bar(), options.dask))
+    try:
+        print(every.write(options.output, bar(), options.dask))
+    except KeyboardInterrupt:
+        _complain("stopped. The same command goes on from here.")
+        raise
 
 
 def _completion(shell: str, parser: argparse.ArgumentParser) -> None:

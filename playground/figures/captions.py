@@ -128,8 +128,7 @@ def caption(
     made_with = _made_with(spec, seen)
     if other is not None and (theirs := _made_with(*other)) != made_with:
         made_with = f"{made_with}, and {theirs}"
-    who = f"{asked(spec.query)} (row, column, from 0)" if isinstance(spec.query, tuple | list) else asked(spec.query)
-    said = _says(spec, who)
+    said = _says(spec, _counted(spec.query))
     if other is not None and other[0].query != spec.query:
         said += f"; the same place in the other grid is {asked(other[0].query)}"
     first = f"{made_with}: {said}"
@@ -149,13 +148,15 @@ def caption(
 def peak(maps: list[Map], span: Domain | None) -> str:
     """A peak is not hidden: how many patches are brighter than can be shown, and how much the largest has."""
     count = sum(len(clipped(one, span)) for one in maps) if span else 0
+    return brighter(span, count, max(float(one.grid.max()) for one in maps), "patch", "patches") if span else ""
+
+
+def brighter(span: Domain, count: int, largest: float, one: str, many: str) -> str:
     if not count:
         return ""
-    largest = max(float(one.grid.max()) for one in maps)
     written = percent if span.percent else number
-    return (
-        f"; brightest from {written(span.high)}, {count} patch{'es' * (count > 1)} above it, up to {written(largest)}"
-    )
+    above = f"{count} {many if count > 1 else one} above it"
+    return f"; brightest from {written(span.high)}, {above}, up to {written(largest)}"
 
 
 def taught(spec: Spec, seen: Trace) -> list[str]:
@@ -184,7 +185,7 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain 
     fixed += [f"layer {first.spec.layer}"] if len(alike) == 1 and spec.what not in THROUGH_LAYERS else []
     if "heads" not in changing and spec.what not in WITHOUT_HEADS:
         fixed.append(POOLED.get(first.spec.head, f"head {first.spec.head}"))
-    who = asked(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
+    who = _counted(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
     made_with = ", ".join(fixed)
     said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
@@ -192,6 +193,11 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain 
     outlined = _outlined(spec)
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
     return " ".join([first_sentence, *where, *outlined])
+
+
+def _counted(query) -> str:
+    """A patch with what its numbers are."""
+    return f"{asked(query)} (row, column, from 0)" if isinstance(query, tuple | list) else asked(query)
 
 
 def _says(spec: Spec, who: str) -> str:

@@ -19,6 +19,7 @@ from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
+ROOMY = 1.8  # inches: a map where the largest number that can't be shown stands beside its patch
 STRIP = 0.2  # of a cell's height, of the atlas: where a head's habit stands, beside its map
 
 
@@ -165,10 +166,13 @@ def _map_panel(
         sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.is_lit(spec) or spec.mass:
             sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
-        for place in maps.clipped(shown, span):
-            if place != patch:
-                value = float(shown.grid[place])
-                sheet.number(axes, place, box, captions.bare_share(value) if span.percent else captions.number(value))
+        over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
+        for place in over:
+            value = float(shown.grid[place])
+            said = captions.bare_share(value) if span.percent else captions.number(value)
+            within = place != patch and sheet.number(axes, place, box, said)
+            if not within and place == over[0] and box.width > ROOMY:
+                sheet.number_beside(axes, place, box, f"{said}%" if span.percent else said, shown.grid, patch)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
@@ -241,9 +245,11 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
 
     present = {habit for layer in kinds for habit in layer}
     legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
+    over = int((habits.offsets > high).sum())
     caption = (
         f"{naming.model(seen)}: what each head gives to the {side}×{side} places around a patch, "
-        "which is in the middle, on average over this picture; the frame names its habit."
+        "which is in the middle, on average over this picture; the frame names its habit"
+        f"{captions.brighter(span, over, float(habits.offsets.max()), 'place', 'places')}."
     )
     taken = (habits.to_class + habits.to_registers) if seen.prefix else None
     prefix = (
@@ -357,5 +363,5 @@ def _pair_names(asks: list[OneMap]) -> list[tuple[str, str]]:
     names = models if models[0] != models[1] else pictures
     places = [captions.place(one.spec, one.spec.layer, one.spec.head) for one in asks]
     if asks[0].spec.query != asks[1].spec.query:
-        places = [f"{place}, {captions.asked(one.spec.query)}" for place, one in zip(places, asks, strict=True)]
+        places = [f"{captions.asked(one.spec.query)}, {place}" for place, one in zip(places, asks, strict=True)]
     return list(zip(names, places, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import math
 import os
 import re
 import threading
@@ -148,7 +149,7 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
     size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
     half = len(text) // 2
     whole = text
-    while half > 1 and text_width(text, size, bold) > room:
+    while half > 1 and text_width(text, size, bold) > room * (1 + 1e-6):
         half -= 1
         text = f"{whole[:half].rstrip()}…{whole[-half:].lstrip()}"
     return text, size
@@ -269,16 +270,29 @@ class Sheet:
             outline = Rectangle(place, 1, 1, fill=False, edgecolor=edge, linewidth=points, zorder=4, clip_on=False)
             axes.add_patch(outline)
 
-    def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> None:
-        """Within its patch, where it is large enough to be read."""
+    def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> bool:
+        """Within its patch, if that is large enough for it to be read."""
         cell, points = _cell(axes, box), SMALLEST
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
-            return
+            return False
         family = matplotlib.rcParams["font.family"]
         halo = [withStroke(linewidth=0.22 * points, foreground="#ffeca0")]  # a picture that is lit may be dark there
         place = {"ha": "center", "va": "center_baseline", "color": "#140a00", "zorder": 4, "family": family}
         place["path_effects"] = halo
         axes.text(patch[1] + 0.5, patch[0] + 0.5, text, fontsize=points, fontweight="bold", **place)
+        return True
+
+    def number_beside(self, axes: Axes, patch: tuple[int, int], box: Box, text: str, grid: np.ndarray, mark) -> None:
+        """At the side of its patch where it hides least, and not the mark."""
+        cell, points = _cell(axes, box), 1.15 * SMALLEST
+        size = 1.25 * points / cell, 72 * text_width(text, points, bold=True) / cell + 0.5  # in patches
+        beside = emptiest_side(grid, patch, size, mark)
+        if beside is None:
+            return
+        halo = [withStroke(linewidth=0.3 * points, foreground="black")]
+        place = {"ha": "center", "va": "center_baseline", "color": "white", "zorder": 5, "path_effects": halo}
+        place["family"] = matplotlib.rcParams["font.family"]
+        axes.text(beside[1], beside[0], text, fontsize=points, fontweight="bold", **place)
 
     def line(self, axes: Axes, patch: tuple[int, int], other: Axes, there: tuple[int, int]) -> None:
         """From a patch of one panel to one of another."""
@@ -385,13 +399,31 @@ def _stored_size(image: Image.Image, box: Box) -> tuple[int, int]:
 
 
 def _bottom_up(image: Image.Image) -> np.ndarray:
-    return np.asarray(image.convert("RGBA"))[::-1].copy()
+    return np.asarray(image.convert("RGBA"))[::-1]
 
 
 def _cell(axes: Axes, box: Box) -> float:
     """How wide a patch is, in points."""
     left, right = axes.get_xlim()
     return box.width * 72 / (right - left)
+
+
+def emptiest_side(
+    grid: np.ndarray, patch: tuple[int, int], size: tuple[float, float], mark: tuple[int, int] | None
+) -> tuple[float, float] | None:
+    """The middle (row, column) of words of a size (high, wide) beside a patch, where they hide the least of what the
+    grid holds; None where there is no room."""
+    (row, column), (high, wide) = (patch[0] + 0.5, patch[1] + 0.5), size
+    across, down = (1 + wide) / 2, (1 + high) / 2
+    found = []
+    for y, x in ((row, column + across), (row, column - across), (row - down, column), (row + down, column)):
+        top, left, bottom, right = y - high / 2, x - wide / 2, y + high / 2, x + wide / 2
+        if top < 0 or left < 0 or bottom > grid.shape[0] or right > grid.shape[1]:
+            continue
+        hidden = grid[math.floor(top) : math.ceil(bottom), math.floor(left) : math.ceil(right)]
+        marked = mark and top < mark[0] + 1 and mark[0] < bottom and left < mark[1] + 1 and mark[1] < right
+        found.append((bool(marked), float(hidden.sum()), (y, x)))
+    return min(found, key=lambda one: one[:2])[2] if found else None
 
 
 def _extent(axes: Axes) -> tuple[float, float, float, float]:

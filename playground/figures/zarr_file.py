@@ -7,6 +7,7 @@ pictures that are not done, and a store of other pictures, another model or othe
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,8 +95,18 @@ def _asked(many: Any) -> str:
 
 
 def _made(zarr, many: Any, path: Path):
+    """Under another name until it is whole: one that was stopped here would look like somebody else's."""
+    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        _describe(zarr.open_group(fresh, mode="w"), many)
+        fresh.rename(path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return zarr.open_group(path, mode="r+")
+
+
+def _describe(store, many: Any) -> None:
     c, (rows, columns) = many.vit.config, many.grid
-    store = zarr.open_group(path, mode="w-")
     for kind, shape in many.shapes().items():
         names = [f"{kind}_layer" if name == "layer" else name for name in many.dimensions[kind]]
         array = store.create_array(
@@ -118,7 +129,6 @@ def _made(zarr, many: Any, path: Path):
             "cut": "each picture around its middle, to the aspect of the size",
         }
     )  # fmt: skip
-    return store
 
 
 def _coordinate(store, name: str, numbers: np.ndarray, dimension: str | None = None) -> None:

@@ -45,7 +45,7 @@ def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, pic
     figure = figures.draw(spec, seen, picture)
     shown = [one.map() for one in cells(spec, seen, picture)]
     drawn = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
-    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
+    photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
     for one, panel in zip(shown, drawn, strict=True):
         np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, shown)))
     words = [text.get_text() for text in figure.texts]

@@ -16,8 +16,10 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
+from playground.analysis import heads
 from playground.figures import Spec, captions, files, layouts, maps, prints
 from playground.figures.compose import subjects
+from playground.figures.sheet import SMALLEST, emptiest_side, fitting, house_style, text_width
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -60,6 +62,29 @@ def test_every_caption_tells_of_patches_that_are_brighter_than_can_be_shown(layo
     assert re.search(r"brightest from 2\.0%, \d+ patches above it, up to \d", said(sharp, seen, picture)), layout
 
 
+def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(seen, picture):
+    """One patch of 94 % was drawn like one of 19 %, wherever a patch is too small for its number."""
+    vit = scramble(
+        VisionTransformer(Config(image_size=(120, 120), patch_size=4, depth=1, width=48, heads=4, classes=0))
+    )
+    fine = playground.trace(vit, picture)
+    for query in ((3, 4), (12, 29), "cls"):
+        spec = replace(ROW, layer=0, query=query)
+        figure = figures.draw(spec, fine, picture)
+        found = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
+        largest = float(fine.row(0, 2, query)[1:].max())
+        assert [text.get_text() for text in found] == [f"{captions.bare_share(largest)}%"]
+        assert found[0].get_fontsize() >= SMALLEST
+
+
+def test_a_number_stands_where_it_hides_least():
+    grid = np.zeros((9, 9))
+    grid[4, 5:] = 1  # to the right
+    assert emptiest_side(grid, (4, 4), (1, 2), None) == (4.5, 3.0)
+    assert emptiest_side(grid, (4, 4), (1, 2), (4, 2)) == (3.5, 4.5), "the mark is to the left: above"
+    assert emptiest_side(np.zeros((1, 1)), (0, 0), (1, 2), None) is None
+
+
 # 3: two pictures
 
 
@@ -69,7 +94,7 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
     made = layouts.content(spec, first, second)
     assert "the same place in the other grid is patch 7, 9" in made.caption
     for panel, words in zip(made.body.panels, ("patch 3, 4", "patch 7, 9"), strict=True):
-        assert words in panel.sub
+        assert panel.sub.startswith(words), "what stands at the end is left out where a panel is narrow"
 
 
 # 4: an SVG's letters
@@ -230,6 +255,31 @@ def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
     assert len(maps) == 72
     assert marks
     assert not [at for at in marks for x0, y0, x1, y1 in maps if x0 < at[0] < x1 and y0 < at[1] < y1]
+
+
+def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
+    offsets = heads.look(deep).offsets
+    caption = said(Spec(layout="atlas", ceiling=0.015), deep, picture)
+    assert (
+        f"brightest from 1.5%, {(offsets > 0.015).sum()} places above it, up to {captions.percent(offsets.max())}"
+        in caption
+    )
+    assert "brightest" not in said(Spec(layout="atlas", ceiling=1.0), deep, picture)
+
+
+def test_a_grid_says_how_its_patch_is_counted(seen, picture):
+    spec = replace(ROW, layout="grid", rows="heads:0,1", columns="layers:0")
+    assert "patch 3, 4 (row, column, from 0) listens to" in said(spec, seen, picture)
+
+
+def test_a_line_that_just_fits_loses_no_letter():
+    words = "layer 4, head 2, patch 8, 5"
+    with house_style():
+        for points in np.linspace(6, 9, 7):
+            for part in np.linspace(0.81, 1, 40):
+                assert (
+                    fitting(words, part * text_width(words, points) / 0.97, points)[0] == words or points * part < 6
+                ), points
 
 
 def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):

@@ -133,6 +133,24 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
 
 
+def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pictures, tmp_path, monkeypatch, capsys):
+    from playground.figures import zarr_file
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(out)]
+    for where in ("_coordinate", "write_some"):  # while the store is made, while it is filled
+        monkeypatch.setattr(zarr_file, where, stop)
+        assert main(line) == 130
+        assert "The same command goes on" in capsys.readouterr().err
+        monkeypatch.undo()
+        assert [path.name for path in sorted(tmp_path.iterdir())] == ["in", "out.zarr"][: 1 + (where == "write_some")]
+    assert main(line) == 0
+    assert zarr.open_group(out)["done"][:].all()
+
+
 def test_the_dimensions_have_names(zarr, small, pictures, tmp_path):
     xarray = pytest.importorskip("xarray", reason="xarray is not installed")
     playground.trace_many(pictures, small, ("weights:1", "entropy", "features")).write(tmp_path / "out.zarr")
