@@ -33,7 +33,8 @@
 //     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes}
+//   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
+//   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();

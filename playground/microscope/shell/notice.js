@@ -50,8 +50,9 @@ function makeBox() {
   const made = document.createElement("div");
   made.className = "attention-notice";
   made.setAttribute("role", "status");
-  const style = document.createElement("style");
-  style.textContent = NOTICE_STYLE;
-  document.body.append(style, made);
+  const sheet = new document.defaultView.CSSStyleSheet(); // a style in the page is forbidden where a policy is strict
+  sheet.replaceSync(NOTICE_STYLE);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  document.body.append(made);
   return made;
 }

@@ -40,8 +40,19 @@ export function adviceFor(trace, kind, { chose }, before, real) {
   if (!chose && wasOther)
     return { says: `${thing}: shown in ${trace.title}`, model: before.model, label: `use ${before.title}` };
   if (trace.model === "bundled" && kind !== "drawing" && real)
-    return { says: "This small model knows drawings best.", model: real.model, label: `See it with ${real.title}` };
-  if (real && !real.here && real.may_fetch)
-    return { says: "DINOv2 makes this work on photographs:", model: real.model, label: "fetch it" };
+    return {
+      says: "This small model knows drawings best.",
+      model: real.model,
+      label: `See it with ${real.title}${once(real)}`,
+    };
+  if (real && !real.here && real.may_fetch && trace.model !== real.model)
+    return {
+      says: "DINOv2 makes this work on photographs:",
+      model: real.model,
+      label: `fetch it${once(real)}`,
+    };
   return null;
 }
+
+// What fetching it costs, where it is not here.
+const once = ({ here, megabytes }) => (here || !megabytes ? "" : ` (${megabytes} MB, once)`);

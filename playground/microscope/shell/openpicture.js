@@ -15,9 +15,11 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : all.slice(0, 1)).slice(0, MOST);
 }
 
+const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
+
 // take(files) opens them. `labelled` is how many pictures CIFAR-10 has here, takeLabelled(number) opens one of them and
-// gives a promise.
-export function fillOpenPicture(box, { take, labelled, takeLabelled, signal }) {
+// gives a promise. `kept` says where a picture goes.
+export function fillOpenPicture(box, { take, labelled, takeLabelled, kept = WHERE_KEPT, signal }) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", take);
   choose.input.multiple = true;
@@ -31,9 +33,7 @@ export function fillOpenPicture(box, { take, labelled, takeLabelled, signal }) {
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (labelled) box.append(byNumber(labelled, takeLabelled));
-  box.append(
-    noteLine("Your pictures are kept in this browser only. The server forgets them soon after you have left."),
-  );
+  box.append(noteLine(kept));
 }
 
 function fileButton(words, icon, take) {
@@ -101,7 +101,7 @@ function byNumber(count, takeLabelled) {
   return part;
 }
 
-// Anywhere on the page. While a file is dragged over it the page says so, see html.takes-a-picture in ui/frame.py.
+// Anywhere on the page. While a file is dragged over it the page says so, see dropping.css.
 export function takeDroppedAndPasted(take, wanted, signal) {
   const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
   const given = (transfer, event) => {

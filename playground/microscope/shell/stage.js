@@ -66,6 +66,7 @@ function beginStage(root) {
     showMe: () => visit.tour(1),
   });
   visit.share = () => kept.lens.share();
+  visit.picture = (factor) => kept.lens.picture(factor);
   const unfollow = choice.follow((_, how) => showChoice(kept, how));
   const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
   const unskip = leadToPicture(kept);
@@ -78,7 +79,7 @@ function beginStage(root) {
     unskip();
     kept.stop.abort();
     clearTimeout(kept.timer);
-    visit.share = null;
+    visit.share = visit.picture = null;
     kept.lens.destroy();
   };
   return kept;
@@ -190,24 +191,25 @@ function notShown(kept, now, error, view) {
     return;
   }
   if (error.status === 410) return outdated();
-  const { missing } = error.body ?? {};
   const usually = { ...now, ...usual(now), beside: null, chose: false };
   const fallback = kept.good ?? (now.model === usually.model ? null : usually);
-  notify(error.says ?? String(error), missing?.may_fetch ? { action: fetchAction(missing) } : {});
+  notify(error.says ?? String(error), fetchable(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
   else if (now.mine || now.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
 }
 
-const fetchAction = ({ model, megabytes }) => ({
-  label: megabytes ? `fetch it (${megabytes} MB)` : "fetch it",
-  act: () => visit.fetch(model),
-});
+function fetchable({ body }) {
+  const { may_fetch: may, model, megabytes } = body?.missing ?? {};
+  if (!may) return {};
+  const label = megabytes ? `fetch it (${megabytes} MB)` : "fetch it";
+  return { action: { label, act: () => visit.fetch(model) } };
+}
 
 function failed(error) {
   if (error.status === 410) outdated();
-  else if (error.says) notify(error.says);
+  else if (error.says) notify(error.says, fetchable(error));
 }
 
 function outdated() {

@@ -6,6 +6,7 @@
 //        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: how many pictures CIFAR-10 has on this server, or 0,
+//        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
 //        hidden: draws nothing, and takes no picture,
@@ -90,8 +91,8 @@ export function createToolbar(root, host) {
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled } = given;
-    fillOpenPicture(box, { take, labelled, takeLabelled: (number) => ownPictures.openLabelled(number), signal });
+    const { labelled, kept } = given;
+    fillOpenPicture(box, { take, labelled, kept, takeLabelled: (number) => ownPictures.openLabelled(number), signal });
   }
 
   function fillWithModels(box, signal) {

@@ -30,6 +30,7 @@ export const shownTrace = {
 export const visit = {
   tell: null, //  ({page, words, …}) → the server's script
   share: null, // () opens the sheet to send on what the stage shows
+  picture: null, // (factor) → a canvas of it, so many times its size
   fetch: null, // (model) → brings it to the server, then chooses it
   follow(listener) {
     viewListeners.add(listener);

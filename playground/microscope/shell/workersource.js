@@ -4,11 +4,13 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
-//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, details, layers,
-//                                //   heads, head_dim, prefix, labels, multi_label}}
+//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
+//                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
+//                                //   labels, multi_label}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
-//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, blob, opens}, by the
-//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most
+//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
+//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
+//                                //   gives a promise of its bytes as a Blob
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT } from "../core/core.js";
@@ -37,6 +39,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   let kernels = null;
 
   worker.addEventListener("message", ({ data }) => {
+    if (data.lost) return loseAll();
     if (data.error && data.id === null) networks.delete(data.model);
     const question = asked.get(data.id);
     if (!question) return;
@@ -45,6 +48,15 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     else if (data.stopped) question.failed(stoppedError());
     else question.heard(data);
   });
+
+  // The worker is gone, with all that it had.
+  function loseAll() {
+    networks.clear();
+    kernels = null;
+    for (const { failed } of asked.values())
+      failed(new Unanswered("What computes here has stopped: try it again.", 500));
+    asked.clear();
+  }
 
   function tell(message, heard, failed, moved = []) {
     const id = ++ids;
@@ -95,7 +107,9 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     try {
       await network(trace.model);
       if (pass.turn !== turn) return; // ended meanwhile
-      const { id, blob } = trace.private_picture;
+      const { id, file } = trace.private_picture;
+      const blob = await file();
+      if (pass.turn !== turn) return;
       const message = { what: "pass", model: trace.model, picture: { id, blob }, grid: trace.grid };
       const heard = (said) => hear(pass, said);
       pass.id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, (error) => fail(pass, error));
@@ -198,16 +212,20 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const detail = model.details.includes(Number(words.detail)) ? Number(words.detail) : 1;
       const scale = scaleIn(words.scale);
       const cut = words.cut ? words.cut.split(";") : [];
-      const { id, title, credit, hint, start: first, blob } = picture;
-      const digest = [words.model, detail, scale ?? "", words.cut ?? ""].join(" ");
+      const { id, title, credit, hint, start: first, file } = picture;
+      const coarse = Boolean(words.mine && model.first && detail === 1 && scale === null && !cut.length);
+      const isFirst = coarse && Boolean(words.first);
+      const digest = [words.model, detail, scale ?? "", words.cut ?? "", isFirst ? "first" : ""].join(" ");
+      const size = [picture.width, picture.height];
       const trace = {
         id: `${id} ${digest}`,
-        ...{ digest, model: words.model, title: model.title, detail, scale, cut, grid: grid(detail), first: false },
+        ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
+        grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
         picture: { id, title, credit, hint, start: first, ...(words.sample && { sample: words.sample }) },
         private: Boolean(words.mine),
-        private_picture: { id, blob },
+        private_picture: { id, file },
         words: { ...words },
       };
       checkCuts(trace, model);
@@ -220,7 +238,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const parts = await Promise.all(held.map((layer) => part(trace, layer, signal)));
       return packed(trace, held, parts);
     },
-    picture: ({ private_picture: { blob } }) => createImageBitmap(blob, { imageOrientation: "from-image" }),
+    picture: async ({ private_picture: { file } }) =>
+      createImageBitmap(await file(), { imageOrientation: "from-image" }),
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
     rollout(trace, query, { signal } = {}) {

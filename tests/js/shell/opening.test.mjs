@@ -95,8 +95,9 @@ test("a photograph in our small model is offered the model that knows photograph
 });
 
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
-  const advice = (real) => adviceFor(DINO, "photograph", { chose: false }, null, real)?.label;
+  const advice = (real) => adviceFor(OURS, "drawing", { chose: true }, null, real)?.label;
   assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch it");
+  assert.equal(advice({ ...REAL, here: false, may_fetch: true, megabytes: 24 }), "fetch it (24 MB, once)");
   assert.equal(advice({ ...REAL, here: false }), undefined);
   assert.equal(advice({ ...REAL, may_fetch: true }), undefined, "it is here");
 });

@@ -1,0 +1,190 @@
+// The playground without a server: toolbar and microscope in a page of plain files. What a server would answer the page
+// answers itself; networks run in a worker, so no picture leaves this machine.
+
+import { pageNow, readAddress, writeBehindHash } from "./address.js";
+import { catalogue, sampleNamed } from "./catalogue.js";
+import { choice } from "./choice.js";
+import { answerHere } from "./http.js";
+import { createKeptWeights } from "./keptweights.js";
+import { fillModels } from "./models.js";
+import { notify } from "./notice.js";
+import { ownPictures } from "./own.js";
+import { pageSays } from "./pagesays.js";
+import { createPreparedSource } from "./preparedsource.js";
+import { createPageAnswers } from "./siteanswers.js";
+import { fillTakeAway } from "./siteexport.js";
+import { showLesson } from "./sitelessons.js";
+import { askNearer } from "./source.js";
+import { mountStage } from "./stage.js";
+import { mountToolbar } from "./toolbarmount.js";
+import { createWorkerSource } from "./workersource.js";
+
+const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
+const NEW_VERSION = "There is a new version of this page.";
+const REAL_NAME = "dinov2-small"; // the network that knows photographs
+
+// What playground/ui/site.py wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
+// files: of the service worker or null}
+const SITE_SCRIPT = document.querySelector("script[data-site]");
+const site = JSON.parse(SITE_SCRIPT.dataset.site);
+const siteRoot = new URL("./", SITE_SCRIPT.src).href;
+const siteFile = (name) => new URL(name, siteRoot).href;
+
+async function readFile(name, { signal } = {}) {
+  const response = await fetch(siteFile(name), { signal });
+  if (!response.ok) throw Object.assign(new Error(name), { status: response.status, says: `${name} is not there.` });
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+// It comes when there is something to compute; one that is lost is begun anew.
+function lateWorker(address) {
+  const listeners = [];
+  let worker = null;
+  return {
+    addEventListener: (_, listener) => listeners.push(listener),
+    postMessage(message, moved) {
+      if (!worker) {
+        worker = new Worker(address, { type: "module" });
+        for (const listener of listeners) worker.addEventListener("message", listener);
+        worker.addEventListener("error", () => {
+          worker.terminate();
+          worker = null;
+          for (const listener of listeners) listener({ data: { lost: true } });
+        });
+      }
+      worker.postMessage(message, moved);
+    },
+  };
+}
+
+const kept = createKeptWeights(site.weights, siteFile);
+const networks = Object.fromEntries(
+  Object.keys(site.weights).map((name) => [name, { ...site.cards[name], ...site.weights[name] }]),
+);
+
+const computing = createWorkerSource({
+  worker: lateWorker(siteFile(site.worker)),
+  compiled: async () => WebAssembly.compile(await readFile(site.kernels)),
+  models: site.cards,
+  weightsOf: (name) => kept.read(name),
+  pictureOf: pictureNamed,
+});
+
+const nearer = createPreparedSource({
+  computing,
+  models: networks,
+  isKept: kept.isKept,
+  preparedOf: ({ sample, model, detail, scale, cut }) =>
+    scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
+  read: readFile,
+  pictureFile: async ({ picture }) =>
+    createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
+});
+
+async function pictureNamed({ sample, mine }) {
+  if (mine) {
+    await ownPictures.read();
+    const own = ownPictures.list.find(({ id }) => id === mine);
+    if (!own?.blob)
+      throw Object.assign(new Error(mine), { status: 404, says: "This browser does not have that photograph." });
+    const bitmap = await createImageBitmap(own.blob, { imageOrientation: "from-image" });
+    const { width, height } = bitmap;
+    bitmap.close();
+    return {
+      id: mine,
+      title: own.title,
+      credit: "",
+      hint: "",
+      start: undefined,
+      width,
+      height,
+      file: async () => own.blob,
+    };
+  }
+  const found = sampleNamed(sample);
+  if (!found) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
+  const { name, credit, start, width, height, opens, picture } = found;
+  const { model, layer, head } = opens;
+  const file = async () => new Blob([await readFile(picture)], { type: "image/jpeg" });
+  const view = layer === undefined ? {} : { [model]: { layer, head } };
+  return { id: name, title: name, credit, hint: "", start, width, height, opens: view, file };
+}
+
+// The list of samples, and which network opens a person's own picture.
+async function catalogueFrom(found) {
+  const real = networks[REAL_NAME];
+  const here = Boolean(real) && (await kept.isKept(REAL_NAME));
+  const usual = here || !networks.bundled ? REAL_NAME : "bundled";
+  const told = real && { model: REAL_NAME, title: real.title, here, may_fetch: true, megabytes: real.megabytes };
+  return { ...found, own: { model: usual, detail: 1 }, real: told ?? null };
+}
+
+function arrived(model) {
+  if (model !== REAL_NAME || !catalogue.real) return;
+  catalogue.real.here = true;
+  catalogue.own = { model, detail: 1 };
+}
+
+// ----------------------------------------------------------------------------------------------------------- the page
+
+const places = { toolbar: document.getElementById("toolbar"), stage: document.getElementById("stage") };
+const lesson = document.getElementById("lesson");
+let came = 0;
+
+const pageAsked = () => {
+  const { page } = readAddress().rest;
+  return pageSays().pages.some(({ name }) => name === page) ? page : "microscope";
+};
+
+function draw(page) {
+  const isLesson = page !== "microscope";
+  places.stage.hidden = isLesson;
+  lesson.hidden = !isLesson;
+  if (isLesson)
+    showLesson(
+      lesson,
+      pageSays().pages.find(({ name }) => name === page),
+      { go: leadTo, pages: pageSays().pages },
+    );
+  mountToolbar({
+    data: { page, arrived: came, answer: null, run: null },
+    parentElement: places.toolbar,
+    setStateValue() {},
+    setTriggerValue: (_, { page: to, words }) => leadTo(to, words),
+    more: {
+      kept: STAYS_HERE,
+      sheets: { models: fillModels, export: fillTakeAway },
+      link: (to, words) => siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`),
+    },
+  });
+}
+
+function leadTo(page, words = {}) {
+  came++;
+  const said = new URLSearchParams(page === "microscope" ? words : { page, ...choice.words(), ...words });
+  history.pushState(null, "", `#${said}`);
+  draw(page);
+}
+
+window.addEventListener("popstate", () => {
+  if (pageAsked() === pageNow().name) return;
+  came++;
+  draw(pageAsked());
+});
+
+async function keepForOffline() {
+  if (!("serviceWorker" in navigator) || !site.offline) return;
+  const had = navigator.serviceWorker.controller;
+  navigator.serviceWorker.addEventListener("controllerchange", () => {
+    if (had) notify(NEW_VERSION, { action: { label: "load it", act: () => location.reload() } });
+  });
+  await navigator.serviceWorker.register(siteFile("sw.js")).catch(() => {}); // then it needs the network each time
+  await kept.dropOld().catch(() => {});
+}
+
+writeBehindHash();
+answerHere(createPageAnswers({ models: networks, kept, catalogueFrom, arrived, read: readFile }), siteRoot);
+askNearer(nearer);
+mountStage({ parentElement: places.stage });
+draw(pageAsked());
+addEventListener("load", () => setTimeout(keepForOffline));

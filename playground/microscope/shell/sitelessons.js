@@ -1,0 +1,18 @@
+// A lesson's page where there is no server: what it is, and how to get the app that has it.
+
+import { sayMath } from "../drawing/dom.js";
+import { pageSays } from "./pagesays.js";
+
+export function showLesson(box, { title, about }, { go }) {
+  const [heading, what, how] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
+  sayMath(heading, title);
+  what.textContent = about ?? "";
+  const { name, command } = pageSays().app;
+  const typed = document.createElement("code");
+  typed.textContent = command;
+  how.append(`Its numbers are computed by Python, which this page has not: ${name} has it. `, typed);
+  const back = document.createElement("button");
+  Object.assign(back, { type: "button", className: "wide", textContent: "Back to the microscope" });
+  back.addEventListener("click", () => go("microscope"));
+  box.replaceChildren(heading, what, how, back);
+}
