@@ -143,6 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAMES",
         help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: both)',
     )
+    site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
     site.set_defaults(run=_site)
 
     models = commands.add_parser(
@@ -290,7 +291,7 @@ def _site(options: argparse.Namespace) -> None:
     from playground.ui import site
 
     names = [name.strip() for name in options.models.split(",") if name.strip()]
-    out = site.write(options.out.expanduser(), options.base, names)
+    out = site.write(options.out.expanduser(), options.base, names, options.photographs)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
 

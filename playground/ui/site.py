@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -72,13 +72,20 @@ ICON = (
 )
 
 
-def write(out: Path, base: str = "/", names: Sequence[str] = site_files.MODELS) -> Path:
-    """Writes the site into an empty folder, or over one that this has written."""
+def write(
+    out: Path,
+    base: str = "/",
+    names: Sequence[str] = site_files.MODELS,
+    photographs: Path | None = None,
+    named: Collection[str] | None = None,
+) -> Path:
+    """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py."""
     site_files.check(names)
     _check_place(out, base)
     prepared.prepare()
     folder = Folder(out)
-    catalogue = site_files.write_samples(folder)
+    best = models.REAL if models.has_real() else models.default()
+    catalogue = site_files.write_samples(folder, photographs, best, named)
     listed = folder.put("samples.json", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
     used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}

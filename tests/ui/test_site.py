@@ -2,19 +2,25 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
+from PIL import Image
 
+import playground
 from playground.__main__ import main
+from playground.analysis import moments
 from playground.models import engine_file
 from playground.pack import unpack
-from playground.serving import models
+from playground.samples import named
+from playground.serving import habits, models, prepared
+from playground.tracing import Trace
 from playground.ui import site
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return site.write(tmp_path_factory.mktemp("site") / "out", "/playground/", ["bundled"])
+    return site.write(tmp_path_factory.mktemp("site") / "out", "/playground/", ["bundled"], named=("portrait",))
 
 
 def told(folder) -> dict:
@@ -58,10 +64,30 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
     assert (header["held"], arrays["q"].shape[:2]) == ([3], (1, header["heads"]))
 
 
+def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
+    (file,) = folder.glob("samples/portrait-names-*.json")
+    told = json.loads(file.read_text(encoding="utf-8"))
+    seen = replace(Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait")))), vit=models.load("bundled"))
+    assert [tuple(head) for head in told[2]] == habits.measure(seen, 2)
+
+
+def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
+    monkeypatch.setattr(models, "has_real", lambda: False)
+    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=())
+    (listed,) = out.glob("samples-*.json")
+    first, *_ = json.loads(listed.read_text(encoding="utf-8"))["samples"]
+    assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
+    best = moments.best_moments(playground.trace(models.load("bundled"), playground.open_image(named("twins").path)))[0]
+    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best.layer, "head": best.head}
+    assert f'href="{first["prepared"]["bundled 1"]["opening"]["file"]}"' in (out / "index.html").read_text()
+
+
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    out = site.write(tmp_path / "out", "/", ["bundled"])
+    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",))
     before = {file.name for file in out.glob("samples/*")}
-    site.write(out, "/", [])
+    site.write(out, "/", [], named=("portrait",))
     assert {file.name for file in out.glob("samples/*")} == before
     assert list(out.glob("weights/*")) == []
     assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")

@@ -6,7 +6,8 @@ import { Refusal } from "./http.js";
 // `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
 // asked before it is fetched, …}}, of those whose weights the page has; `isKept(model)` gives a promise.
 // `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
-// layer that opens where none is named, layers: files}; `read(file)` gives a promise of its bytes.
+// layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
+// of its bytes.
 export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile }) {
   const canCompute = (model) => Boolean(models[model]);
 
@@ -34,7 +35,10 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       if (!prepared) await needs(words.model);
       const trace = await computing.open(words, how);
       if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
-      const offers = canCompute(words.model) ? computing.offers : ["layers"];
+      const offers = [
+        ...(canCompute(words.model) ? computing.offers : ["layers"]),
+        ...(prepared.names ? ["names"] : []),
+      ];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
     async layers(trace, wanted, how = {}) {
@@ -53,6 +57,10 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
     rollout: computed("rollout"),
     whole: computed("whole"),
     moved: computed("moved"),
+    async names({ prepared }, layer, how) {
+      const told = await read(prepared.names, how);
+      return JSON.parse(new TextDecoder().decode(told))[layer];
+    },
     async beginWith() {}, // the page itself names what comes first
     addressOf: computing.addressOf,
   };
