@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 from playground.analysis.moments import best_moments
 from playground.errors import PlaygroundError
@@ -63,7 +64,11 @@ def check(names: Sequence[str]) -> None:
             )
 
 
-def write_weights(folder: Folder, names: Sequence[str]) -> dict[str, dict]:
+class Keeps(Protocol):
+    def put(self, name: str, data: bytes) -> str: ...
+
+
+def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
     """{model: {file, bytes, digest, megabytes, …}}: what the browser needs to know before it fetches one."""
     written = {}
     for name in names:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Sequence
 from hashlib import sha256
 from html import escape
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
@@ -23,7 +24,7 @@ from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
 from playground.ui.components import SHELL_STYLES
-from playground.ui.pages import LESSONS
+from playground.ui.pages import LESSONS, PAGES
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
@@ -34,7 +35,7 @@ POLICY = (
     "blob: data:; media-src blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
     "form-action 'none'"
 )
-APP_SAYS = {"name": "the app", "command": "make run, in a copy of its repository"}
+APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
 DESCRIPTION = (
     "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
     "Transformer. Your own photograph is looked at in your browser, and sent to nobody."
@@ -63,7 +64,10 @@ FONT_FACE = """@font-face {{
 """
 LOST = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Attention Playground</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<script type="module" src="{base}{script}" data-base="{base}" data-pages="{pages}"></script>
 </head><body><p>There is no such page: <a href="{base}">go to the playground</a>.</p></body></html>
 """
 ICON = (
@@ -106,7 +110,8 @@ def write(
         told=_attribute(_same_for_all(listed)),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
-    folder.plain("404.html", LOST.format(base=escape(base)).encode())
+    lost = folder.put("lost.js", bundle("shell/lost.js").encode())
+    folder.plain("404.html", LOST.format(base=escape(base), script=lost, pages=" ".join(PAGES)).encode())
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.plain(".nojekyll", b"")  # GitHub's pages would leave files out
     folder.plain("LICENCES.md", _licences(names).encode())
@@ -142,9 +147,11 @@ def _idea(page: str) -> str:
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
     begin = next((call for call in calls if call.func.attr == "begin"), None)  # type: ignore[attr-defined]
     text = begin.args[1] if begin is not None and len(begin.args) > 1 else None
-    if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
-        return ""
-    return re.sub(r"\*\*|`", "", text.value).removesuffix("One idea at a time:").strip()
+    if isinstance(text, ast.Attribute) and isinstance(text.value, ast.Name):  # such as cost.IDEA
+        said = getattr(import_module(f"playground.ui.lessons.{text.value.id}"), text.attr)
+    else:
+        said = text.value if isinstance(text, ast.Constant) else ""
+    return re.sub(r"\*\*|`", "", said).removesuffix("One idea at a time:").strip()
 
 
 def _attribute(told: dict) -> str:

@@ -144,7 +144,7 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor.unfold("pages").get_by_role("link", name="Cost").click()
     visitor.page.get_by_role("heading", name="Cost").wait_for()
     assert "page=cost" in visitor.page.url
-    assert "the app has it" in visitor.page.locator("#lesson").inner_text()
+    assert "The app has this lesson" in visitor.page.locator("#lesson").inner_text()
     visitor.page.go_back()
     visitor.part("picture").wait_for()
     visitor.part("showMe").click()

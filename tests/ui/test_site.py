@@ -50,6 +50,13 @@ def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(f
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 
 
+def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
+    lost = (folder / "404.html").read_text(encoding="utf-8")
+    (script,) = folder.glob("lost-*.js")
+    assert f'src="/playground/{script.name}"' in lost
+    assert 'data-base="/playground/" data-pages="microscope by_hand' in lost
+
+
 def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
     (file,) = folder.glob("weights/*.bin")
     assert file.read_bytes() == engine_file.to_engine(models.load("bundled"))

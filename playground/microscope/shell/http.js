@@ -6,7 +6,8 @@ import { ownKey } from "./key.js";
 let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
 let answersHere = null;
 
-// From now on `answer(path, {method, body, headers, signal})` is asked first; null where it leaves it to the server.
+// From now on `answer(path, {method, body, headers, signal, travels: it is for the server})` is asked first; null where
+// it leaves it to the server.
 // `place`: where all addresses begin, if it is another one.
 export function answerHere(answer, place = root) {
   answersHere = answer;
@@ -30,11 +31,11 @@ export class Refusal extends Error {
 }
 
 // `onWait(before)`: how many have to finish first; 0 when the wait is over.
-export async function ask(path, { method = "GET", body, headers = {}, signal, onWait } = {}) {
+export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels } = {}) {
   let ticket = null;
   for (;;) {
     const asked = { method, body: ticket ? undefined : body, headers, signal };
-    const own = answersHere?.(path, asked);
+    const own = answersHere?.(path, { ...asked, travels });
     const response = await (own ?? askServer(path, asked, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);

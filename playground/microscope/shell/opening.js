@@ -38,7 +38,11 @@ export function adviceFor(trace, kind, { chose }, before, real) {
   const wasOther = before && before.model !== trace.model;
   const thing = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
-    return { says: `${thing}: shown in ${trace.title}`, model: before.model, label: `use ${before.title}` };
+    return {
+      says: `${thing}: shown in ${trace.title}`,
+      model: before.model,
+      label: `use ${before.title}${before.model === real?.model ? once(real) : ""}`,
+    };
   if (trace.model === "bundled" && kind !== "drawing" && real)
     return {
       says: "This small model knows drawings best.",
@@ -49,7 +53,7 @@ export function adviceFor(trace, kind, { chose }, before, real) {
     return {
       says: "DINOv2 makes this work on photographs:",
       model: real.model,
-      label: `fetch it${once(real)}`,
+      label: `fetch ${real.title}${once(real)}`,
     };
   return null;
 }

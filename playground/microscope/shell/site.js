@@ -4,11 +4,10 @@
 import { pageNow, readAddress, writeBehindHash } from "./address.js";
 import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice } from "./choice.js";
+import { computeHere, ownPicture } from "./computing.js";
 import { answerHere } from "./http.js";
-import { createKeptWeights } from "./keptweights.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
-import { ownPictures } from "./own.js";
 import { pageSays } from "./pagesays.js";
 import { createPreparedSource } from "./preparedsource.js";
 import { createPageAnswers } from "./siteanswers.js";
@@ -17,7 +16,6 @@ import { showLesson } from "./sitelessons.js";
 import { askNearer } from "./source.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
-import { createWorkerSource } from "./workersource.js";
 
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
@@ -36,39 +34,7 @@ async function readFile(name, { signal } = {}) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// It comes when there is something to compute; one that is lost is begun anew.
-function lateWorker(address) {
-  const listeners = [];
-  let worker = null;
-  return {
-    addEventListener: (_, listener) => listeners.push(listener),
-    postMessage(message, moved) {
-      if (!worker) {
-        worker = new Worker(address, { type: "module" });
-        for (const listener of listeners) worker.addEventListener("message", listener);
-        worker.addEventListener("error", () => {
-          worker.terminate();
-          worker = null;
-          for (const listener of listeners) listener({ data: { lost: true } });
-        });
-      }
-      worker.postMessage(message, moved);
-    },
-  };
-}
-
-const kept = createKeptWeights(site.weights, siteFile);
-const networks = Object.fromEntries(
-  Object.keys(site.weights).map((name) => [name, { ...site.cards[name], ...site.weights[name] }]),
-);
-
-const computing = createWorkerSource({
-  worker: lateWorker(siteFile(site.worker)),
-  compiled: async () => WebAssembly.compile(await readFile(site.kernels)),
-  models: site.cards,
-  weightsOf: (name) => kept.read(name),
-  pictureOf: pictureNamed,
-});
+const { kept, networks, computing } = computeHere(site, siteFile, pictureNamed);
 
 const nearer = createPreparedSource({
   computing,
@@ -82,25 +48,7 @@ const nearer = createPreparedSource({
 });
 
 async function pictureNamed({ sample, mine }) {
-  if (mine) {
-    await ownPictures.read();
-    const own = ownPictures.list.find(({ id }) => id === mine);
-    if (!own?.blob)
-      throw Object.assign(new Error(mine), { status: 404, says: "This browser does not have that photograph." });
-    const bitmap = await createImageBitmap(own.blob, { imageOrientation: "from-image" });
-    const { width, height } = bitmap;
-    bitmap.close();
-    return {
-      id: mine,
-      title: own.title,
-      credit: "",
-      hint: "",
-      start: undefined,
-      width,
-      height,
-      file: async () => own.blob,
-    };
-  }
+  if (mine) return ownPicture(mine);
   const found = sampleNamed(sample);
   if (!found) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
   const { name, credit, start, width, height, opens, picture } = found;
@@ -138,6 +86,7 @@ const pageAsked = () => {
 
 function draw(page) {
   const isLesson = page !== "microscope";
+  document.body.classList.toggle("on-lesson", isLesson);
   places.stage.hidden = isLesson;
   lesson.hidden = !isLesson;
   if (isLesson)
@@ -182,9 +131,17 @@ async function keepForOffline() {
   await kept.dropOld().catch(() => {});
 }
 
+// An address of the app opens here as it does there.
+function takeQuery() {
+  const { search, hash } = location;
+  if (search.length > 1 && hash.length < 2) history.replaceState(null, "", `./#${search.slice(1)}`);
+}
+
+takeQuery();
 writeBehindHash();
 answerHere(createPageAnswers({ models: networks, kept, catalogueFrom, arrived, read: readFile }), siteRoot);
 askNearer(nearer);
 mountStage({ parentElement: places.stage });
 draw(pageAsked());
+choice.follow(() => pageNow().name === "microscope" || leadTo("microscope", choice.words()));
 addEventListener("load", () => setTimeout(keepForOffline));

@@ -7,10 +7,10 @@ export function showLesson(box, { title, about }, { go }) {
   const [heading, what, how] = ["h1", "p", "p"].map((tag) => document.createElement(tag));
   sayMath(heading, title);
   what.textContent = about ?? "";
-  const { name, command } = pageSays().app;
   const typed = document.createElement("code");
-  typed.textContent = command;
-  how.append(`Its numbers are computed by Python, which this page has not: ${name} has it. `, typed);
+  typed.textContent = pageSays().app.command;
+  how.append("Python computes its numbers, and this page has none. The app has this lesson: ", typed);
+  how.append(` ${pageSays().app.where}.`);
   const back = document.createElement("button");
   Object.assign(back, { type: "button", className: "wide", textContent: "Back to the microscope" });
   back.addEventListener("click", () => go("microscope"));

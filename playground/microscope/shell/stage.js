@@ -228,7 +228,10 @@ function advise(kept, trace, now, before) {
   const button = document.createElement("button");
   button.textContent = found.label;
   button.addEventListener("click", () => visit.fetch(found.model));
-  kept.advice.append(`${found.says} `, button);
+  const says = document.createElement("span");
+  says.textContent = `${found.says} `;
+  button.title = found.says; // where there is no room for both
+  kept.advice.append(says, button);
 }
 
 function nextSample() {

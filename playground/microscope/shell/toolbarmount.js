@@ -22,6 +22,8 @@ import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 import { shownTrace, visit } from "./visit.js";
 
+const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
+
 // `more`: of the toolbar's host, where another one than Streamlit mounts it.
 export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue, more = {} }) {
   const kept = (parentElement.__toolbar ??= beginToolbar(
@@ -126,6 +128,7 @@ const hostOf = ({ data, more }) => ({
   share: () => visit.share?.(),
   sheets: { models: fillModels, export: fillExport },
   notify,
+  ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
   ...more,
 });
 
@@ -147,7 +150,9 @@ async function heed(kept, answer) {
   try {
     if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return kept.tellChoice();
   } catch (error) {
-    return sayRefusal(error); // it is still here
+    sayRefusal(error);
+    if (error.status !== 404) return; // it is still here
+    return choice.set({ sample: firstSample().name, beside: null });
   }
   notify("Your photograph is not in this browser any more.");
   choice.set({ sample: firstSample().name, beside: null });
