@@ -10,9 +10,9 @@ import ast
 import json
 import re
 from collections.abc import Collection, Sequence
+from functools import reduce
 from hashlib import sha256
 from html import escape
-from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
@@ -24,11 +24,13 @@ from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
 from playground.ui.components import SHELL_STYLES
+from playground.ui.lessons import by_hand, cost, patches, scale
 from playground.ui.pages import LESSONS, PAGES
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
 HERE = "microscope"
+SAY_IDEAS = (by_hand, cost, patches, scale)  # modules that pages name in the first thing they say
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
@@ -147,8 +149,9 @@ def _idea(page: str) -> str:
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
     begin = next((call for call in calls if call.func.attr == "begin"), None)  # type: ignore[attr-defined]
     text = begin.args[1] if begin is not None and len(begin.args) > 1 else None
-    if isinstance(text, ast.Attribute) and isinstance(text.value, ast.Name):  # such as cost.IDEA
-        said = getattr(import_module(f"playground.ui.lessons.{text.value.id}"), text.attr)
+    if isinstance(text, ast.Attribute):  # such as cost.IDEA
+        first, *others = ast.unparse(text).split(".")
+        said = reduce(getattr, others, {part.__name__.rpartition(".")[2]: part for part in SAY_IDEAS}[first])
     else:
         said = text.value if isinstance(text, ast.Constant) else ""
     return re.sub(r"\*\*|`", "", said).removesuffix("One idea at a time:").strip()
