@@ -31,7 +31,7 @@ from playground.version import __version__
 
 HERE = "microscope"
 SAY_IDEAS = (by_hand, cost, patches, scale)  # modules that pages name in the first thing they say
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/site.css")
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/live.css", "shell/site.css")
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
     "blob: data:; media-src blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "

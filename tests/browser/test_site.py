@@ -97,6 +97,26 @@ def test_a_photograph_stays_here(somebody):
     assert visitor.page.evaluate("violations") == []
 
 
+def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
+    """Chromium's made-up camera shows a wheel that turns."""
+    visitor = somebody("#model=bundled&sample=portrait")
+    before = visitor.read()["layer"]
+    visitor.unfold("opening").get_by_role("button", name="Live").click()
+    first = visitor.until("r => r.picture.startsWith('live')")
+    visitor.page.mouse.move(*visitor.place((5, 5)))
+    read = visitor.until(f"r => r.picture !== {first['picture']!r} && r.query === '5,5'")
+    assert read["layer"] == before, "the view stays while pictures come"
+    assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
+    asked = len(ASKED)
+    visitor.until(f"r => r.picture !== {read['picture']!r} && r.query === '5,5'")
+    assert ASKED[asked:] == []
+    visitor.lock((5, 5))
+    visitor.page.locator(".live-line.frozen").wait_for()
+    visitor.page.get_by_role("button", name="Stop").click()
+    visitor.until("r => r.picture === 'portrait'")
+    visitor.page.locator(".live-line").wait_for(state="detached")
+
+
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path
 ):

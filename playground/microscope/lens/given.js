@@ -19,6 +19,8 @@ export function receive(lens, trace, bytes) {
 
 // Called with what is shown now: it is used last, and stays.
 export function dropOld(lens, shown) {
+  const { film } = shown[0].trace.picture;
+  if (film) for (const [id, { trace }] of lens.packs) if (trace.picture.film === film) lens.packs.delete(id);
   for (const entry of shown) {
     lens.packs.delete(entry.id);
     lens.packs.set(entry.id, entry);

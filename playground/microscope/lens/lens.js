@@ -209,7 +209,8 @@ function take(lens, main, other = null) {
   if (main === before) return;
   endGhost(lens);
   stopAsking(lens);
-  const another = before && before.picture !== main.picture; // what was locked was a patch of the former one
+  const sameFilm = before?.picture.film && before.picture.film === main.picture.film; // another frame of it
+  const another = before && before.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
   Object.assign(lens, { whole: null, overlay: null, aim: -1 });
   if (lens.painting?.on) endPainting(lens);
   if (another) lens.view = { ...lens.view, locked: false, cut: "" };

@@ -6,6 +6,7 @@ import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice } from "./choice.js";
 import { computeHere, ownPicture } from "./computing.js";
 import { answerHere } from "./http.js";
+import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { pageSays } from "./pagesays.js";
@@ -16,9 +17,11 @@ import { showLesson } from "./sitelessons.js";
 import { askNearer } from "./source.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
+import { visit } from "./visit.js";
 
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
+const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
 // What playground/ui/site.py wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
@@ -48,7 +51,7 @@ const nearer = createPreparedSource({
 });
 
 async function pictureNamed({ sample, mine }) {
-  if (mine) return ownPicture(mine);
+  if (mine) return liveFrame(mine) ?? ownPicture(mine);
   const found = sampleNamed(sample);
   if (!found) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
   const { name, credit, start, width, height, opens, picture } = found;
@@ -89,6 +92,7 @@ function draw(page) {
   document.body.classList.toggle("on-lesson", isLesson);
   places.stage.hidden = isLesson;
   lesson.hidden = !isLesson;
+  if (isLesson) visit.live?.stop();
   if (isLesson)
     showLesson(
       lesson,
@@ -102,11 +106,20 @@ function draw(page) {
     setTriggerValue: (_, { page: to, words }) => leadTo(to, words),
     more: {
       kept: STAYS_HERE,
+      live: Object.keys(networks).length ? LIVE : null,
       sheets: { models: fillModels, export: fillTakeAway },
       link: (to, words) => siteFile(`#${new URLSearchParams(to === "microscope" ? words : { page: to, ...words })}`),
     },
   });
 }
+
+// The model that is chosen, where it is here; else one that is.
+visit.modelForLive = async (wanted) => {
+  const can = async (name) => networks[name] && (!networks[name].asked || (await kept.isKept(name)));
+  if (await can(wanted)) return wanted;
+  for (const name of Object.keys(networks)) if (await can(name)) return name;
+  return Object.keys(networks)[0]; // whose source says what is to be fetched
+};
 
 function leadTo(page, words = {}) {
   came++;

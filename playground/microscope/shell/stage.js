@@ -7,6 +7,7 @@ import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice, usual } from "./choice.js";
 import { greetOnce } from "./firstvisit.js";
 import { SERVER_AGAIN } from "./http.js";
+import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { adviceFor, besideFor, tracesOf, viewFor } from "./opening.js";
 import { ownPictures } from "./own.js";
@@ -49,6 +50,7 @@ function beginStage(root) {
     timer: 0,
     end: null,
   };
+  const left = new AbortController();
   kept.lens = createLens(place, {
     source,
     ui: { height: HEIGHT },
@@ -68,7 +70,15 @@ function beginStage(root) {
   });
   visit.share = () => kept.lens.share();
   visit.picture = (factor) => kept.lens.picture(factor);
-  const unfollow = choice.follow((_, how) => showChoice(kept, how));
+  const live = createLive({
+    lens: kept.lens,
+    place: root,
+    modelFor: (wanted) => visit.modelForLive(wanted),
+    back: () => showChoice(kept, { view: {} }),
+    stageLeft: left.signal,
+  });
+  visit.live = live;
+  const unfollow = choice.follow((_, how) => live.goesOn() || showChoice(kept, how));
   const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
   const unskip = leadToPicture(kept);
   const unwait = ownPictures.follow(() => waitForOwn(kept));
@@ -78,9 +88,10 @@ function beginStage(root) {
     unwatch();
     unwait();
     unskip();
+    left.abort();
     kept.stop.abort();
     clearTimeout(kept.timer);
-    visit.share = visit.picture = null;
+    visit.share = visit.picture = visit.live = null;
     kept.lens.destroy();
   };
   return kept;

@@ -223,7 +223,11 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
         grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
-        picture: { id, title, credit, hint, start: first, ...(words.sample && { sample: words.sample }) },
+        picture: {
+          ...{ id, title, credit, hint, start: first },
+          ...(words.sample && { sample: words.sample }),
+          ...(picture.film && { film: picture.film }),
+        },
         private: Boolean(words.mine),
         private_picture: { id, file },
         words: { ...words },
