@@ -55,9 +55,9 @@ PAGE = """<!doctype html>
 <script type="module" src="{script}" data-toolbar="{told}" data-site="{site}"></script>
 </head><body>
 <div id="toolbar"><div class="toolbar" data-toolbar></div></div>
-<main id="stage"><div class="stage" data-stage></div></main>
+<main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
+JavaScript, in a browser from 2023 or later.</p></div></main>
 <main id="lesson" hidden></main>
-<noscript>The picture is drawn by JavaScript, in this browser: allow it for this page.</noscript>
 </body></html>
 """
 FONT_FACE = """@font-face {{

@@ -198,6 +198,19 @@ def test_files_that_are_no_pictures_are_refused_in_a_sentence(somebody):
     assert visitor.read()["picture"] == "flock"
 
 
+OLD = "WebAssembly.validate = () => false"
+
+
+def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arrive, host):
+    visitor = arrive(AtTheSite, host)
+    visitor.context.add_init_script(OLD)
+    visitor.arrive("#model=bundled&sample=flock")
+    assert visitor.page.locator(".comes").count() == 0
+    hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
+    visitor.hears("no WebAssembly with SIMD")
+    assert visitor.hover((3, 3))["picture"] == "flock"
+
+
 def bytes_of_the_first_picture(folder) -> int:
     """As a host sends them; what computes comes later."""
     told = (folder / "sw.js").read_text().split("\n", 1)[0].removeprefix("self.writtenSite = ").removesuffix(";")

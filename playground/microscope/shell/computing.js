@@ -4,6 +4,17 @@ import { createKeptWeights } from "./keptweights.js";
 import { ownPictures } from "./own.js";
 import { createWorkerSource } from "./workersource.js";
 
+// The smallest module with SIMD: (func (result v128) i32.const 0  i8x16.splat  i8x16.popcnt)
+const SIMD = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
+];
+
+// Whether this browser has what the worker and the kernels are made of: all since 2023 have.
+export const canCompute = () =>
+  Boolean(
+    globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
+  );
+
 // It comes when there is something to compute; one that is lost is begun anew.
 function lateWorker(address) {
   const listeners = [];

@@ -3,18 +3,20 @@
 
 import { Refusal } from "./http.js";
 
+const WITHOUT = "This page was written without the network that would compute that.";
+
 // `computing`: a source as workersource.js makes it; models: {model: {title, megabytes, asked: whether a person is
 // asked before it is fetched, …}}, of those whose weights the page has; `isKept(model)` gives a promise.
 // `preparedOf(words)` gives what lies ready of a sample, or null: {opening: {layer, head, file} or null, upper: the
 // layer that opens where none is named, layers: files, names: of heads, a file or null}; `read(file)` gives a promise
-// of its bytes.
-export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile }) {
-  const canCompute = (model) => Boolean(models[model]);
+// of its bytes. `without`: what is said where a network is missing.
+export function createPreparedSource({ computing, models, isKept, preparedOf, read, pictureFile, without = WITHOUT }) {
+  const isHere = (model) => Boolean(models[model]);
 
   // Who asks for what must be computed hears how to get the network; small ones just come.
   async function needs(model) {
     const { title, megabytes, asked } = models[model] ?? {};
-    if (!title) throw new Refusal(404, "This page was written without the network that would compute that.");
+    if (!title) throw new Refusal(404, without);
     if (!asked || (await isKept(model))) return;
     const missing = { model, title, megabytes, may_fetch: true };
     throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing });
@@ -35,10 +37,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
       if (!prepared) await needs(words.model);
       const trace = await computing.open(words, how);
       if (!prepared) return Object.freeze({ ...trace, offers: computing.offers });
-      const offers = [
-        ...(canCompute(words.model) ? computing.offers : ["layers"]),
-        ...(prepared.names ? ["names"] : []),
-      ];
+      const offers = [...(isHere(words.model) ? computing.offers : ["layers"]), ...(prepared.names ? ["names"] : [])];
       return Object.freeze({ ...trace, prepared, offers, sparing: true });
     },
     async layers(trace, wanted, how = {}) {

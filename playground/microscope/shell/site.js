@@ -4,7 +4,7 @@
 import { pageNow, readAddress, writeBehindHash } from "./address.js";
 import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice } from "./choice.js";
-import { computeHere, ownPicture } from "./computing.js";
+import { canCompute, computeHere, ownPicture } from "./computing.js";
 import { answerHere } from "./http.js";
 import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
@@ -19,6 +19,8 @@ import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { visit } from "./visit.js";
 
+const TOO_OLD =
+  "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
 const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
@@ -37,6 +39,9 @@ async function readFile(name, { signal } = {}) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+const able = canCompute();
+if (!able) site.weights = {};
+const lacks = able ? undefined : TOO_OLD;
 const { kept, networks, computing } = computeHere(site, siteFile, pictureNamed);
 
 const nearer = createPreparedSource({
@@ -46,6 +51,7 @@ const nearer = createPreparedSource({
   preparedOf: ({ sample, model, detail, scale, cut }) =>
     scale === undefined && !cut && (sampleNamed(sample)?.prepared[`${model} ${detail ?? 1}`] ?? null),
   read: readFile,
+  without: lacks,
   pictureFile: async ({ picture }) =>
     createImageBitmap(new Blob([await readFile(sampleNamed(picture.sample).picture)])),
 });
@@ -152,7 +158,10 @@ function takeQuery() {
 
 takeQuery();
 writeBehindHash();
-answerHere(createPageAnswers({ models: networks, kept, catalogueFrom, arrived, read: readFile }), siteRoot);
+answerHere(
+  createPageAnswers({ models: networks, kept, catalogueFrom, arrived, read: readFile, without: lacks }),
+  siteRoot,
+);
 askNearer(nearer);
 mountStage({ parentElement: places.stage });
 draw(pageAsked());

@@ -9,13 +9,16 @@ const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
 
+const SAMPLES_ALONE = "This page was written without a network, and shows its samples alone.";
+
 const answered = (body, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 const sorry = (says, status = 400) => answered({ says }, status);
 
 // `models`: as preparedsource.js has them, each with {good_for, licence, suits} for its card; `kept`: keptweights.js;
-// `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here.
-export function createPageAnswers({ models, kept, catalogueFrom, arrived, read }) {
+// `catalogueFrom(found)` completes the list of samples; `arrived(model)` is told when one is here; `without` is
+// said where there is none.
+export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, without = SAMPLES_ALONE }) {
   const routes = {
     "api/models": async () => {
       const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
@@ -35,8 +38,7 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read }
     },
     "api/pictures": async (_, { method, body, headers }) => {
       if (method === "DELETE") return answered({});
-      if (!Object.keys(models).length)
-        return sorry("This page was written without a network, and shows its samples alone.");
+      if (!Object.keys(models).length) return sorry(without);
       return openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
     },
   };
