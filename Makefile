@@ -1,5 +1,6 @@
 # make run   starts the app          make test   passes the tests
 # make more  passes what is slow and seldom breaks: other releases of Streamlit, Firefox, the scripts in benchmarks/
+# make docs  writes the documentation, a folder of plain pages, to build/docs
 # Each does all its own set-up in .venv on a machine that has Python 3.11 or newer.
 #
 # On Linux pip's torch brings several GB of CUDA libraries. Without an NVIDIA GPU torch's CPU index is taken, where it can
@@ -21,7 +22,7 @@ TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 # pytest; what falls is run once more, alone
 GATE = $(BIN)/python tests/gate.py
 
-.PHONY: run test more quick javascript lint borrow nginx clean
+.PHONY: run test more quick javascript docs lint borrow nginx clean
 
 run: borrow
 	$(BIN)/python -m playground --port $(PORT)
@@ -39,6 +40,9 @@ javascript: $(VENV)/.dev node_modules/.bin/biome
 
 more: $(VENV)/.dev borrow
 	$(BIN)/python tests/more.py
+
+docs: $(VENV)/.dev
+	$(BIN)/python docs/build.py
 
 lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/ruff check .

@@ -60,23 +60,24 @@ def against_timm(name: str) -> dict:
     }
 
 
-def one_large_image(who: str) -> dict:
-    """ViT-B/16 at 1024²: 4,097 tokens."""
+def one_large_image(who: str, side: str = str(LARGE)) -> dict:
+    """ViT-B/16, at 1024² 4,097 tokens."""
     import torch
 
     import playground
 
-    image = noise(LARGE)
+    size = (int(side), int(side))
+    image = noise(size[0])
     if who == "ours":
         vit = playground.load("ViT-B/16", device="cpu")
-        run = lambda: playground.trace(vit, image, size=(LARGE, LARGE))  # noqa: E731
+        run = lambda: playground.trace(vit, image, size=size)  # noqa: E731
     else:
         from transformers import ViTConfig, ViTModel
 
         peer = ViTModel(ViTConfig(attn_implementation="eager"), add_pooling_layer=False).eval()
         from playground.pictures.images import model_input
 
-        pixels = model_input(image, (LARGE, LARGE), (0.5,) * 3, (0.5,) * 3)
+        pixels = model_input(image, size, (0.5,) * 3, (0.5,) * 3)
 
         def run():
             with torch.inference_mode():
@@ -102,15 +103,15 @@ def one_row(name: str) -> float:
     return statistics.median(clock(lambda q=q: seen.rows(5, q)) for q in queries)
 
 
-def apart(what: str, argument: str):
-    out = subprocess.check_output([sys.executable, __file__, what, argument], text=True)
+def apart(what: str, *arguments):
+    out = subprocess.check_output([sys.executable, __file__, what, *map(str, arguments)], text=True)
     return json.loads(out.splitlines()[-1])
 
 
 def main() -> None:
     measured = {"against_timm": against_timm, "one_large_image": one_large_image, "one_row": one_row}
     if len(sys.argv) > 1:
-        print(json.dumps(measured[sys.argv[1]](sys.argv[2])))
+        print(json.dumps(measured[sys.argv[1]](*sys.argv[2:])))
         return
     print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
     for name in ("vit_small_patch16_224", "vit_base_patch16_224"):

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from playground.errors import PlaygroundError
-from playground.figures import batch
-from playground.figures.command_line import PROGRAM
 from playground.version import __version__
 
 EXAMPLES = """examples:
@@ -80,6 +78,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from playground.figures import batch  # here, where Ctrl-C is heard: it takes a moment
+    from playground.figures.command_line import PROGRAM
+
     raw = argparse.RawDescriptionHelpFormatter
     program = PROGRAM
     examples = EXAMPLES.replace("PROGRAM", program)
@@ -115,9 +116,11 @@ def _parser() -> argparse.ArgumentParser:
     scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
     scored.add_argument("--method", help="chefer, gradient or legrad (default: all)")
     scored.set_defaults(run=_relevance, parser=scored)
-    numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
+    numbers = commands.add_parser(
+        "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
+    )
     numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")
-    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store")
+    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store, or a .nc file")
     numbers.add_argument("--model", metavar="NAME", default="bundled", help="as of the command figure")
     numbers.add_argument(
         "--what",
@@ -128,6 +131,9 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
     numbers.add_argument("--batch", type=int, default=8, metavar="N", help="pictures at a time (default: 8)")
     numbers.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
+    numbers.add_argument(
+        "--dask", metavar="ADDRESS", help="of a scheduler of dask.distributed, whose workers share the work"
+    )
     numbers.set_defaults(run=_numbers, parser=numbers)
 
     site = commands.add_parser(
@@ -278,7 +284,7 @@ def _numbers(options: argparse.Namespace) -> None:
     vit = load(options.model, device=options.device)
     size = read_size(options.size)
     every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
-    print(every.write(options.output, bar()))
+    print(every.write(options.output, bar(), options.dask))
 
 
 def _completion(shell: str, parser: argparse.ArgumentParser) -> None:

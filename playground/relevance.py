@@ -13,8 +13,9 @@ token: how far it reaches, after the last layer and its norm, in the direction i
 
 No N × N gradient is held. A's gradient is ∂y/∂A = g Vᵀ, where g is the gradient of what the head mixed, (N, d): so a
 row of it is computed when it is needed, as a row of A is, and the gradients of queries, keys and values come of the
-same rows. One pass forward keeps what enters each layer and what enters its MLP; one pass back goes through the layers
-again, one at a time.
+same rows. One pass forward keeps what enters each layer and its MLP, and, where that is little, each layer's
+queries, keys and values and what its MLP computed first; one pass back goes through the layers again, one at a time.
+Several pictures of one size go through together: B of them.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.positions import rotate
-from playground.vit import MLP, QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
+from playground.vit import QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
 
 METHODS = ("chefer", "gradient", "legrad")
 DEFAULT = "chefer"
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
+KEPT = 2**27  # bytes; where a pass is larger, each layer is computed again on the way back
 
 MEMORY = Path("/proc/meminfo")
 
@@ -41,7 +43,7 @@ MEMORY = Path("/proc/meminfo")
 class Answer:
     """The number that is explained."""
 
-    of: Callable[[Tensor], Tensor]  # the tokens as they leave the last layer, (1, N, D) -> that number
+    of: Callable[[Tensor], Tensor]  # the tokens as they leave the last layer, (B, N, D) -> that number of each, (B,)
     read_from: Tensor  # (N,): the tokens that it is read from, in all 1
 
 
@@ -50,7 +52,7 @@ class Pass:
     """A forward pass to go back through."""
 
     vit: VisionTransformer
-    entering: Tensor  # (1, N, D): the tokens that enter the first layer
+    entering: Tensor  # (B, N, D): the tokens that enter the first layer
     rotation: Rotation
     scale: float
     heard: Heard = everybody
@@ -58,9 +60,9 @@ class Pass:
 
 
 def relevance(of: Pass, answer: Answer, method: str = DEFAULT) -> Tensor:
-    """(N,): how much each token moves the answer, as shares that sum to 1; zeros where nothing moves it."""
+    """(B, N): how much each token moves the answer, as shares that sum to 1; zeros where nothing moves it."""
     found = {"chefer": _chefer, "gradient": _gradient, "legrad": _legrad}[method](of, answer)
-    return (found / found.sum().clamp(min=torch.finfo(found.dtype).tiny)).detach()
+    return (found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)).detach()
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
@@ -74,9 +76,21 @@ def check_memory(vit: VisionTransformer, tokens: int) -> None:
 
 
 def bytes_held(vit: VisionTransformer, tokens: int) -> int:
-    """What enters each layer and its MLP, and one layer's tensors with their gradients."""
+    """What enters each layer and its MLP, one layer's tensors with their gradients, and what spares computing."""
+    c, kept = vit.config, _kept_of_one(vit, tokens)
+    always = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
+    return always + (kept if kept <= KEPT else 0)
+
+
+def at_once(vit: VisionTransformer, tokens: int) -> int:
+    """How many pictures may go through together, with all that spares computing: at least one."""
+    return max(1, KEPT // _kept_of_one(vit, tokens))
+
+
+def _kept_of_one(vit: VisionTransformer, tokens: int) -> int:
+    """Bytes of a picture, where its layers need not be computed again."""
     c = vit.config
-    return 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * BLOCK)
+    return 4 * tokens * c.depth * (7 * c.width + (5 if c.gated_mlp else 2) * c.mlp_width)
 
 
 def free_bytes(device: torch.device) -> int | None:
@@ -98,16 +112,16 @@ def label_score(vit: VisionTransformer, label: int, tokens: int) -> Answer:
     else:
         read_from[first:] = 1 / (tokens - first)
         read_from[0] += vit.config.pool == "token+avg"
-    return Answer(lambda x: vit.classify(x)[0, label], read_from)
+    return Answer(lambda x: vit.classify(x)[:, label], read_from)
 
 
 def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
     """A token's feature. Its length would say nothing: a norm makes all equally long."""
 
     def reach(x: Tensor) -> Tensor:
-        x = vit.norm(x)[0]  # (N, D)
-        apart = (x[token] - x[len(vit.config.prefix) :].mean(0)).detach()
-        return x[token] @ (apart / apart.norm().clamp(min=1e-12))
+        x = vit.norm(x)  # (B, N, D)
+        apart = (x[:, token] - x[:, len(vit.config.prefix) :].mean(1)).detach()
+        return (x[:, token] * (apart / apart.norm(dim=-1, keepdim=True).clamp(min=1e-12))).sum(-1)
 
     return Answer(reach, torch.eye(tokens)[token])
 
@@ -116,12 +130,11 @@ def feature(vit: VisionTransformer, token: int, tokens: int) -> Answer:
 
 
 def _chefer(of: Pass, answer: Answer) -> Tensor:
-    begins = answer.read_from.to(of.entering)
+    begins = answer.read_from.to(of.entering).expand(of.entering.shape[:2])  # (B, N)
     reached, spread = begins, torch.zeros_like(begins)
 
-    def watch(rows: slice, product: Tensor) -> None:
-        heads, _, tokens = product.shape
-        spread.add_(reached[rows].repeat(heads) @ product.clamp(min=0).view(-1, tokens) / heads)
+    def watch(b: slice, rows: slice, product: Tensor) -> None:
+        spread[b] += (reached[b, None, None, rows] @ product.clamp(min=0)).mean(1)[:, 0]  # over heads
 
     for _ in _back(of, answer, watch):  # from the last layer down
         reached, spread = reached + spread, torch.zeros_like(begins)
@@ -130,12 +143,12 @@ def _chefer(of: Pass, answer: Answer) -> Tensor:
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:
     *_, gradient = _back(of, answer)
-    return (gradient * of.entering)[0].sum(-1).abs()
+    return (gradient * of.entering).sum(-1).abs()
 
 
 @torch.no_grad()
 def _legrad(of: Pass, answer: Answer) -> Tensor:
-    total = torch.zeros(of.entering.shape[1], device=of.entering.device)
+    total = of.entering.new_zeros(of.entering.shape[:2])
     x = of.entering
     for layer, block in enumerate(of.vit.blocks):
         mixture, qkv = block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))
@@ -143,101 +156,128 @@ def _legrad(of: Pass, answer: Answer) -> Tensor:
             mixture.requires_grad_()
             between = x + block.ls1(mixture)
             after = between + block.ls2(block.mlp(block.norm2(between)))
-            (gradient,) = torch.autograd.grad(answer.of(after), mixture)
+            (gradient,) = torch.autograd.grad(answer.of(after).sum(), mixture)
         x = after.detach()
-        for rows in _some(qkv):
-            total += (_by_head(gradient @ block.attn.proj.weight, qkv)[:, rows] @ qkv.v[0].mT).clamp(min=0).sum((0, 1))
+        of_heads = _by_head(gradient @ block.attn.proj.weight, qkv)
+        for b, rows in _some(qkv):
+            total[b] += (of_heads[b, :, rows] @ qkv.v[b].mT).clamp(min=0).sum((1, 2))
         of.give_way()
     return total
 
 
 # Going back -----------------------------------------------------------------------------------------------------------
 
-Watch = Callable[[slice, Tensor], None]  # gets some rows of A ⊙ ∂y/∂A, (h, rows, N)
+Watch = Callable[[slice, slice, Tensor], None]  # gets, of some pictures, some rows of A ⊙ ∂y/∂A, (b, h, rows, N)
 
 
-def _back(of: Pass, answer: Answer, watch: Watch = lambda rows, product: None) -> Iterator[Tensor]:
-    """From the last layer down: ∂y/∂ the tokens that enter it, (1, N, D)."""
-    kept, x = [], of.entering
-    with torch.no_grad():
-        for layer, block in enumerate(of.vit.blocks):
-            between = x + block.ls1(block.attn(block.norm1(x), of.scale, of.rotation, of.heard(layer))[0])
-            kept.append((x, between))
-            x = between + block.ls2(block.mlp(block.norm2(between)))
-            of.give_way()
+@dataclass
+class Layer:
+    """What one layer needs on the way back. A graph is a tensor and the one that it is computed from."""
+
+    x: Tensor  # what enters it, (B, N, D)
+    between: Tensor  # what enters its MLP
+    qkv: tuple[Tensor, Tensor] | None = None  # the graph from x to all three, (3, B, h, N, d); None: compute it again
+    hidden: tuple[Tensor, Tensor] | None = None  # and from `between` to what the MLP's second matrix is given
+
+
+def _back(of: Pass, answer: Answer, watch: Watch = lambda b, rows, product: None) -> Iterator[Tensor]:
+    """From the last layer down: ∂y/∂ the tokens that enter it, (B, N, D)."""
+    kept, x = _forth(of)
     with torch.enable_grad():
         x.requires_grad_()
-        (gradient,) = torch.autograd.grad(answer.of(x), x)
+        (gradient,) = torch.autograd.grad(answer.of(x).sum(), x)
     for layer in reversed(range(len(of.vit.blocks))):
-        gradient = _through(of, layer, *kept.pop(), gradient, watch)
+        gradient = _through(of, layer, kept.pop(), gradient, watch)
         yield gradient
         of.give_way()
 
 
-def _through(of: Pass, layer: int, x: Tensor, between: Tensor, gradient: Tensor, watch: Watch) -> Tensor:
+@torch.no_grad()
+def _forth(of: Pass) -> tuple[list[Layer], Tensor]:
+    """What each layer needs on the way back, and the tokens that leave the last."""
+    B, N, _ = of.entering.shape
+    little = B * _kept_of_one(of.vit, N) <= KEPT
+    kept, x = [], of.entering
+    for layer, block in enumerate(of.vit.blocks):
+        qkv = _queries_keys_values(block, x, of.rotation)
+        mixed = block.attn.mix(*qkv[0].detach(), of.scale, of.heard(layer))  # (B, h, N, d)
+        between = x + block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2)))
+        kept.append(Layer(x, between, qkv if little else None))
+        if little:
+            kept[-1].hidden = _hidden(block, between)
+            x = between + block.ls2(block.mlp.fc2(kept[-1].hidden[0].detach()))
+        else:
+            x = between + block.ls2(block.mlp(block.norm2(between)))
+        of.give_way()
+    return kept, x
+
+
+@torch.no_grad()
+def _through(of: Pass, layer: int, kept: Layer, gradient: Tensor, watch: Watch) -> Tensor:
     """∂y/∂ what leaves a layer -> ∂y/∂ what enters it. The MLP's second matrix and the attention need not run again:
     nothing goes back through what they gave."""
     block = of.vit.blocks[layer]
-    with torch.no_grad():
-        gradient = gradient + _mlp_back(block, between, gradient)
-        with torch.enable_grad():
-            qkv = _queries_keys_values(block.attn, block.norm1(x.requires_grad_()), of.rotation)
-        of_mixed = block.ls1(gradient) @ block.attn.proj.weight
-        of_qkv = _attention_back(of, layer, QKV(*(t.detach() for t in qkv)), of_mixed, watch)
-        return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
+    hidden, between = kept.hidden or _hidden(block, kept.between)
+    of_hidden = block.ls2(gradient) @ block.mlp.fc2.weight  # ls2 only multiplies
+    gradient = gradient + torch.autograd.grad(hidden, between, of_hidden)[0]
+    qkv, x = kept.qkv or _queries_keys_values(block, kept.x, of.rotation)
+    of_mixed = block.ls1(gradient) @ block.attn.proj.weight
+    of_qkv = _attention_back(QKV(*qkv.detach()), of_mixed, of.scale, of.heard(layer), watch)
+    return gradient + torch.autograd.grad(qkv, x, of_qkv)[0]
 
 
-def _mlp_back(block: Block, between: Tensor, gradient: Tensor) -> Tensor:
-    with torch.enable_grad():
-        hidden = _hidden(block.mlp, block.norm2(between.requires_grad_()))
-    return torch.autograd.grad(hidden, between, block.ls2(gradient) @ block.mlp.fc2.weight)[0]  # ls2 only multiplies
-
-
-def _attention_back(of: Pass, layer: int, qkv: QKV, of_mixed: Tensor, watch: Watch) -> QKV:
-    """∂y/∂ what the heads mixed, (1, N, D) -> ∂y/∂ queries, keys and values."""
-    q, k, v = (t[0] for t in qkv)  # (h, N, d) each
+def _attention_back(qkv: QKV, of_mixed: Tensor, scale: float, heard: Tensor | None, watch: Watch) -> Tensor:
+    """∂y/∂ what the heads mixed, (B, N, D) -> ∂y/∂ queries, keys and values, (3, B, h, N, d)."""
+    q, k, v = qkv  # (B, h, N, d) each
     of_heads = _by_head(of_mixed, qkv)
-    of_q, of_k, of_v = (torch.zeros_like(t) for t in (q, k, v))
-    heard = of.heard(layer)
-    for rows in _some(qkv):
-        scores = q[:, rows] @ k.mT * of.scale  # (h, rows, N)
+    found = q.new_zeros(3, *q.shape)
+    of_q, of_k, of_v = found
+    for b, rows in _some(qkv):
+        scores = q[b, :, rows] @ k[b].mT * scale  # (b, h, rows, N)
         if heard is not None:
             scores = scores.masked_fill(~heard[:, rows], -torch.inf)
         weights = scores.softmax(-1)
-        product = weights * (of_heads[:, rows] @ v.mT)  # A ⊙ ∂y/∂A
-        watch(rows, product)
-        of_scores = product.addcmul(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
-        of_q[:, rows] = of_scores @ k
-        of_k += of_scores.mT @ q[:, rows]
-        of_v += weights.mT @ of_heads[:, rows]
-    return QKV(*(t[None] for t in (of_q * of.scale, of_k * of.scale, of_v)))
+        product = weights * (of_heads[b, :, rows] @ v[b].mT)  # A ⊙ ∂y/∂A
+        watch(b, rows, product)
+        of_scores = product.addcmul_(weights, product.sum(-1, keepdim=True), value=-1)  # back through the softmax
+        of_q[b, :, rows] = of_scores @ k[b]
+        of_k[b] += of_scores.mT @ q[b, :, rows]
+        of_v[b] += weights.mT @ of_heads[b, :, rows]
+    found[:2] *= scale
+    return found
 
 
 def _by_head(of_mixed: Tensor, qkv: QKV) -> Tensor:
-    """(1, N, D) -> (h, N, d)"""
-    return of_mixed[0].unflatten(-1, (qkv.q.shape[1], -1)).transpose(0, 1)
+    """(B, N, D) -> (B, h, N, d)"""
+    return of_mixed.unflatten(-1, (qkv.q.shape[1], -1)).transpose(1, 2)
 
 
-def _some(qkv: QKV) -> Iterator[slice]:
-    """All queries, in slices so short that the rows of one stay below BLOCK weights."""
-    _, heads, tokens, _ = qkv.q.shape
-    step = max(1, BLOCK // (heads * tokens))
-    return (slice(start, start + step) for start in range(0, tokens, step))
+def _some(qkv: QKV) -> Iterator[tuple[slice, slice]]:
+    """(pictures, queries) of all, in parts so small that the rows of one stay below BLOCK weights."""
+    B, heads, tokens, _ = qkv.q.shape
+    together, step = max(1, BLOCK // (heads * tokens**2)), max(1, BLOCK // (heads * tokens))
+    for b in range(0, B, together):
+        for start in range(0, tokens, step):
+            yield slice(b, b + together), slice(start, start + step)
 
 
-def _hidden(mlp: MLP, x: Tensor) -> Tensor:
-    """What the second matrix of an MLP is given: see vit.MLP."""
-    x = mlp.fc1(x)
-    if mlp.gated:
-        gate, x = x.chunk(2, dim=-1)
-        return mlp.act(gate) * x
-    return mlp.act(x)
+def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
+    """What the second matrix of an MLP is given, and what it is computed from."""
+    with torch.enable_grad():
+        between = between.detach().requires_grad_()
+        return block.mlp.hidden(block.norm2(between)), between
 
 
-def _queries_keys_values(attn: Attention, x: Tensor, rotation: Rotation) -> QKV:
-    """See vit.Attention."""
-    q, k, v = attn.qkv(x).unflatten(-1, (3, attn.heads, -1)).permute(2, 0, 3, 1, 4)
-    q, k = attn.q_norm(q), attn.k_norm(k)
-    if rotation is not None:
-        q, k = rotate(q, *rotation), rotate(k, *rotation)
-    return QKV(q, k, v)
+def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation) -> tuple[Tensor, Tensor]:
+    """(3, B, h, N, d), see vit.Attention; and what it is computed from."""
+    attn: Attention = block.attn
+    with torch.enable_grad():
+        x = x.detach().requires_grad_()
+        qkv = attn.qkv(block.norm1(x)).unflatten(-1, (3, attn.heads, -1)).permute(2, 0, 3, 1, 4)
+        if isinstance(attn.q_norm, torch.nn.Identity) and rotation is None:
+            return qkv, x
+        q, k, v = qkv
+        q, k = attn.q_norm(q), attn.k_norm(k)
+        if rotation is not None:
+            q, k = rotate(q, *rotation), rotate(k, *rotation)
+        return torch.stack([q, k, v]), x

@@ -408,20 +408,25 @@ class Trace:
         relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
-        return _answer(relevance.relevance(of, answer, method))
+        return _answer(relevance.relevance(of, answer, method)[0])
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
         token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
         class token, for that token: of others it is what they would say, not what the model says."""
-        vit, x = self._need_vit(), self.features(layer)
-        c = vit.config
+        c = self._need_vit().config
         if not c.classes:
             raise PlaygroundError(f"{self.model} has no labels: no layer of it says one.")
-        with torch.no_grad():
-            each = x[:, None].expand(-1, len(c.prefix) + 1, -1).to(vit.patch_embed.proj.weight)  # a picture of it alone
-            logits = vit.classify(each).float().cpu()
+        logits = self.alone(layer)
         return logits.sigmoid() if c.multi_label else logits.softmax(-1)
+
+    def alone(self, layer: int | None = None) -> Tensor:
+        """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
+        a classifier, the features that it would be given."""
+        vit, x = self._need_vit(), self.features(layer)
+        with torch.no_grad():
+            each = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # a picture of it alone
+            return _answer(vit.classify(each.to(vit.patch_embed.proj.weight)))
 
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""
@@ -698,6 +703,9 @@ def _answer(x: Tensor) -> Tensor:
 
 
 def relevance_of_first(vit: VisionTransformer, entering: Tensor, rotation: Rotation) -> Tensor:
-    """What moves the first token's feature, (N,), of an image that was embedded: without a trace to remember."""
-    of = relevance.Pass(vit, entering, rotation, vit.config.scale)
-    return relevance.relevance(of, relevance.feature(vit, 0, entering.shape[1])).float()
+    """What moves the first token's feature, (B, N), of images that were embedded: without a trace to remember. As many
+    go through together as memory is cheap for."""
+    answer = relevance.feature(vit, 0, entering.shape[1])
+    parts = entering.split(relevance.at_once(vit, entering.shape[1]))
+    passes = (relevance.Pass(vit, some, rotation, vit.config.scale) for some in parts)
+    return torch.cat([relevance.relevance(of, answer).float() for of in passes])

@@ -156,9 +156,31 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
     expected = seen.relevance(label=7)
     monkeypatch.setattr(relevance, "BLOCK", 4 * seen.tokens)
     some, sizes = relevance._some, []
-    monkeypatch.setattr(relevance, "_some", lambda qkv: (sizes.append(r.stop - r.start) or r for r in some(qkv)))
+    monkeypatch.setattr(
+        relevance, "_some", lambda qkv: (sizes.append(r.stop - r.start) or (b, r) for b, r in some(qkv))
+    )
     torch.testing.assert_close(seen.relevance(label=7), expected, atol=1e-6, rtol=1e-4)
     assert set(sizes) == {1}
+
+
+@pytest.mark.parametrize("method", relevance.METHODS)
+def test_several_pictures_and_layers_that_are_computed_again_change_nothing(small, picture, monkeypatch, method):
+    traces = [playground.trace(small, picture.rotate(angle)) for angle in (0, 90, 180)]
+    expected = [seen.relevance(label=7, method=method) for seen in traces]
+    entering = torch.cat([seen.entering()[1] for seen in traces]).detach()
+    for kept, block in ((2**40, 2**40), (0, 2**40), (2**40, 2 * 4 * 67**2), (0, 100)):
+        monkeypatch.setattr(relevance, "KEPT", kept)
+        monkeypatch.setattr(relevance, "BLOCK", block)
+        of = relevance.Pass(small, entering, None, small.config.scale)
+        found = relevance.relevance(of, relevance.label_score(small, 7, 67), method)
+        torch.testing.assert_close(found, torch.stack(expected), atol=1e-6, rtol=1e-4)
+
+
+def test_as_many_pictures_go_together_as_memory_is_cheap_for(small, monkeypatch):
+    one = relevance._kept_of_one(small, 67)
+    for kept, together in ((3 * one, 3), (one // 2, 1)):
+        monkeypatch.setattr(relevance, "KEPT", kept)
+        assert relevance.at_once(small, 67) == together
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,8 @@ def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     plan = _beneath(spec, what, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         other = _beside(spec, what, foot, lines)
-        if other.height * other.width > 1.2 * plan.height * plan.width:
+        em = spec.made_for.font / 72
+        if what.body.seen(other.inner, other.room, em) > 1.2 * what.body.seen(plan.inner, plan.room, em):
             return other
     return plan
 

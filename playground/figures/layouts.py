@@ -19,6 +19,8 @@ from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
+STRIP = 0.2  # of a cell's height, of the atlas: where a head's habit stands, beside its map
+
 
 @dataclass(frozen=True)
 class Content:
@@ -145,9 +147,10 @@ def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
 
 
 def _map_panel(
-    spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, asks: bool = True
-) -> Panel:
-    """`asks`: the patch of `spec` is one of this picture."""
+    spec: Spec, subject: Subject, shown: Map, span: Domain, heading: str, sub: str, asks: bool = True,
+    small: bool = False,
+) -> Panel:  # fmt: skip
+    """`asks`: the patch of `spec` is one of this picture. `small`: the photograph stands beside it, too."""
     patch = maps.patch_of(subject.seen, spec.query) if asks and spec.what not in WITHOUT_QUERY else None
 
     def draw(sheet, axes, box) -> None:
@@ -157,7 +160,9 @@ def _map_panel(
         if shown.colours is not None:
             sheet.layer(axes, Image.fromarray(shown.colours))
             return
-        sheet.print(axes, subject.image, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
+        heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
+        beneath = prints.pale(subject.image) if heat else subject.image
+        sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
         if prints.is_lit(spec) or spec.mass:
             sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
         for place in maps.clipped(shown, span):
@@ -226,13 +231,13 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
     side = habits.offsets.shape[-1]
 
     def draw(sheet, axes, layer, head, box) -> None:
-        edge = 0.075 * box.height
-        colour = kinds[layer][head].colour
+        edge = 0.05 * box.height
+        colour, strip = kinds[layer][head].colour, box.width - box.height
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=colour, linewidth=0))
-        extent = (box.x + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
+        extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
         sheet.layer(axes, prints.bare(habits.offsets[layer, head], span), extent)
-        corner = box.x + 2.6 * edge, box.y + 2.6 * edge  # a shape as well, for who can't tell the colours apart
-        sheet.shape(axes, *corner, kinds[layer][head].symbol, 72 * 2.4 * edge)
+        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for who can't tell the colours apart
+        sheet.shape(axes, *middle, kinds[layer][head].symbol, 72 * 0.7 * strip)
 
     present = {habit for layer in kinds for habit in layer}
     legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
@@ -247,7 +252,7 @@ def _atlas(spec: Spec, subject: Subject) -> Content:
         else f"Not in the maps: the prefix tokens take {captions.from_to(taken.min(), taken.max())}."
     )
     said = " ".join([_upper(caption), *(captions.altered(spec, seen) if spec.whole else [])])
-    return Content(Matrix(seen.layers, seen.heads, 1, draw), span, said, prefix, legend)
+    return Content(Matrix(seen.layers, seen.heads, 1 + STRIP, draw), span, said, prefix, legend)
 
 
 def _upper(sentence: str) -> str:
@@ -263,15 +268,19 @@ def _grid(spec: Spec, subject: Subject, others) -> Content:
     shown = maps_of([one for row in cells for one in row])
     span, spans = _exposed(spec, shown)
     drawn = iter(zip(shown, spans, strict=True))
-    panels = [[_map_panel(one.spec, one.subject, *next(drawn), "", "") for one in row] for row in cells]
+    panels = [[_map_panel(one.spec, one.subject, *next(drawn), "", "", small=True) for one in row] for row in cells]
     above = [_title(columns, one) for one in cells[0]] if spec.columns else []
+    photo = None
     if rows.name in ("pictures", "patches"):  # what is asked, at the beginning of its row
         panels = [[_photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(cells, panels, strict=True)]
         above = above and ["picture" if rows.name == "pictures" else "query", *above]
+    elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
+        first = cells[0][0]
+        photo = _photo_panel(first.spec, first.subject)
     beside = [_title(rows, row[0]) for row in cells] if spec.rows else []
     said = captions.grid_caption(spec, [one for row in cells for one in row], rows, columns, shown, span)
     rows_of_weights = [one for one in shown if one.breadth is not None or spec.what != "weight"]
-    return Content(Grid(panels, beside, above), span, said, captions.prefix_line(spec, rows_of_weights))
+    return Content(Grid(panels, beside, above, photo), span, said, captions.prefix_line(spec, rows_of_weights))
 
 
 def _title(axis: Axis, one: OneMap) -> str:

@@ -47,7 +47,8 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Many:
-    """An iterator over `Numbers`, and `write`, which puts them into a Zarr store and goes on where it was stopped."""
+    """An iterator over `Numbers`, and `write`, which puts them into a Zarr store and goes on where it was stopped, or
+    into a NetCDF file."""
 
     pictures: Sequence[Any]
     names: tuple[str, ...]
@@ -63,9 +64,10 @@ class Many:
         return self.some(range(len(self)))
 
     def some(self, which: Iterable[int]) -> Iterator[Numbers]:
-        """Of these pictures alone. The next batch is decoded while this one is computed."""
-        which = list(which)
-        parts = [which[at : at + self.batch] for at in range(0, len(which), self.batch)]
+        """Of these pictures alone. The next batch is decoded while this one is computed. A picture has the same batch
+        around it whoever else is asked for: so its numbers are the same to the last bit."""
+        which = set(which)
+        parts = [part for part in self.batches() if which & set(part)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
             coming = ahead.submit(self._pixels, parts[0]) if parts else None
             for part, following in zip(parts, [*parts[1:], None], strict=True):
@@ -73,7 +75,11 @@ class Many:
                 coming = ahead.submit(self._pixels, following) if following else None
                 found = self._pass(pixels)
                 for row, number in enumerate(part):
-                    yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()})
+                    if number in which:
+                        yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()})
+
+    def batches(self) -> list[range]:
+        return [range(at, min(at + self.batch, len(self))) for at in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Of one picture's arrays."""
@@ -93,10 +99,13 @@ class Many:
     def grid(self) -> tuple[int, int]:
         return self.size[0] // self.vit.config.patch_size, self.size[1] // self.vit.config.patch_size
 
-    def write(self, path: str | os.PathLike[str], report: type | None = None) -> Path:
+    def write(self, path: str | os.PathLike[str], report: type | None = None, dask: str | None = None) -> Path:
+        """Into a Zarr store, which a stopped run continues, or a NetCDF file (.nc). `report` is a class like tqdm.
+        `dask` is the address of a scheduler of dask.distributed, whose workers share the work and see the same folders.
+        """
         from playground.figures.zarr_file import write
 
-        return write(self, Path(path), report)
+        return write(self, Path(path), report, dask)
 
     def _pixels(self, part: Sequence[int]) -> Tensor:
         c = self.vit.config
@@ -132,9 +141,7 @@ class Many:
                             found[kind].append(numbers)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in found.items() if parts}
         if "relevance" in self.wanted:
-            numbers["relevance"] = np.stack(
-                [relevance_of_first(vit, one[None], rotation).cpu().numpy() for one in entering]
-            )
+            numbers["relevance"] = relevance_of_first(vit, entering, rotation).cpu().numpy()
         return numbers
 
 
@@ -147,7 +154,8 @@ def trace_many(
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
 ) -> Many:
-    """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped.
+    """The numbers of many pictures: an iterator, and `.write("out.zarr")`, which goes on where it was stopped;
+    `.write("out.nc")` makes a NetCDF file of it.
 
     `pictures` are a folder, or a list of what `trace` takes. `what` is "weights:8" (of layers), "features" (after the
     last layer, or "features:4,8"), "entropy" in bits and "distance" in patches (of every row of every layer), and

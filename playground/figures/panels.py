@@ -81,6 +81,10 @@ class Panels:
         wide = max(side * sum(p.aspect for p in row) + (len(row) - 1) * GAP * em for row in rows)
         return wide, len(rows) * (side + head) + (len(rows) - 1) * GAP * em
 
+    def seen(self, width: float, height: float | None, em: float) -> float:
+        """How much of the sheet it fills, square inches."""
+        return math.prod(self.size(width, height, em))
+
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
         """Where a panel begins, `least` from the left or farther: what stands beneath lines up with it. 0: nowhere."""
         side, columns = self.arrange(width, height, em)
@@ -113,10 +117,11 @@ class Grid:
     panels: list[list[Panel]]
     beside: list[str]
     above: list[str]
+    picture: Panel | None = None  # what all of them are about, to the left of the first row, and as large as one
 
     def _sides(self, em: float) -> tuple[float, float]:
         """(left titles, top titles), inches."""
-        return 1.5 * em * bool(self.beside), 1.45 * em * bool(self.above)
+        return 1.5 * em * bool(self.beside), 1.45 * em * bool(self.above or self.picture)
 
     def _aspects(self) -> list[float]:
         return [max(panel.aspect for panel in column) for column in zip(*self.panels, strict=True)]
@@ -124,15 +129,24 @@ class Grid:
     def _side(self, width: float, height: float | None, em: float) -> float:
         left, top = self._sides(em)
         aspects, gap = self._aspects(), CLOSE * em
-        wide = (width - left - (len(aspects) - 1) * gap) / sum(aspects)
+        room = width - left - (len(aspects) - 1) * gap
+        if self.picture:
+            aspects, room = [*aspects, self.picture.aspect], room - GAP * em
         high = ((HIGHEST if height is None else height) - top - (len(self.panels) - 1) * gap) / len(self.panels)
-        return min(wide, high)
+        return min(room / sum(aspects), high)
+
+    def _before(self, side: float, em: float) -> float:
+        """How wide the picture and the gap behind it are."""
+        return side * self.picture.aspect + GAP * em if self.picture else 0.0
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
         left, top = self._sides(em)
         side, aspects, gap = self._side(width, height, em), self._aspects(), CLOSE * em
-        wide = left + side * sum(aspects) + (len(aspects) - 1) * gap
+        wide = self._before(side, em) + left + side * sum(aspects) + (len(aspects) - 1) * gap
         return wide, top + len(self.panels) * side + (len(self.panels) - 1) * gap
+
+    def seen(self, width: float, height: float | None, em: float) -> float:
+        return math.prod(self.size(width, height, em))
 
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
         return 0.0
@@ -141,13 +155,18 @@ class Grid:
         em = sheet.font / 72
         left, top = self._sides(em)
         side, aspects, gap = self._side(box.width, height, em), self._aspects(), CLOSE * em
-        points, y = small(sheet.font, 0.9), box.y + top
+        points, y, begin = small(sheet.font, 0.9), box.y + top, box.x + self._before(side, em)
+        if self.picture:
+            place = Box(box.x, y, side * self.picture.aspect, side)
+            text, size = _title(self.picture.heading, place.width, points)
+            sheet.text(box.x + place.width / 2, y - 0.5 * em, text, size, bold=True, ha="center")
+            self.picture.draw(sheet, sheet.panel(place, self.picture.grid), place)
         for row, panels in enumerate(self.panels):
             if self.beside:
                 text, size = _title(self.beside[row], side, points)
                 turned = {"rotation": 90, "ha": "center", "va": "center", "rotation_mode": "anchor"}
-                sheet.text(box.x + 0.6 * em, y + side / 2, text, size, bold=True, **turned)
-            x = box.x + left
+                sheet.text(begin + 0.6 * em, y + side / 2, text, size, bold=True, **turned)
+            x = begin + left
             for column, panel in enumerate(panels):
                 wide = side * aspects[column]
                 if row == 0 and self.above:
@@ -166,76 +185,107 @@ def _title(text: str, room: float, points: float) -> tuple[str, float]:
     return fitting(number, room, points, True) if "…" in said[0] and number.isdecimal() else said
 
 
+PICTURE = 0.2  # of the width at most, beside a matrix: the maps are what is looked at
+TALLEST, IN_A_COLUMN = 0.75, 1.3  # of a paper's width, of a matrix
+TURNED = 1.1  # so much larger the cells of a slide become where layers stand side by side, and heads below each other
+FLAT = 0.65  # of a wide paper: so large they stay, on a third of the page
+WIDE = 4.5  # inches, of a paper
+
+
 @dataclass(frozen=True)
 class Matrix:
-    """Layers downwards, heads to the right, in one panel; beside it the picture."""
+    """Layers downwards and heads to the right in one panel, or the other way round where a sheet is wide; beside it the
+    picture."""
 
     layers: int
     heads: int
     aspect: float  # of a cell, width / height
     draw: Callable[[Sheet, Axes, int, int, Box], None]  # one cell; its box is in inches of the panel
-    picture: Panel | None = None  # to the left, as high as the matrix
+    picture: Panel | None = None
 
     def _sides(self, em: float) -> tuple[float, float]:
         """(left labels, top labels), inches."""
         return 2.3 * em, 2.9 * em
 
-    def _cell_height(self, width: float, height: float | None, em: float) -> float:
-        left, top = self._sides(em)
-        room = width - left - (1.6 * em if self.picture else 0)
-        wide = self.aspect * self.heads + (self.picture.aspect * self.layers if self.picture else 0)
-        cell = room / wide
-        return min(cell, ((HIGHEST if height is None else height) - top) / self.layers)
+    def _shape(self, turned: bool) -> tuple[int, int]:
+        """(rows, columns)"""
+        return (self.heads, self.layers) if turned else (self.layers, self.heads)
+
+    def _fitted(self, width: float, height: float | None, em: float, turned: bool) -> tuple[float, float]:
+        """(height of a cell, height of the picture), inches."""
+        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
+        if height is None:
+            height = min(HIGHEST, (TALLEST if width >= WIDE else IN_A_COLUMN) * width)
+        most = height - top
+        room, side = width - left, 0.0
+        if self.picture:
+            side = min(most, PICTURE * width / self.picture.aspect)
+            room -= side * self.picture.aspect + 1.6 * em
+        cell = min(room / (self.aspect * columns), most / rows)
+        return cell, min(side, cell * rows)
+
+    def _turned(self, width: float, height: float | None, em: float) -> bool:
+        if self.heads >= self.layers or (height is None and width < WIDE):
+            return False
+        plain, other = (self._fitted(width, height, em, turned)[0] for turned in (False, True))
+        return other > (FLAT if height is None else TURNED) * plain
+
+    def seen(self, width: float, height: float | None, em: float) -> float:
+        cell = self._fitted(width, height, em, self._turned(width, height, em))[0]
+        return cell * cell * self.aspect * self.layers * self.heads
 
     def size(self, width: float, height: float | None, em: float) -> tuple[float, float]:
-        left, top = self._sides(em)
-        cell = self._cell_height(width, height, em)
-        high = cell * self.layers
-        beside = high * self.picture.aspect + 1.6 * em if self.picture else 0
-        return left + beside + cell * self.aspect * self.heads, top + high
+        turned = self._turned(width, height, em)
+        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
+        cell, side = self._fitted(width, height, em, turned)
+        beside = side * self.picture.aspect + 1.6 * em if self.picture else 0
+        return left + beside + cell * self.aspect * columns, top + cell * rows
 
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
         if self.picture is None:
             return 0.0
-        high = self._cell_height(width, height, em) * self.layers
-        x = high * self.picture.aspect + 1.6 * em + self._sides(em)[0]
+        side = self._fitted(width, height, em, self._turned(width, height, em))[1]
+        x = side * self.picture.aspect + 1.6 * em + self._sides(em)[0]
         return x if x >= least else 0.0
 
     def place(self, sheet: Sheet, box: Box, height: float | None) -> None:
         em = sheet.font / 72
-        left, top = self._sides(em)
-        cell = self._cell_height(box.width, height, em)
-        high, x = cell * self.layers, box.x
+        turned = self._turned(box.width, height, em)
+        (rows, columns), (left, top) = self._shape(turned), self._sides(em)
+        cell, side = self._fitted(box.width, height, em, turned)
+        x = box.x
         if self.picture:
-            self.picture.place(sheet, Box(x, box.y + top, high * self.picture.aspect, high))
-            x += high * self.picture.aspect + 1.6 * em
-        area = Box(x + left, box.y + top, cell * self.aspect * self.heads, high)
-        self._cells(sheet, area, cell)
-        self._labels(sheet, area, cell)
+            self.picture.place(sheet, Box(x, box.y + top, side * self.picture.aspect, side))
+            x += side * self.picture.aspect + 1.6 * em
+        area = Box(x + left, box.y + top, cell * self.aspect * columns, cell * rows)
+        self._cells(sheet, area, cell, turned)
+        self._labels(sheet, area, cell, turned)
 
-    def _cells(self, sheet: Sheet, area: Box, cell: float) -> None:
+    def _cells(self, sheet: Sheet, area: Box, cell: float, turned: bool) -> None:
         axes = sheet.axes(area)
         axes.set_xlim(0, area.width)
         axes.set_ylim(area.height, 0)
         gap = min(0.06 * cell, 0.06)
         for layer in range(self.layers):
             for head in range(self.heads):
-                corner = head * cell * self.aspect, layer * cell
+                row, column = (head, layer) if turned else (layer, head)
+                corner = column * cell * self.aspect, row * cell
                 self.draw(sheet, axes, layer, head, Box(*corner, cell * self.aspect - gap, cell - gap))
 
-    def _labels(self, sheet: Sheet, area: Box, cell: float) -> None:
+    def _labels(self, sheet: Sheet, area: Box, cell: float, turned: bool) -> None:
         em, muted = sheet.font / 72, sheet.theme.muted
-        size = small(sheet.font, 0.72)
+        size, (rows, columns) = small(sheet.font, 0.72), self._shape(turned)
         across, down = self.aspect * cell, cell
-        sheet.text(area.x, area.y - 1.75 * em, "head", small(sheet.font, 0.8), bold=True)
-        sheet.text(
-            area.x - 1.75 * em, area.y, "layer", small(sheet.font, 0.8), bold=True, rotation=90, va="top", ha="center"
-        )
-        for head in range(0, self.heads, _step(1.8 * em, across)):
-            sheet.text(area.x + (head + 0.48) * across, area.y - 0.5 * em, str(head), size, colour=muted, ha="center")
-        for layer in range(0, self.layers, _step(1.1 * em, down)):
-            y = area.y + (layer + 0.48) * down + 0.27 * em
-            sheet.text(area.x - 0.45 * em, y, str(layer), size, colour=muted, ha="right")
+        above, beside = ("layer", "head") if turned else ("head", "layer")
+        sheet.text(area.x, area.y - 1.75 * em, above, small(sheet.font, 0.8), bold=True)
+        upright = {"rotation": 90, "va": "top", "ha": "center"}
+        sheet.text(area.x - 1.75 * em, area.y, beside, small(sheet.font, 0.8), bold=True, **upright)
+        for column in range(0, columns, _step(1.8 * em, across)):
+            x = area.x + (column + 0.48) * across
+            sheet.text(x, area.y - 0.5 * em, str(column), size, colour=muted, ha="center")
+        for row in range(0, rows, _step(1.1 * em, down)):
+            y = area.y + (row + 0.48) * down + 0.27 * em
+            sheet.text(area.x - 0.45 * em, y, str(row), size, colour=muted, ha="right")
 
 
 def _step(needed: float, given: float) -> int:

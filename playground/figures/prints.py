@@ -11,6 +11,7 @@ from playground.figures.maps import Domain, neighbourhood, shares
 from playground.figures.spec import SIGNED, Spec
 from playground.figures.themes import THEMES
 
+PALE = (48, 0.4)  # of the photograph beneath small maps: its darkest tone, and how much of its contrast is left
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
 PART_TINT = 0.5  # of them above the photograph
@@ -103,7 +104,13 @@ def together(photo: Image.Image, grids: list[np.ndarray], span: Domain) -> Image
 def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
     """The same at one pixel a patch."""
     rows, columns = grid.shape
-    return printed(photo.resize((columns, rows), Image.Resampling.BOX), grid, spec, span)
+    return printed(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, span)
+
+
+def pale(photo: Image.Image) -> Image.Image:
+    """With so little light and dark of its own that what is drawn brightest is lighter than all that is not attended
+    to: small maps beside the photograph are told apart in grey too."""
+    return photo.convert("RGB").point(lambda tone: PALE[0] + PALE[1] * tone)
 
 
 def spread(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:

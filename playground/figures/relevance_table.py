@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from pathlib import Path
 from statistics import mean
 
@@ -12,6 +11,7 @@ from playground.analysis import occlusion
 from playground.analysis.scoring import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
 from playground.figures import picture_files
+from playground.models.bars import bar
 from playground.models.zoo import load
 from playground.pictures.images import open_image
 from playground.samples import named
@@ -21,8 +21,6 @@ COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlati
 
 
 def write(options) -> None:
-    from tqdm import tqdm
-
     if Path(options.out).suffix.lower() != ".csv":
         raise PlaygroundError(f"The scores go into a .csv file, not into {options.out!r}.")
     if options.by not in occlusion.BLANKS:
@@ -34,7 +32,7 @@ def write(options) -> None:
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
-        for picture in tqdm(pictures, disable=not sys.stderr.isatty()):
+        for picture in bar()(pictures, desc="relevance", unit="picture"):
             seen = tracing.trace(vit, _open(picture))
             asked = answer_of(seen, _query(options.patch), _number_or_name(options.label))
             for score in scores(seen, asked, options.by, (options.method,) if options.method else METHODS):

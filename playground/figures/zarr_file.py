@@ -7,6 +7,8 @@ pictures that are not done, and a store of other pictures, another model or othe
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +21,66 @@ from playground.version import __version__
 UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share"}
 
 
-def write(many: Any, path: Path, report: type | None = None) -> Path:
+def write(many: Any, path: Path, report: type | None = None, dask: str | None = None) -> Path:
+    zarr = _zarr()
+    if path.suffix not in (".zarr", ".nc"):
+        raise PlaygroundError(
+            f"The numbers of many pictures are written as .zarr or .nc; {path} ends in {path.suffix!r}."
+        )
+    if not path.parent.exists():
+        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
+    if path.suffix == ".nc":
+        return _as_netcdf(many, path, report, dask)
+    store = _opened(zarr, many, path) if path.exists() else _made(zarr, many, path)
+    left = np.flatnonzero(~store["done"][:]).tolist()
+    bar = report(total=len(many), initial=len(many) - len(left), unit="picture", desc="numbers") if report else None
+    if dask is None:
+        written = write_some(many, path, left)
+    else:
+        from playground.figures.on_cluster import write_on_cluster
+
+        written = write_on_cluster(write_some, many, path, left, dask)
+    for _ in written:
+        if bar is not None:
+            bar.update(1)
+    if bar is not None:
+        bar.close()
+    return path
+
+
+def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
+    """Into a store that is there. Each picture is a region of its own: others may write theirs meanwhile."""
+    store = _zarr().open_group(path, mode="r+")
+    for number, found in zip(which, many.some(which), strict=True):
+        for kind, array in found.arrays.items():
+            store[kind][number] = array
+        store["done"][number] = True
+        yield number
+
+
+def _zarr() -> Any:
     try:
         import zarr
     except ImportError:
         raise PlaygroundError(
             "Zarr stores need one package more: pip install 'attention-playground[many]', or zarr and xarray."
         ) from None
-    if path.suffix != ".zarr":
-        raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
-    if not path.parent.exists():
-        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
-    store = _opened(zarr, many, path) if path.exists() else _made(zarr, many, path)
-    left = np.flatnonzero(~store["done"][:])
-    bar = report(total=len(many), initial=len(many) - len(left), unit="picture", desc="numbers") if report else None
-    for number, found in zip(left, many.some(left), strict=True):
-        for kind, array in found.arrays.items():
-            store[kind][number] = array
-        store["done"][number] = True
-        if bar is not None:
-            bar.update(1)
-    if bar is not None:
-        bar.close()
+    return zarr
+
+
+def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> Path:
+    """A file that was stopped in the middle would be damaged: it is made of a store beside it, once that is whole."""
+    from playground.figures.netcdf_file import convert, netcdf
+
+    netcdf()  # a missing package is told before an hour of work
+    if path.exists():
+        raise PlaygroundError(f"{path} is there already: choose another -o, or remove it.")
+    store = path.with_suffix(".zarr")
+    was_there = store.exists()
+    write(many, store, report, dask)
+    convert(_zarr().open_group(store, mode="r"), path)
+    if not was_there:
+        shutil.rmtree(store)
     return path
 
 

@@ -150,6 +150,9 @@ def hugging_face_config(
     Most of it follows from the shapes; the rest stands in config.json (`said`) and preprocessor_config.json
     (`pixels`)."""
     names = list(names)
+    if reason := _not_plain(names, state):
+        kind = f" ({said['model_type']})" if said.get("model_type") else ""
+        raise PlaygroundError(f"{reason}: it is no plain Vision Transformer{kind}")
     family = _family(names, state)
     usual, tower = FAMILIES[family], said.get("vision_config")
     said = {**said, **tower, "id2label": said.get("id2label", {})} if isinstance(tower, dict) else said
@@ -163,7 +166,7 @@ def hugging_face_config(
     reads, classes, state = _readout(family, state, width, projects)
     gated = state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * state["blocks.0.mlp.fc2.weight"].shape[1]
     act = "silu" if gated and family == "dinov2" else said.get("hidden_act", usual.get("act", "gelu"))
-    labels = [str(label) for label in said.get("id2label", {}).values()]
+    labels = [str(label) for _, label in sorted(said.get("id2label", {}).items(), key=lambda pair: int(pair[0]))]
     registers = state["reg_token"].shape[1] if "reg_token" in state else 0
     config = Config(
         image_size=_image_size(state, said, patch, registers),
@@ -190,6 +193,14 @@ def hugging_face_config(
         labels=tuple(labels) if len(labels) == classes else (),
     )
     return config, state
+
+
+def _not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:
+    if not {"blocks.0.attn.qkv.weight", "blocks.0.mlp.fc1.weight", "blocks.0.mlp.fc2.weight"} <= state.keys():
+        return "its layers are others"
+    if any("relative_position" in name for name in names):
+        return "it adds a number for the distance between two patches to each score"
+    return None
 
 
 def _family(names: list[str], state: dict[str, Tensor]) -> str:

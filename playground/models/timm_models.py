@@ -17,6 +17,7 @@ from torch import Tensor
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed
+from playground.models.bars import bar
 from playground.vit import Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
@@ -184,11 +185,9 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
 def _patient(report: type | None) -> type:
     """A progress bar that raises once twice the file's size has come: the hub's library retries for ever if a
     connection always breaks off at the same place."""
-    from tqdm.auto import tqdm
-
     came: float = 0
 
-    class Patient(report or tqdm):  # type: ignore[misc]
+    class Patient(report or bar()):  # type: ignore[misc]
         def update(self, n: float | None = 1) -> bool | None:
             nonlocal came
             came += max(0, n or 0)

@@ -20,6 +20,7 @@ from torch import Tensor
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, schema, timm_models, told_heads
+from playground.models.bars import bar
 from playground.models.checkpoints import changed, from_eva
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.timm_models import DINOV2_SMALL, WEIGHTS
@@ -260,7 +261,7 @@ def _from_hugging_face_file(
     fitting(vit, used, str(path))  # before the data is read
     state = read_weights(path)
     fill(vit, hugging_face_config(state, from_hugging_face(state), said, pixels)[1], str(path))
-    vit.name = called(path, path.parent)
+    vit.name, vit.file = called(path, path.parent), path
     return vit
 
 
@@ -328,9 +329,7 @@ def download(name: str, report: type | None = None, offline: bool = False) -> No
     """Downloads the weights unless they are on this machine. `report` is a class like tqdm, for the progress bar;
     `offline=True` downloads nothing and raises if they are missing."""
     if name in borrowed.GROUPS:
-        from tqdm.auto import tqdm
-
-        borrowed.fetch(borrowed.GROUPS[name], report or tqdm, offline)
+        borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
         return
     timm_models.check_name(name)
     timm_models.hub_file(name, offline, report)

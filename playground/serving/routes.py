@@ -42,6 +42,7 @@ WORDS: dict[str, tuple[str, ...]] = {  # what may stand behind the ? of each add
     "GET /api/trace/{digest}/relevance": (*LOOK, "query", "label"),
     "GET /api/trace/{digest}/labels": LOOK,
     "GET /api/trace/{digest}/answers": (*LOOK, "layer", "label", "query"),
+    "GET /api/trace/{digest}/text": (*LOOK, "layer", "text"),
     "GET /api/trace/{digest}/occluded": (*LOOK, "query", "label", "by", "step"),
     "GET /api/trace/{digest}/patched": (*LOOK, "query", "there", "layer", "with"),
     "GET /api/trace/{digest}/moved": (*LOOK, "query"),

@@ -2,10 +2,12 @@
 
 import io
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from conftest import scramble
 from figure_files import read_pdf
@@ -14,7 +16,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, captions, layouts
+from playground.figures import Spec, captions, files, layouts, maps, prints
 from playground.figures.compose import subjects
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
@@ -74,13 +76,13 @@ def test_a_comparison_of_two_grids_names_the_patch_of_each(small, picture):
 
 
 def test_an_svg_brings_its_letters(seen, picture):
-    data = figures.files.svg(figures.draw(ROW, seen, picture))
+    data = files.svg(figures.draw(ROW, seen, picture))
     assert len(data) < 500_000
     style = next(e for e in ET.fromstring(data).iter("{http://www.w3.org/2000/svg}style") if "@font-face" in e.text)
     faces = re.findall(r"font-family:'([^']+)';font-weight:(\w+);src:url\(data:font/woff;base64,", style.text)
     assert ("Source Sans Pro", "normal") in faces
     assert len(style.text) < 80_000
-    assert figures.files.svg(figures.draw(ROW, seen, picture)) == data
+    assert files.svg(figures.draw(ROW, seen, picture)) == data
 
 
 def test_a_font_of_one_s_own_is_not_given_away():
@@ -158,7 +160,7 @@ def test_many_anonymous_figures_tell_no_name(here, picture, capsys):
 def test_an_anonymous_figure_does_not_name_somebody_s_repository(seen, picture):
     spec = replace(ROW, model="jane-doe/leaves", anonymous=True)
     figure = figures.draw(spec, replace(seen, model="jane-doe/leaves"), picture)
-    assert not re.search("jane|leaves", f"{figure.facts} {figures.files.provenance(figure.spec, figure.facts)}")
+    assert not re.search("jane|leaves", f"{figure.facts} {files.provenance(figure.spec, figure.facts)}")
 
 
 # 7: one grid
@@ -183,6 +185,66 @@ def test_python_and_the_command_line_see_a_sample_in_one_grid(monkeypatch):
     with pytest.raises(Enough):
         playground.trace(vit, PHOTOGRAPHS[0].name)
     assert asked == [(14 * look.grid[0], 14 * look.grid[1])]
+
+
+# 8: layouts
+
+
+@pytest.fixture(scope="module")
+def deep():
+    """As deep as most, with as many heads as the small ones: 12 layers of 6 heads."""
+    vit = scramble(VisionTransformer(Config(image_size=(64, 96), patch_size=8, depth=12, width=48, heads=6, classes=0)))
+    return playground.trace(vit, Image.effect_noise((96, 64), 60).convert("RGB"))
+
+
+def drawn_boxes(figure) -> list:
+    """(width, height) of every panel, inches."""
+    size = figure.get_size_inches()
+    return [tuple(axes.get_position().size * size) for axes in figure.axes]
+
+
+@pytest.mark.parametrize("purpose", ["slide", "page", "neurips", "beamer"])
+def test_a_wall_is_its_maps_and_not_the_query(deep, purpose):
+    figure = playground.figure(deep, layout="wall", query=(2, 3), purpose=purpose, dpi=30)
+    photo, wall, *_ = drawn_boxes(figure)
+    width = figure.get_size_inches()[0]
+    assert photo[0] <= 0.21 * width
+    assert wall[0] >= 1.5 * photo[0]
+
+
+@pytest.mark.parametrize("purpose", ["slide", "beamer"])
+@pytest.mark.parametrize("layout", ["wall", "atlas"])
+def test_a_wide_slide_is_filled(deep, layout, purpose):
+    figure = playground.figure(deep, layout=layout, purpose=purpose, dpi=30)
+    places = [axes.get_position() for axes in figure.axes]
+    assert max(p.x1 for p in places) - min(p.x0 for p in places) > 0.7
+    maps = max(drawn_boxes(figure), key=lambda box: box[0] * box[1])
+    assert maps[0] * maps[1] > 0.25 * figure.get_size_inches().prod(), "the maps have a quarter of the slide"
+
+
+def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
+    figure = playground.figure(deep, layout="atlas", dpi=30)
+    cells = max(figure.axes, key=lambda axes: axes.get_position().width)
+    maps = [one.extent for one in cells.artists]
+    marks = [(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in cells.lines]
+    assert len(maps) == 72
+    assert marks
+    assert not [at for at in marks for x0, y0, x1, y1 in maps if x0 < at[0] < x1 and y0 < at[1] < y1]
+
+
+def test_a_grid_of_layers_and_heads_shows_the_photograph(seen, picture):
+    figure = playground.figure(seen, layout="grid", rows="layers:0,1", columns="heads:0-2", image=picture, dpi=30)
+    assert len([axes for axes in figure.axes if axes.artists]) == 7 + 1  # and the colour bar
+    assert "query" in [text.get_text() for text in figure.texts]
+
+
+def test_small_maps_are_told_apart_in_grey():
+    """What is drawn brightest is lighter, on the blackest place, than all that is not attended to on the whitest."""
+    weights = np.array([[0.3, 0.0]])
+    span = maps.Domain(0, 0.3, "")
+    halves = Image.fromarray(np.array([[[0] * 3, [255] * 3]], np.uint8))
+    attended, ignored = np.asarray(prints.thumbnail(halves, weights, Spec(), span).convert("L"))[0].astype(int)
+    assert attended > ignored + 10
 
 
 # 9: words
@@ -213,6 +275,18 @@ def test_without_a_caption_no_words_stand_under_a_figure(seen, picture):
 def test_the_latex_of_a_venue_has_the_caption(here):
     assert main(["figure", "disc.png", "--model", "untrained", "--for", "neurips", "-o", "a.tex"]) == 0
     assert "listens to" in (here / "a.tex").read_text()
+
+
+# 10: a notebook
+
+
+def test_a_notebook_holds_a_picture_of_its_own_width_and_not_a_slide(seen, picture):
+    figure = playground.figure(seen, 1, 2, (3, 4), image=picture)
+    slide = io.BytesIO()
+    figure.savefig(slide, format="png")
+    cell = figure._repr_png_()
+    assert Image.open(io.BytesIO(cell)).width == 900
+    assert len(cell) < len(slide.getvalue()) / 2
 
 
 # 11: nothing in silence
@@ -252,6 +326,11 @@ def test_ctrl_c_while_options_are_read_is_quiet(monkeypatch, capsys):
     monkeypatch.setattr(__main__, "_parser", pressed)
     assert main([]) == 130
     assert capsys.readouterr().err == ""
+
+
+def test_nothing_heavy_is_imported_before_ctrl_c_is_heard():
+    code = "import sys, playground.__main__; print({'torch', 'numpy', 'matplotlib', 'PIL'} & sys.modules.keys())"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 
 def test_installed_people_read_the_name_that_they_type(monkeypatch):

@@ -1,6 +1,8 @@
 """Many pictures at once give what each gives alone, and a stopped run goes on."""
 
 import math
+import os
+import signal
 import sys
 
 import numpy as np
@@ -151,5 +153,75 @@ def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
     assert main(line) == 0
     assert capsys.readouterr().out.strip() == str(out)
     assert zarr.open_group(out)["entropy"].shape == (5, 6, 6, 201)
-    assert main([*line[:-1], str(tmp_path / "out.nc")]) == 2
-    assert "written as .zarr" in capsys.readouterr().err
+    assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
+    assert "written as .zarr or .nc" in capsys.readouterr().err
+
+
+def test_a_stopped_run_goes_on_in_the_same_company(small, pictures, monkeypatch):
+    """A picture's numbers depend on its batch in their last bits."""
+    every = playground.trace_many(pictures, small, "entropy", batch=2)
+    seen = []
+    monkeypatch.setattr(many.Many, "_pixels", lambda self, part: seen.append(list(part)) or torch.zeros(2, 3, 64, 64))
+    assert [one.name[-5:] for one in every.some([3, 4])] == ["3.png", "4.png"]
+    assert seen == [[2, 3], [4]]
+
+
+def test_netcdf_holds_what_the_store_holds(zarr, small, pictures, tmp_path):
+    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    every = playground.trace_many(pictures, small, ("weights:1", "entropy"))
+    store, file = every.write(tmp_path / "out.zarr"), every.write(tmp_path / "other.nc")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "other.nc", "out.zarr"]
+    with xarray.open_zarr(store, consolidated=False) as one, xarray.open_dataset(file, engine="h5netcdf") as two:
+        assert one.sizes == two.sizes
+        for name in one.variables:
+            np.testing.assert_array_equal(one[name].values, two[name].values)
+            assert one[name].dims == two[name].dims
+        assert two.entropy.attrs["units"] == "bits"
+        assert two.attrs["model"] == one.attrs["model"]
+    with pytest.raises(PlaygroundError, match="is there already"):
+        every.write(file)
+
+
+# A cluster ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_is_killed_changes_no_byte(zarr, small, pictures, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    every = playground.trace_many(pictures, small, ("weights:1", "entropy", "relevance"), batch=1)
+    alone = every.write(tmp_path / "alone.zarr")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+
+        class KillsOne:
+            def __init__(self, **how):
+                pass
+
+            def update(self, n):
+                if victims:
+                    os.kill(victims.pop(), signal.SIGKILL)
+
+            def close(self):
+                pass
+
+        victims = [next(iter(cluster.workers.values())).pid]
+        every.write(tmp_path / "together.zarr", KillsOne, dask=cluster.scheduler_address)
+        assert not victims
+    assert contents(tmp_path / "together.zarr") == contents(alone)
+
+
+def contents(folder):
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(zarr, small, pictures, tmp_path, monkeypatch):
+    from playground.figures import on_cluster
+
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(PlaygroundError, match=r"attention-playground\[cluster\]"):
+        playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask="tcp://127.0.0.1:9")
+    monkeypatch.undo()
+    pytest.importorskip("distributed", reason="distributed is not installed")
+    monkeypatch.setattr(on_cluster, "PATIENCE", 0.2)
+    for address in ("tcp://127.0.0.1:9", "nonsense"):
+        with pytest.raises(PlaygroundError, match="No scheduler of dask answers"):
+            playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask=address)

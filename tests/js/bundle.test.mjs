@@ -53,6 +53,7 @@ test("every module is in a bundle", () => {
   const entries = JSON.stringify([
     "shell/alone.js",
     "shell/site.js",
+    "shell/lost.js",
     "shell/serviceworker.js",
     "engine/worker.js",
     ...COMPONENTS,

@@ -1,5 +1,6 @@
 """Parity: our VisionTransformer, filled with the weights of timm's and Hugging Face's, gives their numbers."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -354,6 +355,39 @@ def test_what_transformers_saved_gives_its_logits_and_attention(kind, changes, t
         assert ours.name == "mine"
     assert_theirs(ours, reference, kind)
     assert_theirs(playground.load(reference), reference, kind)  # the model itself
+
+
+def test_labels_are_those_of_their_numbers_in_whatever_order_they_stand(tmp_path):
+    """Many a config.json of the hub is sorted by letters: "0", "1", "10", "2"."""
+    hugging_face_model("ViTForImageClassification", num_labels=12).save_pretrained(tmp_path)
+    said = json.loads((tmp_path / "config.json").read_text())
+    said["id2label"] = {str(number): f"kind {number}" for number in sorted(range(12), key=str)}
+    (tmp_path / "config.json").write_text(json.dumps(said))
+    assert playground.load(tmp_path, device="cpu").config.labels == tuple(f"kind {number}" for number in range(12))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "sentence"),
+    [
+        (
+            "Swin",
+            {"embed_dim": 8, "depths": [1], "num_heads": [1], "window_size": 2},
+            r"its layers are others.*\(swin\)",
+        ),
+        (
+            "Beit",
+            {"hidden_size": 48, "num_attention_heads": 3, "num_hidden_layers": 1, "use_relative_position_bias": True},
+            r"distance between two patches.*\(beit\)",
+        ),
+    ],
+)
+def test_a_model_of_transformers_that_is_no_plain_vit_says_what_it_is(kind, changes, sentence, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    model = getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(image_size=64, **changes))
+    model.save_pretrained(tmp_path)
+    for given in (model, tmp_path):
+        with pytest.raises(PlaygroundError, match=sentence):
+            playground.load(given)
 
 
 def test_without_its_config_a_file_has_heads_of_64_or_is_refused(tmp_path):

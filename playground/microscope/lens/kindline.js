@@ -22,7 +22,7 @@ const KIND_LINE = `
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>
   <button class="quiet" data-compare aria-pressed="false"
-      title="What a filter without a network would light from here (key n)">colour and nearness alone</button>`;
+      title="What colour and nearness alone would light from here (key n)">without a network?</button>`;
 
 export function bindKindLine(lens) {
   const line = document.createElement("p");

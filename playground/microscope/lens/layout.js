@@ -46,6 +46,7 @@ const LOW = 54; // em: in a lower window the film is lower, too
 const SHORT = 41; // em: in a window as low as a slide's frame only the most important stands
 const SLENDER = 30; // em: in a column narrower than this everything stands below the other
 const TALL = 0.9; // of aspects: below it a picture is a portrait
+const SPARE = 5; // em, below everything: room for the curve
 const BROAD = 46; // em: a column so wide, beside a portrait, is two
 
 // The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
@@ -82,10 +83,21 @@ function layOut(lens) {
   const column = size === "wide" && root.dataset.way === "one" ? width - lens.seenWidth - GAP * em : width;
   root.classList.toggle("broad", root.dataset.way === "one" && column >= BROAD * em);
   root.classList.toggle("slender", root.dataset.way === "one" && column < SLENDER * em);
+  fillBelow(lens, em);
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
   // Lines and letters on canvas grow with the type around them.
   lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
+}
+
+// Beside a panorama the narrow column has room for the curve again.
+function fillBelow(lens, em) {
+  const { root } = lens;
+  root.classList.remove("spare");
+  if (!root.classList.contains("slender")) return;
+  const spare = heightOf(lens) - root.getBoundingClientRect().height;
+  root.classList.toggle("spare", spare >= SPARE * em);
+  root.style.setProperty("--spare", `${Math.floor(spare)}px`);
 }
 
 // Of what stands beside the picture: the wall, or a compared picture.

@@ -2,10 +2,8 @@
 // they share is there once.
 
 import { comeAhead } from "./ahead.js";
-import { computeOwnHere } from "./computesown.js";
 import { enterTheDoor } from "./door.js";
 import { moveIn } from "./early.js";
-import { pageSays } from "./pagesays.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 
@@ -18,6 +16,4 @@ export default (args) => {
   return MOUNTS[part](args);
 };
 
-const computes = pageSays()?.computes ?? [];
-if (computes.length) computeOwnHere(computes);
 comeAhead(MOUNTS).catch(() => {}); // the parts ask again, and say what is wrong

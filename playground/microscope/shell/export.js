@@ -48,16 +48,19 @@ export function wordsOfExport({ words, layout, theme }, choices) {
   return new URLSearchParams(place.filter(([, value]) => value !== null && value !== undefined));
 }
 
+const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
+
 // The link to what is looked at. A picture of one's own is in no address.
 export function linkOfExport(page, words) {
   const url = new URL(page);
   [url.search, url.hash] = ["", ""];
   for (const [name, value] of Object.entries(words)) {
-    const own = name === "mine" || String(value).startsWith("mine:");
-    if (!own && value !== null && value !== undefined) url.searchParams.set(name, value);
+    if (!isOfOwnPicture(name, value) && value !== null && value !== undefined) url.searchParams.set(name, value);
   }
   return url.href;
 }
+
+const LINK = "The link to this view";
 
 export const wordsOfExportWait = (before) =>
   before ? `Waiting: ${before} ${before === 1 ? "person" : "people"} before you` : "";
@@ -80,7 +83,7 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
   const choices = exportPart("div", "export-choices");
   const note = exportPart("p", "export-note");
   const command = lineToCopy("The command that makes it again");
-  const link = lineToCopy("The link to this view");
+  const link = lineToCopy(LINK);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.type = "button";
   button.disabled = true;
@@ -162,7 +165,8 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
     say(button, `Download ${answer.file.name}`);
     say(note, "");
     command.draw(answer.command);
-    link.draw(linkOfExport(location.href, given.words));
+    const own = Object.entries(given.words).some(([name, value]) => value && isOfOwnPicture(name, value));
+    link.draw(linkOfExport(location.href, given.words), `${LINK}${own ? ". Your own picture is not in it" : ""}`);
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
@@ -340,12 +344,14 @@ function lineToCopy(heading) {
     }
     setTimeout(() => say(button, "Copy"), COPIED_FOR);
   });
-  element.append(exportPart("span", "", heading), button, text);
+  const about = exportPart("span", "", heading);
+  element.append(about, button, text);
   return {
     element,
-    draw(line) {
+    draw(line, words = heading) {
       show(element, Boolean(line));
       say(text, line);
+      say(about, words);
     },
   };
 }

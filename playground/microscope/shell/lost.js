@@ -1,5 +1,5 @@
-// The page of an address that is not there. The app has a page of its own for each lesson; here they stand behind the #,
-// and a link to one leads there.
+// The page of an address that is not there. The app has a page of its own for each lesson; here they stand behind
+// the #, and a link to one leads there.
 
 const { base, pages } = document.querySelector("script[data-base]").dataset;
 const { pathname, search, hash } = location;

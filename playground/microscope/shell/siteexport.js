@@ -17,7 +17,8 @@ export function fillTakeAway(box, { done, share }) {
   const note = document.createElement("p");
   note.className = "note";
   const { command, where } = pageSays().app;
-  note.textContent = `Figures for print, as SVG and PDF, numbers and living files are made by the app: ${command} ${where}.`;
+  const made = "Figures for print, as SVG and PDF, numbers and living files are made by the app";
+  note.textContent = `${made}: ${command} ${where}.`;
   const link = line("Copy the link to this view", async () => {
     const copied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
       () => true,

@@ -140,6 +140,7 @@ test("a still of a sample is shown by its address, without the key", async () =>
   assert.equal(sheet.find(".export-download").textContent, "Download flock-head.png");
   assert.equal(sheet.said(), "");
   assert.match(sheet.box.textContent, /figure flock --layout head/);
+  assert.doesNotMatch(sheet.box.textContent, /not in it/);
   assert.match(sheet.find(".export-copy:last-child code").textContent, /\/figure\.png\?whole$/);
 });
 
@@ -154,6 +155,7 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   );
   assert.match(sheet.find("img").src, /^blob:/);
   assert.ok(sheet.find(".export-copy:last-child").hidden, "it has no address that a web page could hold");
+  assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
 });
 
 test("what moves is asked for with the key, and moves in the preview", async () => {

@@ -1,0 +1,126 @@
+"""Measures every number of the paper's draft, and writes it: docs/paper.in.md with docs/numbers.json is docs/paper.md.
+
+python docs/measure.py             measures (some minutes) and writes both
+python docs/measure.py --write     writes docs/paper.md anew from the numbers that are there
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+
+os.environ["OMP_NUM_THREADS"] = "1"  # threads that wait for a busy core would be measured, not the work
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+HERE = ROOT / "docs"
+PARITY = {  # a family -> timm's name, and what is cut down
+    "AugReg": ("vit_tiny_patch16_224", {}),
+    "DeiT, distilled": ("deit_tiny_distilled_patch16_224", {}),
+    "DINO": ("vit_small_patch8_224.dino", {}),
+    "DINOv2 with registers": ("vit_small_patch14_reg4_dinov2", {"img_size": 224}),
+    "DINOv3": ("vit_small_patch16_dinov3", {}),
+    "CLIP": ("vit_base_patch32_clip_224.laion2b", {}),
+    "SigLIP": ("vit_base_patch16_siglip_224", {}),
+}
+SPEED, ROW, SIDE, BATCHES = "vit_small_patch16_224", "ViT-S/16", 640, 5
+
+
+def measured() -> dict[str, str]:
+    import engine
+    import many
+
+    import playground
+    from playground.figures.spec import LAYOUTS
+    from playground.ui.pages import LESSONS
+
+    speed = engine.apart("against_timm", SPEED)
+    ours, theirs = (engine.apart("one_large_image", who, SIDE) for who in ("ours", "theirs"))
+    base, ratios = many.measured(BATCHES)
+    return {
+        "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
+        "version": playground.__version__,
+        **parity(),
+        "speed_model": SPEED, "speed_ours": f"{1e3 * speed['ours']:.0f}",
+        "speed_theirs": f"{1e3 * speed['theirs']:.0f}",
+        "speed_ratio": f"{speed['ratio']:.2f}",
+        "large_tokens": f"{(SIDE // 16) ** 2 + 1:,}",
+        "memory_ours": f"{ours['peak'] / 1e9:.2f}", "memory_theirs": f"{theirs['peak'] / 1e9:.2f}",
+        "memory_ratio": f"{theirs['peak'] / ours['peak']:.1f}",
+        "large_ours": f"{ours['seconds']:.1f}", "large_theirs": f"{theirs['seconds']:.1f}",
+        "large_ratio": f"{theirs['seconds'] / ours['seconds']:.1f}",
+        "row_ms": f"{1e3 * engine.apart('one_row', ROW):.2f}", "row_tokens": f"{(engine.LARGE // 16) ** 2 + 1:,}",
+        "many_tokens": "257", "many_batch": str(many.BATCH),
+        "many_table": "\n".join(
+            ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * base:.0f} ms | 1 |"]
+            + [f"| {', '.join(what)} | {ratio:.2f} |" for what, ratio in ratios.items()]
+        ),
+        "lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)),
+        "vit_lines": str(len((ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines())),
+    }  # fmt: skip
+
+
+def parity() -> dict[str, str]:
+    lines, worst = ["| family | logits | attention |", "|---|---|---|"], [0.0, 0.0]
+    for family, (name, changes) in PARITY.items():
+        found = apart_from_timm(name, changes)
+        lines.append(f"| {family} | {found[0]:.1e} | {found[1]:.1e} |")
+        worst = [max(pair) for pair in zip(worst, found, strict=True)]
+    return {
+        "parity_table": "\n".join(lines), "families": str(len(PARITY)), "worst_logits": f"{worst[0]:.1e}",
+        "worst_rows": f"{worst[1]:.1e}",
+    }  # fmt: skip
+
+
+def apart_from_timm(name: str, changes: dict) -> tuple[float, float]:
+    """(the largest difference of logits, relative to their largest; of a weight)"""
+    import timm
+    import torch
+
+    import playground
+    from playground import vit as ours
+
+    model = timm.create_model(name, depth=3, **changes).eval()
+    random = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for key, p in model.named_parameters():
+            gain = p.dim() == 1 and not key.endswith("bias")
+            p.copy_(torch.randn(p.shape, generator=random) * (0.05 if p.dim() > 1 else 0.3) + gain)
+    seen: list[torch.Tensor] = []
+    for block in model.blocks:
+        block.attn.fused_attn = False
+        block.attn.attn_drop.register_forward_hook(lambda module, given, out: seen.append(out[0].detach()))
+    vit = playground.load(model)
+    pixels = torch.randn(1, 3, *vit.config.image_size, generator=random)
+    with torch.no_grad():
+        theirs = model(pixels)
+        logits, record = vit.record(pixels)
+        rows = [(one.q[0] @ one.k[0].mT * vit.config.scale).softmax(-1) for one in record]
+    assert isinstance(vit, ours.VisionTransformer)
+    assert len(rows) == len(seen) == 3
+    weight = max((a - b).abs().max().item() for a, b in zip(rows, seen, strict=True))
+    return ((theirs - logits).abs().max() / theirs.abs().max()).item(), weight
+
+
+def written(numbers: dict[str, str]) -> str:
+    text = (HERE / "paper.in.md").read_text(encoding="utf-8")
+    return re.sub(r"\{(\w+)\}", lambda found: numbers[found[1]], text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    file = HERE / "numbers.json"
+    numbers = json.loads(file.read_text(encoding="utf-8")) if parser.parse_args().write else measured()
+    file.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (HERE / "paper.md").write_text(written(numbers), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
