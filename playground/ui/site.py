@@ -22,7 +22,7 @@ from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
 from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
-from playground.ui import toolbar
+from playground.ui import site_lessons, toolbar
 from playground.ui.components import SHELL_STYLES
 from playground.ui.lessons import by_hand, cost, patches, scale
 from playground.ui.pages import LESSONS, PAGES
@@ -104,6 +104,7 @@ def write(
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
+    site["lessons"] = site_lessons.write(folder)
     first = catalogue["samples"][0]
     ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
     page = PAGE.format(

@@ -21,6 +21,9 @@ from playground.serving import models
 from playground.ui import site
 
 FIRST_BYTES = 900_000  # of the first picture, compressed
+# Of A to B, in each drawing of a lesson
+FIRST_WEIGHTS = """() => [...document.querySelectorAll("#lesson section > div")].map((host) =>
+  host.shadowRoot.querySelector("[data-drawing]").__drawing?.read().weights[1])"""
 EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
 
 
@@ -166,6 +169,13 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     assert "page=cost" in visitor.page.url
     assert "The app has this lesson" in visitor.page.locator("#lesson").inner_text()
     visitor.page.go_back()
+    visitor.part("picture").wait_for()
+    visitor.unfold("pages").get_by_role("link", name="By hand").click()
+    visitor.page.locator("#lesson canvas").first.wait_for()
+    visitor.page.get_by_role("button", name="Queries = 0").click()
+    both = [pytest.approx(1 / 9)] * 2
+    waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHTS) == both, "the masks do not follow the arrows")
+    visitor.page.get_by_role("button", name="Back to the microscope").click()
     visitor.part("picture").wait_for()
     visitor.part("showMe").click()
     for n in range(1, 5):

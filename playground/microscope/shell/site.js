@@ -27,7 +27,7 @@ const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.f
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
 // What playground/ui/site.py wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// files: of the service worker or null}
+// lessons: see sitelessons.js, offline: a service worker keeps the page}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -103,7 +103,7 @@ function draw(page) {
     showLesson(
       lesson,
       pageSays().pages.find(({ name }) => name === page),
-      { go: leadTo, pages: pageSays().pages },
+      { go: leadTo, drawings: site.lessons[page], fileAt: siteFile },
     );
   mountToolbar({
     data: { page, arrived: came, answer: null, run: null },
@@ -165,5 +165,5 @@ answerHere(
 askNearer(nearer);
 mountStage({ parentElement: places.stage });
 draw(pageAsked());
-choice.follow(() => pageNow().name === "microscope" || leadTo("microscope", choice.words()));
+choice.follow((_, how) => how.quietly || pageNow().name === "microscope" || leadTo("microscope", choice.words()));
 addEventListener("load", () => setTimeout(keepForOffline));

@@ -18,6 +18,7 @@ import { MOST_CUTS, readCuts } from "../core/cuts.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
 
+const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3; // the lens keeps the queries and keys of more
 const LEAST_CHANGE = 0.02; // of a label, to be told
 const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
@@ -197,6 +198,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
+    keeps: 40e6, // bytes of layers that the lens keeps: what is gone is computed again
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, { signal } = {}) {
@@ -229,7 +231,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
           ...(picture.film && { film: picture.film }),
         },
         private: Boolean(words.mine),
-        private_picture: { id, file },
+        private_picture: { id, file, width: picture.width, height: picture.height },
         words: { ...words },
       };
       checkCuts(trace, model);
@@ -242,8 +244,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const parts = await Promise.all(held.map((layer) => part(trace, layer, signal)));
       return packed(trace, held, parts);
     },
-    picture: async ({ private_picture: { file } }) =>
-      createImageBitmap(await file(), { imageOrientation: "from-image" }),
+    picture: async ({ private_picture: { file, width, height } }) => {
+      const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
+      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
+      const smaller = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
+      return createImageBitmap(await file(), { imageOrientation: "from-image", ...smaller });
+    },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
     rollout(trace, query, { signal } = {}) {
