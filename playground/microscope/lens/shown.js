@@ -14,12 +14,14 @@ export const isShare = (what) => what === "label" || isThroughLayers(what); // c
 export const isMap = (what) => MAPS.includes(what);
 export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
 
-// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names". Only a
-// host with more than one picture can compare, and only a model that learned from captions knows texts.
+// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
+// trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
+// captions knows texts.
 export const canAsk = (lens, what) =>
   what === "compare"
     ? Boolean(lens.host.compare)
-    : lens.host.source.offers.includes(what) && (what !== "text" || Boolean(lens.main?.trace.text));
+    : (lens.main?.trace?.offers ?? lens.host.source.offers).includes(what) &&
+      (what !== "text" || Boolean(lens.main?.trace.text));
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
