@@ -13,12 +13,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+from PIL.Image import Image
+
 from playground.analysis.moments import best_moments
 from playground.errors import PlaygroundError
 from playground.models import engine_file
 from playground.models.names import plain_name, suits
 from playground.pack import unpack, upper_layer
-from playground.pictures.images import fit, open_image
+from playground.pictures.images import fit, model_input, open_image
 from playground.samples import Sample, samples
 from playground.serving import habits, models, opening, pictures, prepared, routes_samples
 from playground.serving.prepared import Ahead, some_layers
@@ -113,10 +115,11 @@ def write_samples(folder: Folder, own: Path | None, model: str, named: Collectio
         wants_names = named is None or sample.name in named
         told["prepared"] = {
             f"{ahead.model} {ahead.detail}": _layers(
-                folder, ahead.name, data, _opening(sample, ahead), ahead.model if wants_names else None
+                folder, ahead.name, data, _opening(sample, ahead),
+                _names(_whole(data, ahead.model, picture.image)) if wants_names else None,
             )
             for ahead, data in of_it.items()
-        }
+        }  # fmt: skip
     mine = [_photograph(folder, file, model, named is None) for file in _pictures_in(own)] if own else []
     found["samples"] = [*mine, *(told for told in found["samples"] if told["prepared"])]
     return found
@@ -151,7 +154,9 @@ def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
         "opens": {"model": model, "detail": 1, "layer": best.layer, "head": best.head},
         **_picture(folder, name, pictures.as_jpeg(shown), image.size),
         "prepared": {
-            f"{model} 1": _layers(folder, name, seen.to_bytes(), (best.layer, best.head), model if named else None)
+            f"{model} 1": _layers(
+                folder, name, seen.to_bytes(), (best.layer, best.head), _names(seen) if named else None
+            )
         },
     }
 
@@ -160,18 +165,25 @@ def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> d
     return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
 
 
-def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, named_by: str | None) -> dict:
-    """A file for each layer; and one for the head in which the sample opens, for that is what comes first; where
-    a model is given the names of its heads are measured."""
+def _whole(data: bytes, model: str, image: Image) -> Trace:
+    """What was traced ahead, with its network and its pixels, by which alike places are found."""
+    seen, vit = Trace.from_bytes(data), models.load(model)
+    c = vit.config
+    return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+
+
+def _names(seen: Trace) -> bytes:
+    """What each head does on average over the picture, layer by layer."""
+    return json.dumps([habits.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
+
+
+def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
+    """A file for each layer; and one for the head in which the sample opens, for that is what comes first."""
     header, _ = unpack(data)
     held, upper = header["held"], upper_layer(header["layers"])
     layer, head = view or (upper, 0)
     opening = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
     files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in held]
-    names = None
-    if named_by:
-        seen = replace(Trace.from_bytes(data), vit=models.load(named_by))
-        names = json.dumps([habits.measure(seen, layer) for layer in held], ensure_ascii=False).encode()
     return {
         "upper": upper,
         "opening": {"layer": layer, "head": head, "file": opening},

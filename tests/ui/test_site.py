@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -74,8 +73,11 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
     told = json.loads(file.read_text(encoding="utf-8"))
-    seen = replace(Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait")))), vit=models.load("bundled"))
-    assert [tuple(head) for head in told[2]] == habits.measure(seen, 2)
+    ready = Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait"))))
+    image = playground.open_image(named("portrait").path)
+    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
+    for layer in range(seen.layers):
+        assert [tuple(head) for head in told[layer]] == habits.measure(seen, layer)
 
 
 def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):
