@@ -10,7 +10,6 @@ BENCHMARKS = sorted((ROOT / "benchmarks").glob("*.py"))
 FUNCTION = re.compile(r"\s*(async )?(\([^)]*\)|\w+) => ")
 STILL = [  # where time is still waited for
     "server.py: sleep",  # between two questions to a server that starts
-    "test_page.py: wait_for_timeout",  # between two looks at the first second of a page
 ]
 
 

@@ -97,6 +97,7 @@ def figure(
     other_image: Image.Image | None = None,
     what: str = "weight",
     label: str = "",
+    text: str = "",
     blank: str = "mean",
     typical: bool = False,
     direction: str = "row",

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.vit import VisionTransformer
+
+if TYPE_CHECKING:  # whether a tower is there is asked before the first picture, which needs no torch
+    from torch import Tensor
+
+    from playground.vit import VisionTransformer
 
 LONGEST = 60  # letters of a text
 TWINS = {  # image towers by timm's names -> the repository that has both towers
@@ -64,8 +66,9 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
 
 
 @lru_cache(500)
-@torch.no_grad()
 def _read(folder: Path, written: int, text: str) -> Tensor:
+    import torch
+
     try:
         from transformers import AutoTokenizer, CLIPModel, SiglipModel
     except ImportError:
@@ -80,8 +83,9 @@ def _read(folder: Path, written: int, text: str) -> Tensor:
         most = both.config.text_config.max_position_embeddings
         padding = False if clip else "max_length"  # as each was trained
         tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
-        found = both.get_text_features(input_ids=tokens["input_ids"])
+        with torch.no_grad():
+            found = both.get_text_features(input_ids=tokens["input_ids"])
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first}") from None
-    return (found if isinstance(found, Tensor) else found.pooler_output)[0].float()
+    return (found if isinstance(found, torch.Tensor) else found.pooler_output)[0].float()
