@@ -108,6 +108,7 @@ def foretells(times: int) -> None:
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
         measured = occlusion.Measured(seen, occlusion.Asked(query=query))
         blocks = occlusion.blocks(seen.grid, BLOCK)
+        blocks = [blocks[i] for i in occlusion.equal(blocks)]
         moved = [abs(move) for move in measured.moved(blocks)]
         r, c = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
         far = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()

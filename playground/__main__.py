@@ -1,7 +1,7 @@
 """The command line: reads what was typed. What a command does lies in the room that it belongs to.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app; with a command after it, it is
-figure | relevance | numbers | models | download | prepare | doctor | completion | photographs | train.
+figure | relevance | numbers | site | models | download | prepare | doctor | completion | photographs | train.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     scored.add_argument("--label", help="a label's name or number, instead of a patch")
     scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
-    scored.add_argument("--method", help="chefer, gradient or legrad (default: all)")
+    scored.add_argument("--method", help="gradient, chefer or legrad (default: all)")
     scored.set_defaults(run=_relevance, parser=scored)
     numbers = commands.add_parser(
         "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
@@ -135,6 +135,22 @@ def _parser() -> argparse.ArgumentParser:
         "--dask", metavar="ADDRESS", help="of a scheduler of dask.distributed, whose workers share the work"
     )
     numbers.set_defaults(run=_numbers, parser=numbers)
+
+    site = commands.add_parser(
+        "site", help="write the playground as a folder of plain files, for a host without Python"
+    )
+    site.add_argument("out", metavar="OUT", type=Path, help="an empty folder, or one that this has written")
+    site.add_argument(
+        "--base", default="/", metavar="PATH", help="where it will lie, such as /playground/ (default: /)"
+    )
+    site.add_argument(
+        "--models",
+        default="bundled,dinov2-small",
+        metavar="NAMES",
+        help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: both)',
+    )
+    site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
+    site.set_defaults(run=_site)
 
     models = commands.add_parser(
         "models", help="list the models that load, with size, licence and what they are good for"
@@ -279,6 +295,15 @@ def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
     from playground.figures.completion import script
 
     print(script(shell, parser), end="")
+
+
+def _site(options: argparse.Namespace) -> None:
+    from playground.ui import site
+
+    names = [name.strip() for name in options.models.split(",") if name.strip()]
+    out = site.write(options.out.expanduser(), options.base, names, options.photographs)
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
 
 
 def _prepare(options: argparse.Namespace) -> None:

@@ -4,10 +4,10 @@ A weight says how much of a token's vector is mixed in; it does not say whether 
 the answer would change if a weight were a little larger. The answer is the score of a label, or the feature of one
 token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
 
+    "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer, without its sign
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
                 max(0, ∂y/∂A ⊙ A); the tokens that the answer is read from begin with 1 in all, and from the last layer
                 down r ← r + r Ā.
-    "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer, without its sign
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
 
@@ -29,10 +29,10 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.positions import rotate
-from playground.vit import MLP, QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
+from playground.vit import QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
 
-METHODS = ("chefer", "gradient", "legrad")
-DEFAULT = "chefer"
+METHODS = ("gradient", "chefer", "legrad")
+DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
 KEPT = 2**27  # bytes; where a pass is larger, each layer is computed again on the way back
 
@@ -262,15 +262,10 @@ def _some(qkv: QKV) -> Iterator[tuple[slice, slice]]:
 
 
 def _hidden(block: Block, between: Tensor) -> tuple[Tensor, Tensor]:
-    """What the second matrix of an MLP is given (see vit.MLP), and what it is computed from."""
-    mlp: MLP = block.mlp
+    """What the second matrix of an MLP is given, and what it is computed from."""
     with torch.enable_grad():
         between = between.detach().requires_grad_()
-        x = mlp.fc1(block.norm2(between))
-        if mlp.gated:
-            gate, x = x.chunk(2, dim=-1)
-            return mlp.act(gate) * x, between
-        return mlp.act(x), between
+        return block.mlp.hidden(block.norm2(between)), between
 
 
 def _queries_keys_values(block: Block, x: Tensor, rotation: Rotation) -> tuple[Tensor, Tensor]:

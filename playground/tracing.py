@@ -414,14 +414,19 @@ class Trace:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
         token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
         class token, for that token: of others it is what they would say, not what the model says."""
-        vit, x = self._need_vit(), self.features(layer)
-        c = vit.config
+        c = self._need_vit().config
         if not c.classes:
             raise PlaygroundError(f"{self.model} has no labels: no layer of it says one.")
-        with torch.no_grad():
-            each = x[:, None].expand(-1, len(c.prefix) + 1, -1).to(vit.patch_embed.proj.weight)  # a picture of it alone
-            logits = vit.classify(each).float().cpu()
+        logits = self.alone(layer)
         return logits.sigmoid() if c.multi_label else logits.softmax(-1)
+
+    def alone(self, layer: int | None = None) -> Tensor:
+        """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
+        a classifier, the features that it would be given."""
+        vit, x = self._need_vit(), self.features(layer)
+        with torch.no_grad():
+            each = x[:, None].expand(-1, len(vit.config.prefix) + 1, -1)  # a picture of it alone
+            return _answer(vit.classify(each.to(vit.patch_embed.proj.weight)))
 
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -197,11 +198,14 @@ class MLP(nn.Module):
         return torch.cat([self.each(tokens) for tokens in x.split(512, dim=1)], dim=1)
 
     def each(self, x: Tensor) -> Tensor:
+        return self.fc2(self.hidden(x))  # (B, N, D)
+
+    def hidden(self, x: Tensor) -> Tensor:
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
-            return self.fc2(self.act(gate) * x)
-        return self.fc2(self.act(x))  # (B, N, D)
+            return self.act(gate) * x
+        return self.act(x)  # (B, N, mlp_width)
 
 
 class LayerScale(nn.Module):
@@ -264,6 +268,7 @@ class VisionTransformer(nn.Module):
         self.config = c
         self.name = "untrained"
         self.random_weights = True  # until others are loaded
+        self.file: Path | None = None  # of its weights, where they are a file of somebody's own
         self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]

@@ -40,7 +40,7 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
         "weight": rows.mean(0),
         "arrives": (rows * seen.value_norms(last)).mean(0),
         "rollout": seen.rollout(query).flatten(),
-        "gradient": seen.relevance(query),
+        "gradient": seen.relevance(query, method="chefer"),
     }
     drawn = {name: seen.on_grid(row.float().cpu()) for name, row in found.items()}
     drawn["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)

@@ -15,6 +15,7 @@ from playground.tracing import Query, Trace
 BLANKS = ("mean", "noise", "neighbours")  # the picture's mean colour; noise of its colours; a blur of what is around
 SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one after the other
 AT_ONCE = 4  # pictures in one pass
+FEW = 12  # blocks: of fewer a rank correlation says nothing
 WHOLE = 64  # blocks: so many of one size are all blanked
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12
@@ -162,8 +163,17 @@ def predicts(relevance: Tensor, measured: Measured, size: int) -> float:
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
     """The same, of blocks that were blanked already."""
-    said = [float(relevance[block].sum()) for block in blocks(tuple(relevance.shape), size)]  # type: ignore[arg-type]
-    return spearman(said, [abs(move) for move in moves])
+    some = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
+    alike = equal(some)
+    return spearman([float(relevance[some[i]].sum()) for i in alike], [abs(moves[i]) for i in alike])
+
+
+def equal(some: Sequence[Tensor]) -> list[int]:
+    """Which of these blocks are compared: those that the edge does not cut off. A smaller one holds less of any map and
+    moves less, so that even a map drawn at random would seem to foretell something. All, where few are whole."""
+    sizes = [int(block.sum()) for block in some]
+    whole = [i for i, size in enumerate(sizes) if size == max(sizes)]
+    return whole if len(whole) >= FEW else list(range(len(sizes)))
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:

@@ -100,7 +100,7 @@ METAVARS = {
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "other_queries": "PLACES", "mass": "SHARE",
-    "view": "TEXT", "cut": "CUTS", "label": "N",
+    "view": "TEXT", "cut": "CUTS", "label": "N", "text": "WORDS",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 

@@ -16,15 +16,15 @@ from functools import cache
 
 import numpy as np
 
-BENEATH = (0.0, 0.82)  # what the photograph's darkest and brightest tones become under the heat
-KEPT = 0.73  # of its colour, there
+BENEATH = (0.0, 0.79)  # what the photograph's darkest and brightest tones become under the heat
+KEPT = 0.7  # of its colour, there
 TONES, STEPS = 64, 256  # of the table: tones beneath, and shares of the exposure
-TOPS = (0.60, 0.99)  # OKLab's L of the brightest weight, over black and over white
+TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 LIFTED = 0.4  # the faintest colour is lighter than the tone beneath by this part of the way to the top
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
 CHROMAS = (0.17, 0.20, 0.17)
-OPAQUE = 0.88  # of the strongest colour; the rest is the photograph
-OPACITY_POWER = 2  # faint weights are seen, too
+OPAQUE = 0.94  # of the strongest colour; the rest is the photograph
+OPACITY_POWER = 2.3  # faint weights are seen, too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure can show
 PEAK = 0.2  # of the largest value: where one patch has nearly all, the others are not as bright
@@ -34,13 +34,6 @@ MASS = 0.6
 DIM, DRAINED = (0.0, 0.56), 0.35  # of the light: where nothing is attended to; how much of the colour stays there
 LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near to the photograph
 LUMA = np.array([0.299, 0.587, 0.114])
-
-
-def bound(values: np.ndarray) -> float:
-    """Of lengths: what is longer stands apart. Tukey's bound for what is far out; microscope/core/outliers.js has the
-    same."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float(high + 3 * (high - low))
 
 
 def exposure(values: np.ndarray) -> float:
@@ -182,11 +175,14 @@ def contours(chosen: np.ndarray) -> list[np.ndarray]:
 
 
 def regions(chosen: np.ndarray) -> np.ndarray:
-    """Without islands of one or two cells and holes of one; as it is where there are only such islands."""
+    """Without islands of one or two cells and holes of one. Where there are only such islands, those of two; a single
+    cell where it is all there is."""
     beside = _beside(chosen)
     core = chosen & (beside >= 2)  # there is one wherever three cells hang together
     kept = core | (chosen & (_beside(core) > 0)) | (beside == 4)
-    return kept if kept.any() else chosen
+    if kept.any() or chosen.sum() <= 1:
+        return kept if kept.any() else chosen
+    return chosen & (beside > 0)
 
 
 def _beside(cells: np.ndarray) -> np.ndarray:

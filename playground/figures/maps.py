@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from playground.analysis import outliers
 from playground.errors import PlaygroundError
 from playground.figures import light
 from playground.figures.spec import COLOURED, POOLED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
@@ -80,6 +81,11 @@ def answer(
     if spec.what == "label":
         said = seen.answers(layer)
         return said[:, seen.label(int(spec.label)) if spec.label else int(seen.logits.argmax())]
+    if spec.what == "text":
+        from playground.analysis.text import likeness
+        from playground.models import text_tower
+
+        return likeness(seen, text_tower.direction(seen.vit, spec.text), layer)
     if spec.what == "norm":
         return seen.features(layer).norm(dim=-1)
     if head in POOLED:
@@ -119,6 +125,7 @@ WORDS = {
     "value": "weight × length of the value",
     "score": "score before the softmax",
     "similarity": "likeness of features (cosine)",
+    "text": "likeness with the text (cosine)",
     "norm": "length of the features",
     "rollout": "rollout: attention through all layers",
     "relevance": "relevance: share of what moves it",
@@ -137,7 +144,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([one.grid.ravel() for one in maps])
     if spec.what in SIGNED:
-        shown = values[values <= light.bound(values)] if spec.what == "norm" and spec.typical else values
+        shown = values[values <= outliers.bound(values)] if spec.what == "norm" and spec.typical else values
         low, high = float(shown.min()), float(shown.max())
         return Domain(low, high if high > low else low + 1, words)
     if spec.what in THROUGH_LAYERS or spec.what == "label":

@@ -69,9 +69,9 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "over": ("photo", "grey", "none"),
     "pack": PACKS,
 }
-SIGNED = ("score", "similarity", "norm")  # no shares of a whole: exposed from their smallest to their largest
+SIGNED = ("score", "similarity", "text", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
-WITHOUT_QUERY = ("components", "parts", "norm", "label")  # all patches are shown alike, whoever asks
+WITHOUT_QUERY = ("components", "parts", "norm", "label", "text")  # all patches are shown alike, whoever asks
 COLOURED = ("components", "parts")  # a colour for each patch, and no number on a scale
 THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
 WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
@@ -93,6 +93,7 @@ class Spec:
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
     cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
     label: str = ""  # the number of the label that is explained; "": the feature of the query
+    text: str = ""  # what patches are compared with, in a model that learned from captions
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # lengths that stand apart are left out of the exposure
     what: str = "weight"

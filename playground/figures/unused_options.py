@@ -55,7 +55,7 @@ USES = (
     ),
     Use(
         ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
-        "--what components, parts, norm and label show all patches alike",
+        "--what components, parts, norm, label and text show all patches alike",
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
@@ -87,6 +87,7 @@ USES = (
     Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
     Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
         "it belongs to --what relevance, occlusion or label"),
+    Use(("text",), lambda s: s.what == "text", "it belongs to --what text"),
     Use(("blank",), lambda s: s.what == "occlusion", "it belongs to --what occlusion"),
     Use(("typical",), lambda s: s.what == "norm", "it belongs to --what norm"),
     Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),

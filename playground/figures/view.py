@@ -65,6 +65,10 @@ VIEW = (
         "lens the likeliest label)",
     ),
     Choice(
+        "text", "", pattern=r"[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}", field="text", flag="--text",
+        help="of --what text: the words that patches are compared with, such as 'a cat'",
+    ),
+    Choice(
         "blank", "mean", ("mean", "noise", "neighbours"), field="blank", flag="--blank",
         help="of --what occlusion: blanked patches become the mean colour, noise, or what is around (default: mean)",
     ),
@@ -75,8 +79,8 @@ VIEW = (
     Choice(
         "what", "weight",
         (
-            "weight", "value", "score", "similarity", "rollout", "relevance", "occlusion", "label", "components",
-            "parts", "norm",
+            "weight", "value", "score", "similarity", "rollout", "relevance", "occlusion", "label", "text",
+            "components", "parts", "norm",
         ),
         field="what", flag="--what",
         help="what is drawn (default: weight)",

@@ -136,9 +136,10 @@ PARTS = {
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
         (
+            ("return self.fc2(self.hidden(x))", "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
-            ("return self.fc2(self.act(x))", "MLP(z) = GELU(z W_1 + b_1) W_2 + b_2"),
-            ("return self.fc2(self.act(gate)", "or, gated: (SiLU(z W_g) ⊙ z W_1) W_2"),
+            ("return self.act(gate) * x", "gated: h = SiLU(z W_g) ⊙ z W_1"),
+            ("return self.act(x)", "h = GELU(z W_1 + b_1)"),
         ),
     ),
     "layer": Part(

@@ -47,14 +47,13 @@ def origin(name: str) -> Origin:
     )
 
 
-def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
-    """The weights of a ViT as the browser's engine reads them; `numbers` is "int8" or, for comparison, "float32"."""
+def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
+    """What stands before the weights: what they are, whose, and what was changed."""
     config, whose = vit.config, origin(vit.name)
-    _check(vit.name, config)
     changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
     if numbers == "int8":
         changes.append(f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits")
-    header = {
+    return {
         "format": FORMAT,
         "model": vit.name,
         "title": plain_name(vit.name),
@@ -66,6 +65,11 @@ def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
         **whose._asdict(),
         "changes": "; ".join(changes) or "none",
     }
+
+
+def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
+    """The weights of a ViT as the browser's engine reads them; `numbers` is "int8" or, for comparison, "float32"."""
+    _check(vit.name, vit.config)
     arrays: dict[str, np.ndarray | bytes] = {}
     for name, array in _folded(vit).items():
         if numbers == "int8" and name.endswith(".weight") and array.ndim == 2:
@@ -74,7 +78,7 @@ def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
             arrays[name] = array.astype(np.float16)
         else:
             arrays[name] = array
-    return pack(header, arrays)
+    return pack(header(vit, numbers), arrays)
 
 
 def card(vit: VisionTransformer) -> dict:

@@ -261,7 +261,7 @@ def _from_hugging_face_file(
     fitting(vit, used, str(path))  # before the data is read
     state = read_weights(path)
     fill(vit, hugging_face_config(state, from_hugging_face(state), said, pixels)[1], str(path))
-    vit.name = called(path, path.parent)
+    vit.name, vit.file = called(path, path.parent), path
     return vit
 
 

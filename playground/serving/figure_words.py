@@ -200,6 +200,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),
         label=view.get("label", ""),
+        text=view.get("text", ""),
         blank=view.get("blank", "mean"),
         typical=view.get("typical") == "true",
         what=view.get("what", "weight"),

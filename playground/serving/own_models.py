@@ -48,6 +48,16 @@ def megabytes(file: Path) -> float:
         return 0
 
 
+def text_tower(name: str) -> Path | None:
+    """The folder of the text tower that belongs to a model, of theirs or of the catalogue, if it is on this machine."""
+    from playground.models import text_tower
+
+    if not is_own(name):
+        return text_tower.twin(name)
+    file = files().get(name)
+    return file and text_tower.beside(file)
+
+
 def load(name: str, device: str | None):
     """The model in that file. PlaygroundError says what is wrong with it, by its name and never by its path."""
     from playground.models import zoo

@@ -120,6 +120,12 @@ def is_ready(ahead: Ahead) -> bool:
     return _kept(ahead) is not None
 
 
+def whole(ahead: Ahead) -> bytes | None:
+    """All layers of it, if they were made ahead."""
+    data = _kept(ahead)
+    return None if data is None else data[:-SUM]
+
+
 def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
     """Of a file only the pages that hold these layers are read from the disk. The heads keep their numbers."""
     header, arrays = unpack(data)

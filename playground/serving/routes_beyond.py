@@ -31,7 +31,6 @@ RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures i
 PATCHING = 3  # up to a layer in both pictures, and on from there twice
 PASSES = (24, 48, 96, 200)  # of an occlusion, after which its map is shown
 MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
-FEW = 12  # blocks: of fewer a rank correlation says nothing
 MOST_LABELS = 1000
 LIKELIEST = 3
 
@@ -89,6 +88,23 @@ def _likeliest(seen: Trace, layer: int, token: int, give_way) -> list[tuple[str,
     best = said.topk(min(LIKELIEST, len(said)))
     c = seen.vit.config  # type: ignore[union-attr]
     return [(_name(c, i), round(p, 5)) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+
+
+async def text(request: Request) -> Response:
+    """Which patches are like a text, as they leave a layer: the cosine of each token with it."""
+    words = request.query_params
+
+    def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
+        from playground.analysis.text import likeness
+        from playground.models import text_tower
+
+        seen = traces.trace(picture, wish, own(person))
+        layer = chosen.number(words, "layer", seen.layers)
+        with queue.turn():
+            towards = text_tower.direction(seen.vit, words.get("text", ""))  # type: ignore[arg-type]
+            return matrix(likeness(seen, towards, layer).numpy()[None])
+
+    return await part(request, make)
 
 
 async def patched(request: Request) -> Response:
@@ -162,8 +178,9 @@ async def occluded(request: Request) -> Response:
             return Found(last.passes, last.map.flatten().numpy(), last.whole, np.array(last.moves), told)
 
         now = found(step)
-        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(now.moves)}
-        if len(now.moves) >= FEW:
+        compared = occlusion.equal(occlusion.blocks(seen.grid, now.side)) if now.side else []
+        said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(compared)}
+        if len(compared) >= occlusion.FEW:
             said["foretells"] = _foretells(picture, wish, kept, seen, asked, now)
         return _with_matrix(now.map[None], **said)
 
@@ -220,6 +237,7 @@ ROUTES = [
     Route("/api/trace/{digest}/relevance", relevance),
     Route("/api/trace/{digest}/labels", labels),
     Route("/api/trace/{digest}/answers", answers),
+    Route("/api/trace/{digest}/text", text),
     Route("/api/trace/{digest}/occluded", occluded),
     Route("/api/trace/{digest}/patched", patched),
 ]

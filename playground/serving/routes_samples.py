@@ -51,6 +51,7 @@ def listed(there: tuple[Sample, ...], real: bool) -> bytes:
         "real": {
             "model": models.REAL, "title": plain_name(models.REAL), "here": real,
             "may_fetch": models.may_fetch(models.REAL), "megabytes": models.megabytes(models.REAL),
+            "with_photographs": True,
         },
     }  # fmt: skip
     return json.dumps(found, ensure_ascii=False).encode()

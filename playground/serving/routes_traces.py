@@ -19,7 +19,7 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import pack
 from playground.samples import named
-from playground.serving import chosen, habits, models, opening, people, queue, traces
+from playground.serving import chosen, habits, models, opening, own_models, people, queue, traces
 from playground.serving.answering import Refused, answer
 from playground.serving.cache import Cache
 from playground.serving.people import Person
@@ -76,6 +76,7 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "suits": wish.model == opening.wish(picture.sample_name).model,
         "opens": {key: int(word) for key, word in opening.view(picture.sample_name, wish).items()},
         "picture": {"id": picture.id, **shown},
+        "text": own_models.text_tower(wish.model) is not None,
         "private": not picture.sample,
     }
 

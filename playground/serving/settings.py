@@ -7,6 +7,7 @@ PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
 PLAYGROUND_OPERATOR_KEY  a secret of 16 letters or more: who sends it in X-Playground-Operator may read /api/status
+PLAYGROUND_COMPUTE   "browser": their owners' browsers compute own photographs, where they can; default: "server"
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  for models, for the samples' traces and for uploads' traces, three numbers; default 3000 600 1200
@@ -30,6 +31,7 @@ class Settings:
     offline: bool = False
     framed_by: tuple[str, ...] = ()
     device: str | None = None
+    compute: str = "server"
     operator_key: str | None = None
     at_once: int = 1
     model_mb: int = 3000
@@ -46,7 +48,7 @@ def now() -> Settings:
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
     start."""
-    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "OPERATOR_KEY")
+    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "OPERATOR_KEY", "COMPUTE")
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
@@ -57,6 +59,7 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         offline=_yes("OFFLINE", text["OFFLINE"], False),
         framed_by=_sites(text["FRAMED_BY"]),
         device=text["DEVICE"] or None,
+        compute=_one_of("COMPUTE", text["COMPUTE"], ("server", "browser")),
         operator_key=_secret("OPERATOR_KEY", text["OPERATOR_KEY"]),
         at_once=at_once,
         model_mb=models,
@@ -78,6 +81,13 @@ def _secret(name: str, text: str) -> str | None:
     if text and len(text) < 16:
         raise PlaygroundError(f"PLAYGROUND_{name} is a secret of 16 letters or more; given were {len(text)}.")
     return text or None
+
+
+def _one_of(name: str, text: str, known: tuple[str, ...]) -> str:
+    """The first is the default."""
+    if (text or known[0]) not in known:
+        raise PlaygroundError(f"PLAYGROUND_{name} is {' or '.join(known)}; given was {text!r}.")
+    return text or known[0]
 
 
 def _yes(name: str, text: str, default: bool) -> bool:

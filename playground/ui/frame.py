@@ -7,6 +7,7 @@ from functools import cache
 
 import streamlit as st
 
+from playground.figures.bundle import stylesheet
 from playground.ui import guess
 from playground.ui.startup import once_per_server
 from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
@@ -19,10 +20,6 @@ CONTENT:has(.st-key-stage) VERTICAL { gap: 0.15rem; }
 HEADER { background: none; height: 2.4rem; pointer-events: none; }
 HEADER * { pointer-events: auto; }
 MAIN STALE { opacity: 1 !important; }
-html.takes-a-picture::after { /* while a file is dragged over the page, see shell/openpicture.js */
-  content: "Drop your picture"; position: fixed; inset: 0; z-index: 1000; display: grid; place-items: center;
-  border: 6px dashed #0072b2; background: rgb(0 114 178 / 0.22); font: 600 2rem system-ui; pointer-events: none;
-}
 CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
@@ -36,6 +33,8 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 """  # words in capitals stand for the parts of Streamlit's page that streamlit_private.py names
 
+DROPPING = "shell/dropping.css"  # while a file is dragged over the page
+
 
 def frame() -> None:
     st.set_page_config(page_title="Attention Playground", page_icon="🔭", layout="wide")
@@ -47,5 +46,5 @@ def frame() -> None:
 @cache
 def _style():
     """As a component it is there before the microscope. What st.html brings comes later, and the page jumps."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back()
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + guess.held_back() + stylesheet(DROPPING)
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

@@ -104,6 +104,15 @@ def test_blocks_cover_every_patch_once():
     assert sum(block.int() for block in blocks((7, 10), 4)).unique().tolist() == [1]
 
 
+def test_blocks_that_the_edge_cuts_off_are_not_compared():
+    """A map that says nothing would seem to foretell what moves, for a smaller block moves less."""
+    some = blocks((18, 27), 4)
+    sizes = [float(block.sum()) for block in some]
+    assert [len(some), len(occlusion.equal(some))] == [35, 24]
+    assert occlusion.foretells(torch.ones(18, 27), 4, sizes) == 0
+    assert len(occlusion.equal(blocks((7, 10), 4))) == 6, "of few whole ones all are compared"
+
+
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [

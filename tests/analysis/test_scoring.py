@@ -16,7 +16,7 @@ def test_the_scores_are_those_of_the_curves_and_of_the_blocks(seen):
     found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer"])}
     assert list(found) == ["chefer", "rollout", "random"]
     measured = occlusion.Measured(seen, asked)
-    relevance = seen.on_grid(seen.relevance(label=3))
+    relevance = seen.on_grid(seen.relevance(label=3, method="chefer"))
     assert found["chefer"].rank_correlation == pytest.approx(occlusion.predicts(relevance, measured, 1), abs=1e-6)
     assert found["chefer"].deletion == pytest.approx(occlusion.deletion(relevance, measured).area, abs=1e-6)
     assert found["chefer"].insertion == pytest.approx(occlusion.insertion(relevance, measured).area, abs=1e-6)
@@ -31,7 +31,7 @@ def test_of_a_label_that_depends_on_one_patch_relevance_foretells_what_chance_do
     found = {score.method: score for score in scoring.scores(seen, asked, methods=["chefer", "gradient"])}
     for method in ("chefer", "gradient"):
         assert found[method].deletion > found["random"].deletion, found
-    whole = seen.relevance(label=asked.label)
+    whole = seen.relevance(label=asked.label, method="chefer")
     assert whole[seen.token((6, 1))] == whole[3:].max()
     moved = occlusion.Measured(seen, asked).moved(occlusion.blocks(seen.grid, 1))
     assert torch.tensor(moved).abs().argmax() == 8 * 6 + 1
@@ -70,7 +70,7 @@ def test_a_folder_becomes_a_table_with_a_line_for_each_picture_and_method(tiny, 
     out = tmp_path / "scores.csv"
     assert main(["relevance", str(tiny), "--out", str(out), "--patch", "4,4", "--by", "noise"]) == 0
     rows = list(csv.DictReader(out.open()))
-    assert [row["method"] for row in rows[:5]] == ["chefer", "gradient", "legrad", "rollout", "random"]
+    assert [row["method"] for row in rows[:5]] == ["gradient", "chefer", "legrad", "rollout", "random"]
     assert len(rows) == 10
     assert {(row["answer"], row["blanked_by"]) for row in rows} == {("4,4", "noise")}
     assert all(-1 <= float(row["rank_correlation"]) <= 1 for row in rows)

@@ -1,5 +1,6 @@
 """The wall fills itself, and the film under the picture shows one patch through all layers."""
 
+from browser.own_picture import hand_over, picture
 from browser.truth import assert_close, entropy, seen
 from playground.analysis.heads import HABITS
 
@@ -44,6 +45,18 @@ def test_the_film_shows_every_layer_a_click_goes_there_and_dragging_plays_them(v
         visitor.until()
         pictures.add(film.evaluate(pixels))
     assert len(pictures) == 3
+
+
+def test_below_a_panorama_the_film_takes_the_band_that_is_free_in_several_lines(visit):
+    visitor = visit("model=bundled&detail=1", viewport={"width": 1280, "height": 720})
+    hand_over(visitor, "drop", picture(900, 300))
+    visitor.page.locator(".lens.filled").wait_for()
+    visitor.rest()
+    legend = visitor.part("legend").bounding_box()
+    assert 0 <= 720 - (legend["y"] + legend["height"]) < 60
+    box = visitor.page.locator(".lens .film canvas").bounding_box()
+    visitor.page.mouse.click(box["x"] + box["width"] / 6, box["y"] + 0.75 * box["height"])
+    visitor.until("r => r.layer === 3")  # of two lines of three the first of the second
 
 
 def test_the_film_is_painted_before_anybody_looks_and_heads_carry_the_name_of_their_habit(visit):

@@ -53,6 +53,7 @@ def test_a_link_with_a_locked_patch_shows_its_match_and_a_screen_reader_hears_it
 
 def test_both_are_cut_into_the_parts_that_python_finds(visit):
     visitor = visit(PAIR)
+    visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()  # until then one is cut alone
     visitor.page.locator(".match-words button").click()
     shown = visitor.until("r => r.what === 'parts' && r.map")
     here, _ = seen("twins").parts(other=seen("portrait"), layer=shown["layer"])

@@ -45,7 +45,7 @@ window.openPicture = async (blob, model, view = {}) => {
   const began = performance.now();
   const { width, height } = await createImageBitmap(blob);
   const id = String(pictures.size);
-  pictures.set(id, { id, title: id, credit: "", hint: "", start: [0.5, 0.5], width, height, blob });
+  pictures.set(id, { id, title: id, credit: "", hint: "", start: [0.5, 0.5], width, height, file: async () => blob });
   const trace = await source.open({ mine: id, model });
   await lens.show({ main: trace, view });
   times.shown = performance.now() - began;

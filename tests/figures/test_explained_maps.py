@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from playground.analysis import occlusion
+from playground.analysis import occlusion, outliers
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps
+from playground.figures import captions, maps
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 
@@ -47,7 +47,7 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     one = maps.Map(lengths, (), None)
     high = {typical: maps.domain(replace(SPEC, what="norm", typical=typical), [one]).high for typical in (False, True)}
     assert high == {False: 100, True: 16}
-    assert light.bound(lengths) == 25.75
+    assert outliers.bound(lengths) == 25.75
 
 
 @pytest.mark.parametrize(

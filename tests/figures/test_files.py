@@ -142,7 +142,7 @@ OTHERS = {
     "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True, "cut": "7,5>3,2",
-    "label": "3", "blank": "noise", "typical": True,
+    "label": "3", "text": "a cat", "blank": "noise", "typical": True,
     "bar": False, "marker": False, "prefix": False, "footer": True, "words": "paper", "dpi": 111, "sweep": "layers",
     "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True, "pack": "int8",
 }  # fmt: skip
@@ -151,7 +151,7 @@ OTHERS = {
 TOGETHER = {  # a field that means something only beside these
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
-    "label": {"what": "label"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
+    "label": {"what": "label"}, "text": {"what": "text"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
     "mask": {"mass": 0.6}, "rows": {"layout": "grid"}, "columns": {"layout": "grid"},
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from test_javascript import node
 
+from playground.analysis import outliers
 from playground.figures import light, prints
 from playground.figures.maps import Domain
 from playground.figures.spec import Spec
@@ -181,6 +182,25 @@ def test_over_grey_the_photograph_has_no_colours_of_its_own():
     np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
 
 
+def test_of_islands_alone_those_of_two_cells_have_a_line_and_one_that_is_all_there_is():
+    scattered = np.zeros((9, 12), bool)
+    scattered[2, 3] = scattered[5, 8] = scattered[7, 1:3] = True
+    pair = np.zeros_like(scattered)
+    pair[7, 1:3] = True
+    single = np.zeros_like(scattered)
+    single[2, 3] = True
+    cases = [(scattered, pair), (scattered & ~pair, pair & ~pair), (single, single)]
+    for given, kept in cases:
+        assert (light.regions(given) == kept).all()
+    program = (
+        f"import {{ regions }} from {json.dumps(CORE.as_uri())};"
+        f"const cases = {json.dumps([given.ravel().astype(int).tolist() for given, _ in cases])};"
+        "console.log(JSON.stringify(cases.map((one) => Array.from(regions(Uint8Array.from(one), 12)))));"
+    )
+    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [kept.ravel().astype(int).tolist() for _, kept in cases]
+
+
 def test_a_smooth_line_has_no_islands_of_one_or_two_cells_and_no_such_holes():
     chosen = np.zeros((9, 12), bool)
     chosen[1:6, 1:7] = True
@@ -229,4 +249,4 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
 
 
 def test_the_bound_of_what_stands_apart_is_the_browser_s():
-    assert light.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
+    assert outliers.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

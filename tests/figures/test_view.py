@@ -20,6 +20,7 @@ VALUES = {  # of the choices that are no list
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
     "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
     "curtain": [0, 0.25, 1], "label": ["", "3", "999"], "cut": ["7,5>3,2", "*>cls+reg0@4+5.0;*>3x3"],
+    "text": ["", "a cat's eye"],
 }  # fmt: skip
 
 

@@ -183,7 +183,7 @@ def test_what_is_everybody_s_may_be_kept_for_ever_and_what_is_one_s_own_by_nobod
 
 def test_every_part_of_a_trace_is_tried():
     paths = {route.path for route in (*routes_traces.ROUTES, *routes_beyond.ROUTES)}
-    assert paths == {"/api/trace", *(f"/api/trace/{{digest}}/{name}" for name in PARTS)}
+    assert paths == {"/api/trace", *(f"/api/trace/{{digest}}/{name}" for name in (*PARTS, "text"))}
 
 
 @pytest.mark.parametrize("name", PARTS)

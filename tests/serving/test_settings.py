@@ -18,17 +18,24 @@ def test_every_variable_is_read():
         "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",
         "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
         "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
-            "PLAYGROUND_OPERATOR_KEY": "k" * 16,
+            "PLAYGROUND_OPERATOR_KEY": "k" * 16, "PLAYGROUND_COMPUTE": "browser",
     }  # fmt: skip
     assert settings.read(given) == Settings(
-        ("vit_a", "vit_b"), "/models", False, True, ("https://a.example",), "cpu", "k" * 16, 2, 1, 2, 3
+        ("vit_a", "vit_b"), "/models", False, True, ("https://a.example",), "cpu", "browser", "k" * 16, 2, 1, 2, 3
     )
     assert all(name in settings.__doc__ for name in given)
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("OPEN", "perhaps"), ("AT_ONCE", "0"), ("AT_ONCE", "two"), ("CACHE_MB", "100"), ("CACHE_MB", "1 2 -3")],
+    [
+        ("OPEN", "perhaps"),
+        ("AT_ONCE", "0"),
+        ("AT_ONCE", "two"),
+        ("CACHE_MB", "100"),
+        ("COMPUTE", "phone"),
+        ("CACHE_MB", "1 2 -3"),
+    ],
 )
 def test_a_typing_error_is_named(name, value):
     with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):

@@ -7,16 +7,16 @@
 // Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around
 // the set of patches that holds 60 % of what the patches get.
 
-export const BENEATH = [0, 0.82]; // what the photograph's darkest and brightest tones become under the heat
-export const KEPT = 0.73; // of its colour, there
+export const BENEATH = [0, 0.79]; // what the photograph's darkest and brightest tones become under the heat
+export const KEPT = 0.7; // of its colour, there
 export const TONES = 64; // of the table: tones beneath
 export const STEPS = 256; // of the table: shares of the exposure
-const TOPS = [0.6, 0.99]; // OKLab's L of the brightest weight, over black and over white
+const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
 const LIFTED = 0.4; // the faintest colour is lighter than the tone beneath by this part of the way to the top
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
 const CHROMAS = [0.17, 0.2, 0.17];
-const OPAQUE = 0.88; // of the strongest colour; the rest is the photograph
-const OPACITY_POWER = 2; // faint weights are seen, too
+const OPAQUE = 0.94; // of the strongest colour; the rest is the photograph
+const OPACITY_POWER = 2.3; // faint weights are seen, too
 const GAMMA = 0.8; // below 1: faint weights are lifted a little
 const BRIGHTEST = 0.008; // this share of the cells may be brighter than the exposure can show
 const PEAK = 0.2; // of the largest value: where one patch has nearly all, the others are not as bright
@@ -212,7 +212,8 @@ export function densestInto(out, values, from, count, mass = MASS) {
 // Smooth closed lines [row, column, row, column, …] around the chosen cells. Islands of one or two cells are no region.
 export const contours = (chosen, rows, columns) => outlines(regions(chosen, columns), rows, columns).map(smoothed);
 
-// The chosen cells without islands of one or two cells and holes of one; as they are where there are only islands.
+// The chosen cells without islands of one or two cells and holes of one. Where there are only such islands, those of
+// two; a single cell where it is all there is.
 export function regions(chosen, columns) {
   const beside = (cells, cell) => {
     const c = cell % columns;
@@ -227,7 +228,8 @@ export function regions(chosen, columns) {
   const kept = chosen.map((is, cell) =>
     core[cell] || (is && beside(core, cell) > 0) || beside(chosen, cell) === 4 ? 1 : 0,
   );
-  return kept.includes(1) ? kept : chosen;
+  if (kept.includes(1) || chosen.reduce((sum, is) => sum + is, 0) <= 1) return kept.includes(1) ? kept : chosen;
+  return chosen.map((is, cell) => (is && beside(chosen, cell) > 0 ? 1 : 0));
 }
 
 // Every corner on the way, and then twice the mean of each with its neighbours: stairs become slopes.

@@ -1,5 +1,5 @@
 // Lengths that stand apart. The bound is Tukey's for what is far out: the upper quartile and three times the distance
-// between the quartiles. The twin of `bound` in playground/figures/light.py. No DOM in here.
+// between the quartiles. The twin of `bound` in playground/analysis/outliers.py. No DOM in here.
 
 // Of values[from … to].
 export function boundOf(values, from, to) {

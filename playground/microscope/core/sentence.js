@@ -45,8 +45,9 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 
 // facts: {
 //   what: "weight" | "value" | "score" | "similarity" | "components" | "parts" | "norm" | "rollout" | "relevance" |
-//     "occlusion" | "label",
-//   label: the name of the label that is explained, "" for a patch's feature,
+//     "occlusion" | "label" | "text",
+//   label: the name of the label that is explained, or the text; "" for a patch's feature,
+//   waits: what has to be done before there are numbers, or "",
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
 //   seen: what `spread` gives, or null while the numbers are still on their way,
@@ -63,7 +64,7 @@ export function sentenceOf(facts) {
   const subject = opening + capital(name ? name : "this patch");
   if (what === "components") return inParts("Patches of one colour have features of one kind, in this layer.");
   if (what === "parts") return aboutParts(facts, subject);
-  if (!seen) return inParts(`${subject}: the numbers are on their way.`);
+  if (!seen) return inParts(facts.waits || `${subject}: the numbers are on their way.`);
   if (what === "similarity") return aboutSimilarity(facts);
   if (what === "norm")
     return inParts(
@@ -83,6 +84,7 @@ export function sentenceOf(facts) {
       placed(facts),
       ` (${percent(seen.value)}).`,
     );
+  if (what === "text") return inParts(`Most like “${facts.label}” is the patch `, "", "", placed(facts), aCosine(seen));
   if (what === "score") return aboutScores(facts, subject);
   if (facts.direction === "column") return aboutColumn(facts, subject);
   if (what === "value") return aboutValues(facts, opening, capital);
@@ -165,13 +167,9 @@ function aboutParts({ part }, subject) {
 }
 
 const aboutSimilarity = ({ seen, place, name }) =>
-  inParts(
-    `What resembles ${name || "this patch"} most, in this layer's features, is `,
-    "",
-    "",
-    place,
-    `: a cosine of ${seen.value.toFixed(2)}.`,
-  );
+  inParts(`What resembles ${name || "this patch"} most, in this layer's features, is `, "", "", place, aCosine(seen));
+
+const aCosine = ({ value }) => `: a cosine of ${value.toFixed(2)}.`;
 
 function aboutBlanking({ seen, place, name, label }) {
   const what = label ? `the probability of “${label}”` : `the feature of ${name || "this patch"}`;

@@ -13,6 +13,7 @@ export const DEFAULT_VIEW = Object.freeze({
   pass: "layer", //         "layer": the scale changes this layer's softmax; "whole": the whole forward pass ran with it
   cut: "", //               who may not hear whom in the whole pass: "7,5>3,2@4.1;*>3x3", as in playground/cuts.py
   label: "", //             whose relevance, occlusion and logit lens: a label's number; "": the patch's feature
+  text: "", //              what patches are compared with, in a model that learned from captions
   blank: "mean", //         what blanked patches become
   typical: false, //        of lengths: those beyond the bound are left out of the exposure
   what: "weight", //        "value" is weight × ‖W_O v‖
@@ -41,6 +42,7 @@ export const CHOICES = Object.freeze({
     "relevance",
     "occlusion",
     "label",
+    "text",
     "components",
     "parts",
     "norm",
@@ -115,6 +117,7 @@ export function tidyView(view, pack, at) {
   }
   if (!/^[0-9a-z,>@.+*;]{3,1000}$/.test(tidy.cut)) tidy.cut = "";
   tidy.label = /^\d{1,5}$/.test(tidy.label) ? String(tidy.label) : "";
+  tidy.text = /^[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}$/.test(tidy.text) ? String(tidy.text) : "";
   tidy.curtain = clamp(Number(tidy.curtain) || 0, 0, 1);
   if (tidy.ceiling !== "auto") tidy.ceiling = Number(tidy.ceiling) > 0 ? Math.min(1, Number(tidy.ceiling)) : "auto";
   if (tidy.depth !== "follow")

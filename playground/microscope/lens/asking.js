@@ -79,7 +79,7 @@ function wantedLayer(lens) {
   const wanted = [[main, view.layer]];
   if (shown.wholeArrived) wanted.push([whole, view.layer]);
   if (other && view.beside === "compare") wanted.push([other, sameLayer(view.layer, main.pack, other.pack)]);
-  wanted.push([main, view.layer + 1], [main, view.layer - 1]);
+  if (!main.trace?.sparing) wanted.push([main, view.layer + 1], [main, view.layer - 1]);
   const there = ([entry, layer]) => layer >= 0 && layer < entry.pack.layers && !holdsAll(entry.pack, layer);
   const more = missingLayers(lens).map((layer) => [shown.wholeArrived ? whole : main, layer]);
   return wanted.find(there) ?? more[0] ?? null;

@@ -91,7 +91,7 @@ const CLICKER_IN_PRESENT = { ...CLICKER, ArrowRight: 1, ArrowLeft: -1 };
 export function bindKeys(lens) {
   lens.root.tabIndex = -1; // a click anywhere on it keeps the keys
   lens.root.addEventListener("keydown", (event) => {
-    if (!lens.main || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!lens.main || event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
     const { view, main, refs } = lens;
     const { pack } = main;
     const inSlider = event.target.tagName === "INPUT";

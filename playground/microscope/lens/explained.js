@@ -1,6 +1,6 @@
 // What relevance, occlusion and the logit lens are about: the feature of the locked patch, or a label, where the model
-// has a head. The source makes these maps; an occlusion comes step by step, and beside each relevance stands how well
-// it foretells what blanking moves, once that has been measured.
+// has a head; or a text that somebody types. The source makes these maps; an occlusion comes step by step, and beside
+// each relevance stands how well it foretells what blanking moves, once that has been measured.
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
@@ -16,6 +16,8 @@ const MOST_MEASURED = 40; // measured rank correlations
 
 const BOX = `
   <label data-part="label">of <select aria-label="What is explained"></select></label>
+  <label data-part="text">like <input type="text" maxlength="60" size="24" spellcheck="false"
+    placeholder="a cat" aria-label="A text, which patches are compared with"></label>
   <label data-part="blank">blanked by <select aria-label="What blanked patches become"></select></label>
   <progress max="1" value="0" aria-label="Passes of the occlusion"></progress>
   <span role="status"></span>`;
@@ -28,12 +30,15 @@ export function bindExplained(lens) {
   lens.refs.legend.before(box);
   const [ofLabel, ofBlank] = box.querySelectorAll("select");
   for (const [value, words] of Object.entries(BLANKED)) ofBlank.add(new Option(words, value));
+  const ofText = box.querySelector("input");
+  ofText.addEventListener("change", () => lens.choose({ text: ofText.value.trim() }));
   ofLabel.addEventListener("change", () => lens.choose({ label: ofLabel.value }));
   ofBlank.addEventListener("change", () => lens.choose({ blank: ofBlank.value }));
   lens.explained = {
     box,
     ofLabel,
     ofBlank,
+    ofText,
     bar: box.querySelector("progress"),
     said: box.querySelector("[role=status]"),
     timer: 0,
@@ -56,7 +61,7 @@ function askAbout(lens) {
   const { view, shown, main } = lens;
   if (!isExplained(view.what)) return;
   const { trace, id } = entryShown(lens);
-  if (!labelsOf(lens) && canAsk(lens, "labels"))
+  if (view.what !== "text" && !labelsOf(lens) && canAsk(lens, "labels"))
     return askOnce(
       lens,
       "labels",
@@ -68,7 +73,8 @@ function askAbout(lens) {
   if (!asked || !canAsk(lens, view.what)) return;
   const about = explainedBy(lens);
   const drawn = overlayNow(lens);
-  const query = view.label === "" && view.what !== "label" ? queryOf(shown.token, main.pack) : null;
+  const ofPatch = view.label === "" && !["label", "text"].includes(view.what);
+  const query = ofPatch ? queryOf(shown.token, main.pack) : null;
   const take = (values, more = {}) => {
     lens.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
   };
@@ -101,6 +107,7 @@ function askAbout(lens) {
 function askedOf(lens) {
   const { view, shown, main } = lens;
   const label = labelNow(lens);
+  if (view.what === "text") return view.text ? { layer: view.layer, text: view.text } : null;
   if (view.what === "label") return label && { layer: view.layer, label: label[0] };
   if (view.label !== "") return { label: view.label };
   return view.locked ? { query: queryOf(shown.token, main.pack) } : null;
@@ -122,6 +129,7 @@ export function waitingForExplained(lens) {
     if (labels?.length === 0) return "This model has no labels: no layer of it says one.";
     return labels ? `The classifier reads each patch after layer ${view.layer}…` : "Asking for the labels…";
   }
+  if (view.what === "text") return view.text ? `The model reads “${view.text}”…` : "";
   if (view.label === "" && !view.locked) return "Click a patch: this map is made for a locked one.";
   return view.what === "relevance" ? "The model is run forward and back…" : "Blocks of the picture are blanked…";
 }
@@ -130,13 +138,15 @@ export function waitingForExplained(lens) {
 
 export function paintExplained(lens) {
   const { explained, view } = lens;
-  const { box, ofLabel, ofBlank, bar, said } = explained;
+  const { box, ofLabel, ofBlank, ofText, bar, said } = explained;
   const here = isExplained(view.what);
   show(box, here);
   if (!here) return;
   const labels = labelsOf(lens) ?? [];
   writeOptions(lens, labels);
-  show(ofLabel.parentElement, labels.length > 0);
+  show(ofText.parentElement, view.what === "text");
+  if (ofText.getRootNode().activeElement !== ofText) ofText.value = view.text;
+  show(ofLabel.parentElement, labels.length > 0 && view.what !== "text");
   ofLabel.value = view.what === "label" && view.label === "" ? String(labels[0]?.[0] ?? "") : view.label;
   show(ofBlank.parentElement, view.what === "occlusion");
   ofBlank.value = view.blank;
@@ -159,6 +169,7 @@ function writeOptions({ explained, view }, labels) {
 function explainedWords(lens, drawn) {
   const { view, explained } = lens;
   if (view.what === "label") return labelWords(lens, drawn);
+  if (view.what === "text") return "";
   const found = explained.foretold.get(`${entryShown(lens).id} ${subject(lens)}`);
   const passes =
     view.what === "occlusion" && drawn

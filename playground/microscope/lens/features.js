@@ -7,10 +7,10 @@ import { matchOf, PARTS_CUT, partsOf } from "../core/matching.js";
 import { sameLayer, upperLayer } from "../core/view.js";
 import { softOf } from "../drawing/light.js";
 
-const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, the source makes a locked patch's rollout
+export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; of more, a locked patch's alone
 const KEPT_FEATURES = 8; // layers
 const KEPT_FLOWS = 2; // pictures
-const EXPLAINED = ["relevance", "occlusion", "label"]; // about a patch or a label, see explained.js
+const EXPLAINED = ["relevance", "occlusion", "label", "text"]; // see explained.js
 export const isExplained = (what) => EXPLAINED.includes(what);
 const OPACITY = 0.78; // of the colours above the photograph
 

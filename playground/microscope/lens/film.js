@@ -30,8 +30,10 @@ export function bindFilm(lens) {
     canvas,
     buttons: [...box.querySelectorAll("button")],
     sign: box.querySelector("i"),
+    lines: 1, // it stands in: layout.js gives it more where there is room
     of: "head", // which head of each layer: the chosen one, the "sharpest", or the "mean" of all
     wanted: !navigator.connection?.saveData, // layers that are not here are fetched; to save data, once it is looked at
+    looked: false, // at the film: where each layer travels they come then
     nothing: null, // the weights of a layer that is on its way: none
     timer: 0, // of the next drawing, 0: none
     heat: null, // one pixel a patch, layers side by side
@@ -41,8 +43,12 @@ export function bindFilm(lens) {
   const layerAt = (event) => {
     const layers = layersAtHand(lens);
     const rect = canvas.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - rect.left) / rect.width) * layers.length);
-    return layers[Math.min(layers.length - 1, Math.max(0, place))];
+    const { lines } = lens.film;
+    const columns = Math.ceil(layers.length / lines);
+    const at = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
+    const line = at((event.clientY - rect.top) / rect.height, lines);
+    const place = line * columns + at((event.clientX - rect.left) / rect.width, columns);
+    return layers[Math.min(layers.length - 1, place)];
   };
   const goTo = (event) => {
     const layer = layerAt(event);
@@ -58,8 +64,8 @@ export function bindFilm(lens) {
     canvas.title = [`layer ${layer}`, habitOf(lens, layer, lens.view.head)?.label].filter(Boolean).join(": ");
   });
   box.addEventListener("pointerenter", () => {
-    if (lens.film.wanted) return;
-    lens.film.wanted = true;
+    if (lens.film.looked) return;
+    lens.film.looked = true;
     lens.schedule();
   });
   for (const button of lens.film.buttons) {
@@ -72,8 +78,9 @@ export function bindFilm(lens) {
 
 // The layers that the film or the wall would show and that are not here, nearest first.
 export function missingLayers(lens) {
-  const { view, shown, film } = lens;
-  if (view.beside !== "wall" && !film.wanted) return [];
+  const { view, shown, film, main } = lens;
+  const wanted = film.looked || (film.wanted && !main.trace?.sparing);
+  if (view.beside !== "wall" && !wanted) return [];
   return layersAtHand(lens)
     .filter((layer) => !holdsAll(shown.pack, layer))
     .sort((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer));
@@ -166,20 +173,23 @@ function drawFilm(lens, layers) {
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
-  const step = width / layers.length,
+  const inLine = Math.ceil(layers.length / film.lines);
+  const step = width / inLine,
+    down = height / film.lines,
     gap = 2 * unit;
-  const fit = Math.min((step - gap) / columns, (height - 2 * gap) / rows);
+  const fit = Math.min((step - gap) / columns, (down - 2 * gap) / rows);
   const w = fit * columns,
     h = fit * rows;
   context.imageSmoothingEnabled = fit < 1;
+  const coming = missingLayers(lens).length > 0;
   for (const [place, layer] of layers.entries()) {
-    const x = place * step + (step - w) / 2,
-      y = (height - h) / 2;
+    const x = (place % inLine) * step + (step - w) / 2,
+      y = Math.floor(place / inLine) * down + (down - h) / 2;
     const here = holdsAll(shown.pack, layer);
     context.globalAlpha = here ? 1 : 0.4;
     context.drawImage(film.heat.canvas, place * columns, 0, columns, rows, x, y, w, h);
     context.globalAlpha = 1;
-    if (!here) {
+    if (!here && coming) {
       context.font = `${Math.min(11 * unit, w / 4)}px ${colours.font}`;
       context.textAlign = "center";
       context.textBaseline = "middle";

@@ -19,13 +19,15 @@ export function receive(lens, trace, bytes) {
 
 // Called with what is shown now: it is used last, and stays.
 export function dropOld(lens, shown) {
+  const { film } = shown[0].trace.picture;
+  if (film) for (const [id, { trace }] of lens.packs) if (trace.picture.film === film) lens.packs.delete(id);
   for (const entry of shown) {
     lens.packs.delete(entry.id);
     lens.packs.set(entry.id, entry);
   }
   let held = [...lens.packs.values()].reduce((sum, entry) => sum + entry.size, 0);
   for (const [id, entry] of lens.packs) {
-    if (held <= KEPT_BYTES || shown.includes(entry)) break;
+    if (held <= (lens.host.source.keeps ?? KEPT_BYTES) || shown.includes(entry)) break;
     lens.packs.delete(id);
     held -= entry.size;
   }
@@ -41,6 +43,10 @@ export async function receivePicture(lens, trace, signal) {
   }
   lens.pictures.delete(id);
   lens.pictures.set(id, picture);
-  for (const old of lens.pictures.keys()) if (lens.pictures.size > KEPT_PICTURES) lens.pictures.delete(old);
+  for (const [old, { bitmap }] of lens.pictures) {
+    if (lens.pictures.size <= KEPT_PICTURES) break;
+    lens.pictures.delete(old);
+    if (![lens.main, lens.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
+  }
   return picture;
 }

@@ -5,6 +5,7 @@ import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { nearnessSentence, placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
+import { MOST_FLOWS } from "./features.js";
 import { isMean } from "./meanheads.js";
 import { isNearness, nearnessOf } from "./nearness.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
@@ -53,7 +54,8 @@ function factsOf(lens) {
   return {
     what: view.what,
     direction: view.direction,
-    label: labelNow(lens)?.[1] ?? "",
+    label: view.what === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
+    waits: map && !overlay && toBeDone(lens),
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,
     seen,
@@ -75,6 +77,14 @@ function factsOf(lens) {
     part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
+}
+
+// Before there can be numbers.
+function toBeDone({ view, main }) {
+  if (view.what === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
+  const ofOne = ["relevance", "occlusion"].includes(view.what) && view.label === "";
+  const rollout = view.what === "rollout" && main.pack.tokens > MOST_FLOWS;
+  return (ofOne || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
 }
 
 const shareOf = (parts, one) => parts.reduce((count, part) => count + (part === one), 0) / parts.length;

@@ -22,7 +22,7 @@ const KIND_LINE = `
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>
   <button class="quiet" data-compare aria-pressed="false"
-      title="What a filter without a network would light from here (key n)">colour and nearness alone</button>`;
+      title="What colour and nearness alone would light from here (key n)">without a network?</button>`;
 
 export function bindKindLine(lens) {
   const line = document.createElement("p");
@@ -64,7 +64,7 @@ function writeKind(lens) {
   const readable =
     view.direction === "row" && !isMap(view.what) && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
   kindline.better = null;
-  say(kindline.hint, lens.everHovered || view.locked ? "" : whatToDo(lens));
+  say(kindline.hint, lens.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens));
   show(kindline.compare, Boolean(readable && lens.main.picture.bitmap));
   kindline.compare.setAttribute("aria-pressed", String(nearness.on));
   say(kindline.kind, readable ? (isNearness(lens) ? againstFilter(lens) : kindNow(lens)) : "");

@@ -46,6 +46,8 @@ const LOW = 54; // em: in a lower window the film is lower, too
 const SHORT = 41; // em: in a window as low as a slide's frame only the most important stands
 const SLENDER = 30; // em: in a column narrower than this everything stands below the other
 const TALL = 0.9; // of aspects: below it a picture is a portrait
+const SPARE = 5; // em, below everything: room for the curve
+const IDLE = 3; // em, below a picture and its legend: more is a band with nothing in it
 const BROAD = 46; // em: a column so wide, beside a portrait, is two
 
 // The picture gets as much of the window as texts and controls leave free. Beside wide pictures there is no room for
@@ -59,6 +61,7 @@ function layOut(lens) {
   const size = lens.presenting || lens.ui.bare ? "wide" : roomy;
   root.classList.toggle("slim", lens.presenting && roomy === "narrow");
   root.dataset.size = size;
+  root.classList.remove("filled");
   root.classList.toggle("compact", width < 76 * em);
   root.classList.toggle("short", size === "wide" && heightOf(lens) < SHORT * em);
   root.classList.toggle("low", size === "wide" && heightOf(lens) < LOW * em);
@@ -80,12 +83,42 @@ function layOut(lens) {
     root.classList.toggle("tight", lens.pictureWidth < TIGHT * em);
   }
   const column = size === "wide" && root.dataset.way === "one" ? width - lens.seenWidth - GAP * em : width;
-  root.classList.toggle("broad", root.dataset.way === "one" && column >= BROAD * em);
-  root.classList.toggle("slender", root.dataset.way === "one" && column < SLENDER * em);
+  const broad = root.dataset.way === "one" && column >= BROAD * em;
+  root.classList.toggle("broad", broad);
+  // Where a second picture is large in a broad column, the controls have a slender one beside it.
+  const three = broad && lens.view.beside !== "convolution";
+  root.classList.toggle("slender", three || (root.dataset.way === "one" && column < SLENDER * em));
+  fillBelow(lens, em);
+  fillBeneath(lens, em);
   lens.ratio = Math.min(3, window.devicePixelRatio || 1);
   // Lines and letters on canvas grow with the type around them.
   lens.unit = (lens.ratio * em) / 14;
   sizeCanvases(lens);
+}
+
+// Beside a panorama the narrow column has room for the curve again.
+function fillBelow(lens, em) {
+  const { root } = lens;
+  root.classList.remove("spare");
+  if (!root.classList.contains("slender")) return;
+  const spare = heightOf(lens) - root.getBoundingClientRect().height;
+  root.classList.toggle("spare", spare >= SPARE * em);
+  root.style.setProperty("--spare", `${Math.floor(spare)}px`);
+}
+
+// Beneath a panorama the film takes what is free: in so many lines that its pictures are as large as they can be.
+function fillBeneath(lens, em) {
+  const { root, refs, film } = lens;
+  film.lines = 1;
+  const under = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
+  const spare = heightOf(lens) - under - parseFloat(getComputedStyle(root).paddingBottom);
+  if (root.dataset.way !== "one" || spare < IDLE * em) return;
+  const layers = layersAtHand(lens).length;
+  const free = spare + film.canvas.clientHeight;
+  const high = (lines) => Math.min(lens.pictureWidth / Math.ceil(layers / lines) / aspectOf(lens.main), free / lines);
+  for (let lines = 2; lines <= layers; lines++) if (high(lines) > high(film.lines)) film.lines = lines;
+  root.classList.add("filled");
+  root.style.setProperty("--film", `${Math.floor(film.lines * high(film.lines))}px`);
 }
 
 // Of what stands beside the picture: the wall, or a compared picture.

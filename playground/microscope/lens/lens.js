@@ -34,7 +34,8 @@
 //     showMe:   () => {},                     // begins a guided tour; without it there is no button for one
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes}
+//   // to 1}, private: a person's own, verdict: [label, before, after] of each label that a whole pass changes,
+//   // offers: what the source answers of it, where that is less, sparing: no layer is asked for before it is wanted}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
@@ -208,7 +209,8 @@ function take(lens, main, other = null) {
   if (main === before) return;
   endGhost(lens);
   stopAsking(lens);
-  const another = before && before.picture !== main.picture; // what was locked was a patch of the former one
+  const sameFilm = before?.picture.film && before.picture.film === main.picture.film; // another frame of it
+  const another = before && before.picture !== main.picture && !sameFilm; // what was locked was a patch of the former
   Object.assign(lens, { whole: null, overlay: null, aim: -1 });
   if (lens.painting?.on) endPainting(lens);
   if (another) lens.view = { ...lens.view, locked: false, cut: "" };

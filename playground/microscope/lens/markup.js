@@ -24,6 +24,7 @@ export const MARKUP = `
         title="which patches move the locked patch's feature or a label, through all layers">relevance</button>
     <button data-value="occlusion" class="extra" data-ask="occlusion"
         title="what really moves when patches are blanked">occlusion</button>
+    <button data-value="text" data-ask="text" title="which patches are like a text that you type">text</button>
     <button data-value="label" class="extra" data-ask="label"
         title="how likely a label is, if the classifier read each patch after this layer (logit lens)">label</button>
   </div>

@@ -139,7 +139,8 @@ function paintMain(lens) {
   const { rows, columns } = pack;
   const behind = waiting || (overlay && view.what !== "similarity") ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
-  const mark = isExplained(view.what) && labelNow(lens) && !view.locked ? -1 : shown.mark; // nobody asks
+  const asks = view.locked || !isExplained(view.what) || !(labelNow(lens) || view.what === "text");
+  const mark = asks ? shown.mark : -1;
   lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark, asked, behind });
   setClipped(lens, Boolean(waiting || overlay));
   const { picture } = refs;

@@ -19,7 +19,7 @@ export function photoOf(lens, entry) {
 }
 
 // Scores, cosines and lengths have no share that could be lit: they are always heat (as in figures/prints.py).
-const isLit = ({ draw, what }) => draw === "light" && !["score", "similarity", "norm"].includes(what);
+const isLit = ({ draw, what }) => draw === "light" && !["score", "similarity", "text", "norm"].includes(what);
 
 // The 256 colours of the large picture, for bars and charts beside it.
 export const rampOf = ({ view, ramps }) => ramps[isLit(view) ? "light" : "heat"];

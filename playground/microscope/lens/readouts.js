@@ -40,7 +40,7 @@ export function writeTitles(lens) {
   const row = view.direction === "row";
   const overlay = isMap(view.what);
   say(refs.ask1, overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to");
-  const label = labelNow(lens)?.[1];
+  const label = view.what === "text" ? view.text : labelNow(lens)?.[1];
   say(
     refs.chip,
     label
@@ -144,6 +144,7 @@ const MAP_TITLES = {
   relevance: "What moves",
   occlusion: "What moves",
   label: "What says the label, at",
+  text: "What is like",
   components: "Colours of the features, at",
   parts: "Parts by features, at",
   norm: "Length of the features, at",
@@ -159,8 +160,9 @@ const NOTES = {
   parts: `${PARTS_CUT} parts: patches whose features after this layer point the same way`,
   norm: "length of each token's features after this layer",
   rollout: "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
-  relevance: "gradient × attention through all layers, as shares",
+  relevance: "gradient × input through all layers, as shares",
   occlusion: "what a patch moves when it is blanked, in parts of the feature or of the probability",
+  text: "cosine with the text, if the model read each patch alone after this layer",
   label: "logit lens: the last norm and the classifier read each patch after this layer",
 };
 

@@ -6,7 +6,7 @@ import { queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { isExplained, liveMap } from "./features.js";
 
 // Maps that are not made of queries and keys: the source is asked for features or flows.
-const MAPS = ["similarity", "rollout", "relevance", "occlusion", "label", "components", "parts", "norm"];
+const MAPS = ["similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm"];
 const COLOURED = ["components", "parts"]; // a colour for each patch, and no number
 export const isColoured = (what) => COLOURED.includes(what);
 const THROUGH_LAYERS = ["rollout", "relevance", "occlusion"]; // of the whole network, not of one layer
@@ -14,10 +14,14 @@ export const isShare = (what) => what === "label" || isThroughLayers(what); // c
 export const isMap = (what) => MAPS.includes(what);
 export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
 
-// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names". Only a
-// host with more than one picture can compare.
+// Whether the source answers such questions: "layers", "features", "rollout", "relevance", "whole", "names"; of this
+// trace, where it says so there. Only a host with more than one picture can compare, and only a model that learned from
+// captions knows texts.
 export const canAsk = (lens, what) =>
-  what === "compare" ? Boolean(lens.host.compare) : lens.host.source.offers.includes(what);
+  what === "compare"
+    ? Boolean(lens.host.compare)
+    : (lens.main?.trace?.offers ?? lens.host.source.offers).includes(what) &&
+      (what !== "text" || Boolean(lens.main?.trace.text));
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
@@ -51,6 +55,7 @@ export function labelNow(lens) {
 
 // What a map of explained.js is about, and how it was made.
 export function explainedBy({ view, shown, main }) {
+  if (view.what === "text") return `text ${view.layer} ${view.text}`;
   const about = view.what === "label" ? view.layer : view.what === "occlusion" ? view.blank : "";
   const patch = view.what === "label" || view.label !== "" ? "" : queryOf(shown.token, main.pack);
   return `${view.what} ${view.label || patch} ${about}`;

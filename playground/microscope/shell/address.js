@@ -11,6 +11,17 @@ const page = { name: "microscope", arrived: 0, run: null, tour: null, classLink:
 // The microscope's view, on every page: who comes back to it finds it as it was.
 let view = {};
 
+// Behind the ? the words go to the server with the page; behind the # to nobody, where no server reads them.
+let behindHash = false;
+export function writeBehindHash() {
+  behindHash = true;
+}
+export const addressWords = () => (behindHash ? location.hash : location.search).slice(1);
+function putWords(url, text) {
+  if (behindHash) url.hash = text;
+  else url.search = text;
+}
+
 export const viewNow = () => view;
 export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
 
@@ -35,7 +46,7 @@ export function wordsNow() {
 
 // All that the address of this page says, but for the tour.
 export function wordsWithoutTour() {
-  const said = page.name === "microscope" ? wordsNow() : Object.fromEntries(new URLSearchParams(location.search));
+  const said = page.name === "microscope" ? wordsNow() : Object.fromEntries(new URLSearchParams(addressWords()));
   delete said.tour;
   return said;
 }
@@ -45,13 +56,13 @@ export function writeAddress({ step = false } = {}) {
   if (page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
-  if (url.search.slice(1) === text) return;
-  url.search = text;
+  if (addressWords() === text) return;
+  putWords(url, text);
   history[step ? "pushState" : "replaceState"](history.state, "", url);
 }
 
 // {choice, view, rest} of the address as it stands.
-export function readAddress(text = location.search) {
+export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const chosen = {};
   for (const key of ["sample", "mine", "model", "detail", "with"]) if (words[key]) chosen[key] = words[key];
@@ -65,7 +76,7 @@ export function linkTo(seen) {
   const url = new URL(location.href);
   const words = { ...wordsNow(), ...Object.fromEntries(Object.keys(DEFAULT_VIEW).map((key) => [key, undefined])) };
   const kept = Object.entries({ ...words, ...viewWords(seen) }).filter(([, word]) => word !== undefined);
-  url.search = new URLSearchParams(kept).toString();
-  url.hash = "";
+  [url.search, url.hash] = ["", ""];
+  putWords(url, new URLSearchParams(kept).toString());
   return url.href;
 }

@@ -5,6 +5,7 @@ import { headWanted } from "../lens/bringing.js";
 import { readAddress } from "./address.js";
 import { loadCatalogue } from "./catalogue.js";
 import { openedBy } from "./choice.js";
+import { computeOwnHere } from "./computesown.js";
 import { watchDialog } from "./connection.js";
 import { watchDoor } from "./door.js";
 import { standEarly, wish } from "./early.js";
@@ -21,6 +22,7 @@ const LAYERS = 400; // ms after the picture, if its layers are not here sooner
 // `mounts`: {toolbar, stage}
 export async function comeAhead(mounts) {
   const told = pageSays();
+  if (told?.computes?.length) computeOwnHere(told.computes);
   watchDoor();
   watchDialog();
   const waits = document.querySelector(STREAMLITS); // not on a lesson's page

@@ -5,7 +5,8 @@ import { ask } from "./http.js";
 export const catalogue = {
   samples: [], // [{name, title, hint, kind, credit, start, thumb, picture, opens: {model, detail, layer, head}}]
   own: { model: "bundled", detail: 1 }, // how a person's own picture opens
-  real: null, // {model, title, here, may_fetch, megabytes}: the model that knows photographs
+  real: null, // {model, title, here, may_fetch, megabytes, with_photographs: they come with it}: the model that knows
+  //             photographs
   ours: [], // names of the models that come with the playground
 };
 

@@ -3,15 +3,16 @@
 // anything was drawn: door.js says then what is wrong.
 
 import { forgetNotice, notify } from "./notice.js";
-import { CONNECTION, DIALOG, isConnected, partOfStreamlit } from "./streamlitparts.js";
+import { CONNECTION, isConnected } from "./streamlitparts.js";
 
 const SHORT_BREAK = 2000; // ms: a short break is nobody's business
 const CONNECTION_LOST =
   "The connection to the server is lost; the page tries again by itself. The picture goes on working.";
 
 function closeStreamlitsDialog() {
-  const dialog = partOfStreamlit(DIALOG);
-  if (dialog?.textContent.includes("Connection error")) dialog.querySelector("button[aria-label='Close']")?.click();
+  const dialogs = [...document.querySelectorAll("[role=dialog]")];
+  const itsOwn = dialogs.find((dialog) => dialog.textContent.includes("Connection error"));
+  itsOwn?.querySelector("button[aria-label='Close']")?.click();
 }
 
 export function watchDialog() {

@@ -1,8 +1,18 @@
-// Asks the server. Who has to wait hears how many come first; what is refused comes with a sentence for people.
+// Asks the server. Who has to wait hears how many come first; what is refused comes with a sentence for people. Where
+// the browser itself has the answer, nobody is asked.
 
 import { ownKey } from "./key.js";
 
-const ROOT = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
+let root = new URL("../../../../", import.meta.url); // this script lies at …/api/app/DIGEST/shell/
+let answersHere = null;
+
+// From now on `answer(path, {method, body, headers, signal, travels: it is for the server})` is asked first; null where
+// it leaves it to the server.
+// `place`: where all addresses begin, if it is another one.
+export function answerHere(answer, place = root) {
+  answersHere = answer;
+  root = new URL(place);
+}
 
 export const SERVER_AGAIN = 3000; // ms until a server that does not answer is asked again
 
@@ -11,7 +21,7 @@ export const nameRun = (name) => {
   sessionHere = name ?? "";
 };
 
-export const addressOf = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
+export const addressOf = (path) => new URL(path.replace(/^\//, ""), root).href;
 
 export class Refusal extends Error {
   constructor(status, says, body = {}) {
@@ -21,24 +31,12 @@ export class Refusal extends Error {
 }
 
 // `onWait(before)`: how many have to finish first; 0 when the wait is over.
-export async function ask(path, { method = "GET", body, headers = {}, signal, onWait } = {}) {
+export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels } = {}) {
   let ticket = null;
   for (;;) {
-    const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
-    const sent = {
-      "X-Playground-Key": ownKey(),
-      ...(sessionHere && { "X-Playground-Run": sessionHere }),
-      ...headers,
-      ...with_,
-    };
-    const response = await fetch(addressOf(path), {
-      method,
-      body: ticket ? undefined : body,
-      headers: sent,
-      signal,
-    }).catch((error) => {
-      throw signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
-    });
+    const asked = { method, body: ticket ? undefined : body, headers, signal };
+    const own = answersHere?.(path, { ...asked, travels });
+    const response = await (own ?? askServer(path, asked, ticket));
     if (response.status !== 202) {
       if (ticket) onWait?.(0);
       if (response.ok) return response;
@@ -49,6 +47,19 @@ export async function ask(path, { method = "GET", body, headers = {}, signal, on
     onWait?.(before);
     await pause(again, signal);
   }
+}
+
+function askServer(path, { headers, ...asked }, ticket) {
+  const with_ = ticket ? { "X-Playground-Ticket": ticket } : {};
+  const sent = {
+    "X-Playground-Key": ownKey(),
+    ...(sessionHere && { "X-Playground-Run": sessionHere }),
+    ...headers,
+    ...with_,
+  };
+  return fetch(addressOf(path), { ...asked, headers: sent }).catch((error) => {
+    throw asked.signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
+  });
 }
 
 async function refusalOf(response) {

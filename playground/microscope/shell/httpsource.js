@@ -50,8 +50,8 @@ export function createHttpSource({ bringAgain, onWait }) {
 
   const source = {
     offers: [
-      ...["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole", "cuts"],
-      "names",
+      ...["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "text", "patched"],
+      ...["whole", "cuts", "names"],
     ],
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -83,6 +83,7 @@ export function createHttpSource({ bringAgain, onWait }) {
     flows: (trace, how) => matrix(trace, "flows", {}, how),
     relevance: (trace, asked, how) => matrix(trace, "relevance", asked, how),
     label: (trace, asked, how) => matrix(trace, "answers", asked, how),
+    text: (trace, asked, how) => matrix(trace, "text", asked, how),
     occlusion: (trace, asked, how) => told(trace, "occluded", asked, how),
     patched: (trace, asked, how) => told(trace, "patched", asked, how),
     async labels(trace, how) {

@@ -19,7 +19,7 @@ const NOTICE_STYLE = `
 let box = null;
 let timer = 0;
 
-export function notify(sentence, { action = null, stays = STAYS } = {}) {
+export function notify(sentence, { action = null, closed = () => {}, stays = STAYS } = {}) {
   box ??= makeBox();
   clearTimeout(timer);
   box.replaceChildren();
@@ -29,7 +29,7 @@ export function notify(sentence, { action = null, stays = STAYS } = {}) {
   words.textContent = sentence;
   box.append(words);
   if (action) box.append(button(action.label, action.act));
-  box.append(button("×", () => {}, "Close"));
+  box.append(button("×", closed, "Close"));
   if (!action && Number.isFinite(stays)) timer = setTimeout(() => notify(""), stays);
 }
 
@@ -50,8 +50,9 @@ function makeBox() {
   const made = document.createElement("div");
   made.className = "attention-notice";
   made.setAttribute("role", "status");
-  const style = document.createElement("style");
-  style.textContent = NOTICE_STYLE;
-  document.body.append(style, made);
+  const sheet = new document.defaultView.CSSStyleSheet(); // a style in the page is forbidden where a policy is strict
+  sheet.replaceSync(NOTICE_STYLE);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  document.body.append(made);
   return made;
 }

@@ -38,10 +38,25 @@ export function adviceFor(trace, kind, { chose }, before, real) {
   const wasOther = before && before.model !== trace.model;
   const thing = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)
-    return { says: `${thing}: shown in ${trace.title}`, model: before.model, label: `use ${before.title}` };
+    return {
+      says: `${thing}: shown in ${trace.title}`,
+      model: before.model,
+      label: `use ${before.title}${before.model === real?.model ? once(real) : ""}`,
+    };
   if (trace.model === "bundled" && kind !== "drawing" && real)
-    return { says: "This small model knows drawings best.", model: real.model, label: `See it with ${real.title}` };
-  if (real && !real.here && real.may_fetch)
-    return { says: "DINOv2 makes this work on photographs:", model: real.model, label: "fetch it" };
+    return {
+      says: "This small model knows drawings best.",
+      model: real.model,
+      label: `See it with ${real.title}${once(real)}`,
+    };
+  if (real && !real.here && real.may_fetch && trace.model !== real.model)
+    return {
+      says: "DINOv2 makes this work on photographs:",
+      model: real.model,
+      label: `fetch ${real.title}${once(real)}`,
+    };
   return null;
 }
+
+// What fetching it costs, where it is not here.
+const once = ({ here, megabytes }) => (here || !megabytes ? "" : ` (${megabytes} MB, once)`);

@@ -15,9 +15,12 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : all.slice(0, 1)).slice(0, MOST);
 }
 
+const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
+
 // take(files) opens them. `labelled` is how many pictures CIFAR-10 has here, takeLabelled(number) opens one of them and
-// gives a promise.
-export function fillOpenPicture(box, { take, labelled, takeLabelled, signal }) {
+// gives a promise. `kept` says where a picture goes. `live`: {camera(), film(file)}, where frame
+// after frame can be looked at.
+export function fillOpenPicture(box, { take, labelled, takeLabelled, kept = WHERE_KEPT, live, signal }) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const choose = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", take);
   choose.input.multiple = true;
@@ -30,10 +33,9 @@ export function fillOpenPicture(box, { take, labelled, takeLabelled, signal }) {
     if (hasCamera()) box.append(cameraButton(take, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
+  if (live) box.append(...liveButtons(live));
   if (labelled) box.append(byNumber(labelled, takeLabelled));
-  box.append(
-    noteLine("Your pictures are kept in this browser only. The server forgets them soon after you have left."),
-  );
+  box.append(noteLine(kept));
 }
 
 function fileButton(words, icon, take) {
@@ -52,6 +54,16 @@ function cameraButton(take, signal) {
   button.append(createIcon("camera"), "Use the camera");
   button.addEventListener("click", () => startCamera(button, (file) => take([file]), signal));
   return button;
+}
+
+function liveButtons({ camera, film }) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "wide" });
+  button.append(createIcon("camera"), "Live: what the camera sees, while you move");
+  button.addEventListener("click", camera);
+  const chosen = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
+  chosen.input.accept = "video/*";
+  return [...(hasCamera() ? [button] : []), chosen.label];
 }
 
 function noteLine(words) {
@@ -101,7 +113,7 @@ function byNumber(count, takeLabelled) {
   return part;
 }
 
-// Anywhere on the page. While a file is dragged over it the page says so, see html.takes-a-picture in ui/frame.py.
+// Anywhere on the page. While a file is dragged over it the page says so, see dropping.css.
 export function takeDroppedAndPasted(take, wanted, signal) {
   const invite = (on) => document.documentElement.classList.toggle("takes-a-picture", on);
   const given = (transfer, event) => {

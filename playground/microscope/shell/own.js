@@ -4,10 +4,11 @@
 import { emptyAlbum, keepPhotograph, MOST, readAlbum } from "./album.js";
 import { firstSample } from "./catalogue.js";
 import { choice } from "./choice.js";
-import { ask } from "./http.js";
+import { ask, Refusal } from "./http.js";
 import { onlyThisTab } from "./key.js";
 import { sayWaiting } from "./waiting.js";
 
+const STAYED = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 
 let album = []; // [{id, title, src, blob, when}], the latest last
@@ -28,6 +29,8 @@ export const ownPictures = {
   get coming() {
     return coming;
   },
+  // Asked before one goes to the server to which it did not go at first; a promise.
+  mayTravel: async () => true,
   read: () => (reading ??= readOnce()),
   // Brings a file to the server, and shows it. `how`: {onWait, signal}, see http.js. Refusal says why not.
   async open(file, how = {}) {
@@ -70,7 +73,8 @@ async function bringOnce(id, onWait) {
   await ownPictures.read();
   const kept = album.find((one) => one.id === id);
   if (!kept) return false;
-  if (kept.blob) await send(kept.blob, kept.title, { onWait });
+  if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED);
+  if (kept.blob) await send(kept.blob, kept.title, { onWait, travels: true });
   else await ask(`api/labelled?number=${kept.number}`, { method: "POST" });
   return true;
 }

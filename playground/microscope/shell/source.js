@@ -1,4 +1,5 @@
 // The one source of this document: over HTTP, with a person's own pictures brought again where the server forgot them.
+// Where this browser can compute, what it knows is asked of it.
 
 import { Refusal } from "./http.js";
 import { createHttpSource } from "./httpsource.js";
@@ -14,3 +15,13 @@ export const source = createHttpSource({
   },
   onWait: sayWaiting,
 });
+
+// From now on `nearer` answers for what it has: `nearer.has(the words of a picture and a model, or a trace)`.
+export function askNearer(nearer) {
+  const server = { ...source };
+  const whoHas = (what) => (nearer.has(what) ? nearer : server);
+  for (const [name, question] of Object.entries({ ...server, ...nearer }))
+    if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
+  source.forget = server.forget;
+  source.keeps = nearer.keeps;
+}

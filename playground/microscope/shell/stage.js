@@ -7,6 +7,7 @@ import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice, usual } from "./choice.js";
 import { greetOnce } from "./firstvisit.js";
 import { SERVER_AGAIN } from "./http.js";
+import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { adviceFor, besideFor, tracesOf, viewFor } from "./opening.js";
 import { ownPictures } from "./own.js";
@@ -49,6 +50,7 @@ function beginStage(root) {
     timer: 0,
     end: null,
   };
+  const left = new AbortController();
   kept.lens = createLens(place, {
     source,
     ui: { height: HEIGHT },
@@ -67,7 +69,16 @@ function beginStage(root) {
     showMe: () => visit.tour(1),
   });
   visit.share = () => kept.lens.share();
-  const unfollow = choice.follow((_, how) => showChoice(kept, how));
+  visit.picture = (factor) => kept.lens.picture(factor);
+  const live = createLive({
+    lens: kept.lens,
+    place: root,
+    modelFor: (wanted) => visit.modelForLive(wanted),
+    back: () => showChoice(kept, { view: {} }),
+    stageLeft: left.signal,
+  });
+  visit.live = live;
+  const unfollow = choice.follow((_, how) => live.goesOn() || showChoice(kept, how));
   const unwatch = visit.follow(() => (kept.before ? showView(kept) : showChoice(kept, { view: viewNow() })));
   const unskip = leadToPicture(kept);
   const unwait = ownPictures.follow(() => waitForOwn(kept));
@@ -77,9 +88,10 @@ function beginStage(root) {
     unwatch();
     unwait();
     unskip();
+    left.abort();
     kept.stop.abort();
     clearTimeout(kept.timer);
-    visit.share = null;
+    visit.share = visit.picture = visit.live = null;
     kept.lens.destroy();
   };
   return kept;
@@ -192,24 +204,25 @@ function notShown(kept, now, error, view) {
     return;
   }
   if (error.status === 410) return outdated();
-  const { missing } = error.body ?? {};
   const usually = { ...now, ...usual(now), beside: null, chose: false };
   const fallback = kept.good ?? (now.model === usually.model ? null : usually);
-  notify(error.says ?? String(error), missing?.may_fetch ? { action: fetchAction(missing) } : {});
+  notify(error.says ?? String(error), fetchable(error));
   const how = { instead: true };
   if (fallback) choice.restore(fallback, how);
   else if (now.mine || now.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, how);
 }
 
-const fetchAction = ({ model, megabytes }) => ({
-  label: megabytes ? `fetch it (${megabytes} MB)` : "fetch it",
-  act: () => visit.fetch(model),
-});
+function fetchable({ body }) {
+  const { may_fetch: may, model, megabytes } = body?.missing ?? {};
+  if (!may) return {};
+  const label = megabytes ? `fetch it (${megabytes} MB)` : "fetch it";
+  return { action: { label, act: () => visit.fetch(model) } };
+}
 
 function failed(error) {
   if (error.status === 410) outdated();
-  else if (error.says) notify(error.says);
+  else if (error.says) notify(error.says, fetchable(error));
 }
 
 function outdated() {
@@ -226,7 +239,10 @@ function advise(kept, trace, now, before) {
   const button = document.createElement("button");
   button.textContent = found.label;
   button.addEventListener("click", () => visit.fetch(found.model));
-  kept.advice.append(`${found.says} `, button);
+  const says = document.createElement("span");
+  says.textContent = `${found.says} `;
+  button.title = found.says; // where there is no room for both
+  kept.advice.append(says, button);
 }
 
 function nextSample() {

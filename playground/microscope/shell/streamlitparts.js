@@ -3,7 +3,6 @@
 // ui/streamlit_private.py.
 
 export const MAIN = "stMain"; //             a data-testid: what scrolls
-export const DIALOG = "stDialog"; //     a data-testid: what lies over the page
 export const CONNECTION = "data-test-connection-state"; // an attribute
 export const SKIP = "stSkipToContent"; //    a data-testid: the link past everything, for the keyboard
 

@@ -6,6 +6,8 @@
 //        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: how many pictures CIFAR-10 has on this server, or 0,
+//        live: {camera(), film(file)} or null: shows frame after frame,
+//        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,
 //        share(): sends on what the microscope shows,
 //        hidden: draws nothing, and takes no picture,
@@ -90,9 +92,13 @@ export function createToolbar(root, host) {
   }
 
   function fillWithOpening(box, signal) {
-    const { labelled } = given;
-    fillOpenPicture(box, { take, labelled, takeLabelled: (number) => ownPictures.openLabelled(number), signal });
+    const { labelled, kept } = given;
+    const takeLabelled = (number) => ownPictures.openLabelled(number);
+    fillOpenPicture(box, { take, labelled, kept, takeLabelled, live: given.live && closing(given.live), signal });
   }
+
+  const closing = (acts) =>
+    Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...how) => [sheet.close(), act(...how)]]));
 
   function fillWithModels(box, signal) {
     given.sheets.models(box, { choice, ask: given.ask, words: choice.words(), done: sheet.close, signal });

@@ -22,7 +22,10 @@ import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 import { shownTrace, visit } from "./visit.js";
 
-export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue }) {
+const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
+
+// `more`: of the toolbar's host, where another one than Streamlit mounts it.
+export function mountToolbar({ data: given, parentElement, setStateValue, setTriggerValue, more = {} }) {
   const kept = (parentElement.__toolbar ??= beginToolbar(
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
@@ -39,7 +42,7 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, data.steps, tourWay);
   nameRun(data.run);
-  kept.data = data;
+  Object.assign(kept, { data, more });
   if (data.run) kept.unconnected ??= watchConnection();
   arrive(kept, data);
   return () => {
@@ -74,6 +77,7 @@ function beginToolbar(root) {
     root,
     toolbar: null,
     data: null,
+    more: null,
     answered: null,
     run: null,
     tellChoice: null,
@@ -87,7 +91,7 @@ function beginToolbar(root) {
   const endLine = showFetching(coming);
   const unfollow = choice.follow((now, how) => {
     const { real } = catalogue;
-    if (now.model === real?.model && !real.here) return location.assign(addressOf("")); // photographs came with it
+    if (now.model === real?.model && !real.here && real.with_photographs) return location.assign(addressOf(""));
     if (pageNow().name !== "microscope" && !how.quietly) kept.tellChoice();
   });
   const again = () => kept.toolbar?.update(hostOf(kept));
@@ -104,7 +108,7 @@ function beginToolbar(root) {
   return kept;
 }
 
-const hostOf = ({ data }) => ({
+const hostOf = ({ data, more }) => ({
   pages: data.pages,
   page: data.page,
   exports: exportsOf(data),
@@ -124,6 +128,8 @@ const hostOf = ({ data }) => ({
   share: () => visit.share?.(),
   sheets: { models: fillModels, export: fillExport },
   notify,
+  ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
+  ...more,
 });
 
 // The layout of figures of a page; null: all; undefined: none.
@@ -144,7 +150,9 @@ async function heed(kept, answer) {
   try {
     if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return kept.tellChoice();
   } catch (error) {
-    return sayRefusal(error); // it is still here
+    sayRefusal(error);
+    if (error.status !== 404) return; // it is still here
+    return choice.set({ sample: firstSample().name, beside: null });
   }
   notify("Your photograph is not in this browser any more.");
   choice.set({ sample: firstSample().name, beside: null });

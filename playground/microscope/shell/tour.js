@@ -6,7 +6,7 @@
 //          the card must not cover, words: of the address, which set the view, slim: what matters lies on the left}
 
 import { sayMath } from "../drawing/dom.js";
-import { pageNow, wordsWithoutTour } from "./address.js";
+import { addressWords, pageNow, wordsWithoutTour } from "./address.js";
 import { MAIN, partOfStreamlit } from "./streamlitparts.js";
 
 const MARGIN = 14;
@@ -33,7 +33,7 @@ export function followTour(place, steps, way) {
   const step = steps[n - 1];
   if (!pageNow().tour && card) keepForReload(null); // it was left by another way
   if (!step || step.page !== pageNow().name) return endCard();
-  if (location.search === `?tour=${n}` && step.page === "microscope") return goToStep(n, steps, way);
+  if (addressWords() === `tour=${n}` && step.page === "microscope") return goToStep(n, steps, way);
   card ??= makeCard(place, steps, way);
   const { root, kept } = card;
   if (kept.step !== n) Object.assign(kept, { step: n, settled: false });
@@ -218,7 +218,7 @@ const overlap = (x, y, w, h, box) =>
 function bringIntoView(kept, card) {
   if (performance.now() - kept.since > 4000) kept.settled = true;
   const box = kept.target.getBoundingClientRect();
-  const main = partOfStreamlit(MAIN);
+  const main = partOfStreamlit(MAIN) ?? document.scrollingElement;
   const free = innerHeight - card.offsetHeight - 3 * MARGIN;
   if (!main || (box.top >= 0 && box.bottom <= free + MARGIN)) return;
   const top = Math.max(5 * MARGIN, Math.min(free - box.height, innerHeight * 0.25));

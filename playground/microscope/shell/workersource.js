@@ -4,11 +4,13 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // gives a promise of the kernels, a WebAssembly.Module
-//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, details, layers,
-//                                //   heads, head_dim, prefix, labels, multi_label}}
+//     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
+//                                //   first look at a person's own or null, details, layers, heads, head_dim, prefix,
+//                                //   labels, multi_label}}
 //     weightsOf: (name) => …,    // gives a promise of the bytes of its weights
-//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, blob, opens}, by the
-//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most
+//     pictureOf: (words) => …,   // gives one of {id, title, credit, hint, start, width, height, file, opens}, by the
+//   })                           //   words of an address; opens: {model: {layer, head}} where it shows most; file()
+//                                //   gives a promise of its bytes as a Blob
 
 import { toContainer } from "../core/container.js";
 import { decodeHalves, FORMAT } from "../core/core.js";
@@ -16,6 +18,7 @@ import { MOST_CUTS, readCuts } from "../core/cuts.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
 
+const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3; // the lens keeps the queries and keys of more
 const LEAST_CHANGE = 0.02; // of a label, to be told
 const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
@@ -37,6 +40,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   let kernels = null;
 
   worker.addEventListener("message", ({ data }) => {
+    if (data.lost) return loseAll();
     if (data.error && data.id === null) networks.delete(data.model);
     const question = asked.get(data.id);
     if (!question) return;
@@ -45,6 +49,15 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     else if (data.stopped) question.failed(stoppedError());
     else question.heard(data);
   });
+
+  // The worker is gone, with all that it had.
+  function loseAll() {
+    networks.clear();
+    kernels = null;
+    for (const { failed } of asked.values())
+      failed(new Unanswered("What computes here has stopped: try it again.", 500));
+    asked.clear();
+  }
 
   function tell(message, heard, failed, moved = []) {
     const id = ++ids;
@@ -95,7 +108,9 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     try {
       await network(trace.model);
       if (pass.turn !== turn) return; // ended meanwhile
-      const { id, blob } = trace.private_picture;
+      const { id, file } = trace.private_picture;
+      const blob = await file();
+      if (pass.turn !== turn) return;
       const message = { what: "pass", model: trace.model, picture: { id, blob }, grid: trace.grid };
       const heard = (said) => hear(pass, said);
       pass.id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, (error) => fail(pass, error));
@@ -183,6 +198,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
+    keeps: 40e6, // bytes of layers that the lens keeps: what is gone is computed again
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, { signal } = {}) {
@@ -198,16 +214,24 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const detail = model.details.includes(Number(words.detail)) ? Number(words.detail) : 1;
       const scale = scaleIn(words.scale);
       const cut = words.cut ? words.cut.split(";") : [];
-      const { id, title, credit, hint, start: first, blob } = picture;
-      const digest = [words.model, detail, scale ?? "", words.cut ?? ""].join(" ");
+      const { id, title, credit, hint, start: first, file } = picture;
+      const coarse = Boolean(words.mine && model.first && detail === 1 && scale === null && !cut.length);
+      const isFirst = coarse && Boolean(words.first);
+      const digest = [words.model, detail, scale ?? "", words.cut ?? "", isFirst ? "first" : ""].join(" ");
+      const size = [picture.width, picture.height];
       const trace = {
         id: `${id} ${digest}`,
-        ...{ digest, model: words.model, title: model.title, detail, scale, cut, grid: grid(detail), first: false },
+        ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: coarse && !isFirst },
+        grid: isFirst ? gridFor(size, model.first) : grid(detail),
         grids: model.details.map((finer) => ({ detail: finer, grid: grid(finer) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
-        picture: { id, title, credit, hint, start: first, ...(words.sample && { sample: words.sample }) },
+        picture: {
+          ...{ id, title, credit, hint, start: first },
+          ...(words.sample && { sample: words.sample }),
+          ...(picture.film && { film: picture.film }),
+        },
         private: Boolean(words.mine),
-        private_picture: { id, blob },
+        private_picture: { id, file, width: picture.width, height: picture.height },
         words: { ...words },
       };
       checkCuts(trace, model);
@@ -220,7 +244,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const parts = await Promise.all(held.map((layer) => part(trace, layer, signal)));
       return packed(trace, held, parts);
     },
-    picture: ({ private_picture: { blob } }) => createImageBitmap(blob, { imageOrientation: "from-image" }),
+    picture: async ({ private_picture: { file, width, height } }) => {
+      const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
+      const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
+      const smaller = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
+      return createImageBitmap(await file(), { imageOrientation: "from-image", ...smaller });
+    },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
     rollout(trace, query, { signal } = {}) {

@@ -76,7 +76,9 @@ test("every other view has a sentence of its own", () => {
     rollout: said({ what: "rollout", seen: { ...FAR, total: 1 } }),
     components: said({ what: "components", seen: null }),
     norm: said({ what: "norm", seen: { ...FAR, value: 71.26 }, place: "row 2, column 7" }),
+    text: said({ what: "text", label: "a cat", seen: { ...FAR, value: 0.284 }, place: "row 2, column 7" }),
     waiting: said({ seen: null }),
+    unlocked: said({ what: "relevance", seen: null, waits: "Click a patch: this map is of one patch." }),
   };
   assert.deepEqual(lines, {
     even: "This patch listens to all 197 tokens alike: 0.51 % to each.",
@@ -98,7 +100,9 @@ test("every other view has a sentence of its own", () => {
       "outside its 3×3 neighbourhood, the most from here (9.0 %).",
     components: "Patches of one colour have features of one kind, in this layer.",
     norm: "This layer's longest feature vector stands at row 2, column 7: its length is 71.3.",
+    text: "Most like “a cat” is the patch at row 2, column 7: a cosine of 0.28.",
     waiting: "This patch: the numbers are on their way.",
+    unlocked: "Click a patch: this map is of one patch.",
   });
 });
 

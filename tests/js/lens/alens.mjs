@@ -23,7 +23,7 @@ export async function pass(ms = 0) {
   await new Promise(setImmediate);
 }
 
-const EXPLAINED = ["relevance", "occlusion", "label", "labels", "patched"];
+const EXPLAINED = ["relevance", "occlusion", "label", "labels", "text", "patched"];
 export const EVERYTHING = ["layers", "features", "rollout", ...EXPLAINED, "whole", "cuts", "names"];
 
 // questions: [{text: "layers cat 2", heads, signal, answer(value), fail(error)}]

@@ -88,6 +88,29 @@ test("the logit lens is of the likeliest label where none is chosen, and of each
   assert.deepEqual(count(), ["label cat 3 2"]);
 });
 
+test("a text is read where the model learned from captions, once it was typed, and in each layer anew", async () => {
+  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "text" } });
+  const count = () => asked(source).filter((words) => /^(text|labels)/.test(words));
+  const halves = () => new Uint16Array(lens.main.pack.tokens).fill(0x3800);
+  frame(lens);
+  await pass(REST);
+  lens.view = { ...lens.view, text: "a cat" };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), [], "this model knows no texts");
+  lens.main = { ...lens.main, trace: { ...lens.main.trace, text: true } };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["text cat 1 a cat"], "and of labels nobody asks");
+  open(source, "text").answer(halves());
+  await pass(REST);
+  assert.equal(overlayNow(lens).values[3], 0.5);
+  lens.view = { ...lens.view, layer: 3 };
+  frame(lens);
+  await pass(REST);
+  assert.deepEqual(count(), ["text cat 3 a cat"]);
+});
+
 test("a model without labels says so", async () => {
   const { lens, count } = await explaining({ what: "label" }, []);
   assert.deepEqual(count(), []);

@@ -43,7 +43,7 @@ test("Streamlit's own dialog is closed, and no other one", async () => {
   const closed = [];
   const dialog = (words) => {
     const made = document.createElement("div");
-    made.setAttribute("data-testid", "stDialog");
+    made.setAttribute("role", "dialog");
     made.innerHTML = `<h2>${words}</h2><button aria-label="Close">x</button>`;
     made.querySelector("button").addEventListener("click", () => {
       closed.push(words);

@@ -78,6 +78,8 @@ test("where the app chose another model it says so, and offers the former one", 
   const found = adviceFor(OURS, "drawing", { chose: false }, DINO, REAL);
   const says = "a drawing: shown in our small ViT";
   assert.deepEqual(found, { says, model: "dino", label: "use DINOv2 S/14" });
+  const away = adviceFor(OURS, "photograph", { chose: false }, DINO, { ...REAL, here: false, megabytes: 24 });
+  assert.equal(away.label, "use DINOv2 S/14 (24 MB, once)", "what it costs is said before");
   const back = adviceFor(DINO, "photograph", { chose: false }, OURS, REAL);
   assert.deepEqual(back, { says: "a photograph: shown in DINOv2 S/14", model: "bundled", label: "use our small ViT" });
 });
@@ -95,8 +97,9 @@ test("a photograph in our small model is offered the model that knows photograph
 });
 
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
-  const advice = (real) => adviceFor(DINO, "photograph", { chose: false }, null, real)?.label;
-  assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch it");
+  const advice = (real) => adviceFor(OURS, "drawing", { chose: true }, null, real)?.label;
+  assert.equal(advice({ ...REAL, here: false, may_fetch: true }), "fetch DINOv2 S/14");
+  assert.equal(advice({ ...REAL, here: false, may_fetch: true, megabytes: 24 }), "fetch DINOv2 S/14 (24 MB, once)");
   assert.equal(advice({ ...REAL, here: false }), undefined);
   assert.equal(advice({ ...REAL, may_fetch: true }), undefined, "it is here");
 });

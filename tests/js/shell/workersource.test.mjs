@@ -86,7 +86,7 @@ function aSource({ decode = pixelsOf, ...more } = {}) {
     weightsOf: async () => weights(),
     pictureOf: async ({ sample, mine }) => ({
       ...{ id: sample ?? mine, title: "A picture", credit: "", hint: "", start: [0.5, 0.5], width: 60, height: 40 },
-      ...{ blob: { seed: (sample ?? mine).length }, opens: { small: { layer: 2, head: 1 } } },
+      ...{ file: async () => ({ seed: (sample ?? mine).length }), opens: { small: { layer: 2, head: 1 } } },
     }),
     ...more,
   });

@@ -1,0 +1,120 @@
+"""Which relevance foretells best what blanking patches moves: python benchmarks/relevances.py [FILE …] [--model NAME]
+
+This is what the default of `relevance` was chosen by. Of each picture six tokens are explained: the patch that it opens
+with, four that are drawn, and, where the model has one, the class token. Blocks of patches are blanked one at a time by
+the mean colour, and each map is judged by the rank correlation of its sums in these blocks with what moved; also
+without the block that the patch itself lies in, which moves it most in any case. Beside the methods stand rollout, mere
+nearness, and a map drawn at random. (Deletion and insertion: `attention-playground relevance FOLDER --out scores.csv`.)
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import playground  # noqa: E402
+from playground import tracing  # noqa: E402
+from playground.analysis import occlusion  # noqa: E402
+from playground.figures import picture_files  # noqa: E402
+from playground.pictures import images  # noqa: E402
+from playground.samples import SAMPLES, named  # noqa: E402
+from playground.tracing import METHODS, Query, Trace  # noqa: E402
+
+SIDE = 18  # patches: about so many squared is the grid, whatever the model
+DRAWN = 4  # patches of a picture
+
+
+def asked(seen: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
+    rows, columns = seen.grid
+    yield int(start[0] * rows), int(start[1] * columns)
+    random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+    for patch in torch.randperm(rows * columns, generator=random)[:DRAWN].tolist():
+        yield divmod(patch, columns)
+    if "cls" in seen.prefix:
+        yield "cls"
+
+
+def maps(seen: Trace, query: Query) -> dict[str, Tensor]:
+    """(rows, columns) each."""
+    found = {method: seen.on_grid(seen.relevance(query, method=method)) for method in METHODS}
+    found["rollout"] = seen.on_grid(seen.rollout(query))
+    if isinstance(query, tuple):
+        r, c = torch.meshgrid(*(torch.arange(n) for n in seen.grid), indexing="ij")
+        far = ((r - query[0]) ** 2 + (c - query[1]) ** 2).float().sqrt()
+        found["nearness"] = far.max() - far
+    return found | {"random": torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))}
+
+
+def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
+    """(blocks, tokens): how far each token's feature moves without each of these: ‖x' − x‖ / ‖x‖ after the last norm,
+    as analysis/occlusion.py measures it, of all tokens at once."""
+    vit, pixels = seen.vit, seen.input
+
+    def features(some: Tensor) -> Tensor:
+        return vit.norm(vit.features(some, seen.layers - 1, seen.scale)).float()
+
+    with torch.no_grad():
+        before = features(pixels)
+        return torch.cat([
+            (features(occlusion.blanked(pixels, gone, seen.patch_size)) - before).norm(dim=-1) / before.norm(dim=-1)
+            for gone in blocks
+        ])  # fmt: skip
+
+
+def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
+    """Of each query and map: the rank correlation over all blocks, and over all but that of the patch itself."""
+    side = next(s for s in reversed(occlusion.SIZES) if len(occlusion.blocks(seen.grid, s)) <= occlusion.WHOLE)
+    blocks = occlusion.blocks(seen.grid, side)
+    blocks = [blocks[i] for i in occlusion.equal(blocks)]
+    moved = moves(seen, blocks)
+    for query in queries:
+        of_this = moved[:, seen.token(query)].tolist()
+        others = [i for i, block in enumerate(blocks) if not (isinstance(query, tuple) and block[query])]
+        for what, one in maps(seen, query).items():
+            said = [float(one[block].sum()) for block in blocks]
+            without = occlusion.spearman([said[i] for i in others], [of_this[i] for i in others])
+            yield query, what, (occlusion.spearman(said, of_this), without)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pictures", nargs="*", default=[sample.name for sample in SAMPLES if sample.is_here])
+    parser.add_argument("--model", action="append", help="by default dinov2-small and bundled")
+    options = parser.parse_args()
+    print("| model, asked | map | rank correlation | without its own block | lowest | of |")
+    print("|---|---|---|---|---|---|")
+    for model in options.model or ["dinov2-small", "bundled"]:
+        vit = playground.load(model)
+        patch = vit.config.patch_size
+        collected: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+        for file in picture_files.found(options.pictures):
+            sample = None if Path(file).exists() else named(file)
+            image = images.open_image(sample.path if sample else file)
+            native = min(vit.config.image_size[0] // patch, SIDE)
+            seen = tracing.trace(vit, image, size=images.fit(image.size, patch, (native * patch, native * patch)))
+            for query, what, one in judged(seen, list(asked(seen, sample.start if sample else (0.5, 0.5), file))):
+                kind = "the class token" if query == "cls" else "a patch"
+                collected.setdefault((kind, what), []).append(one)
+            print(f"… {model} {file}", file=sys.stderr, flush=True)
+        for (kind, what), values in sorted(collected.items(), key=lambda item: (item[0][0], -_means(item[1])[0])):
+            numbers = [*_means(values), min(one[0] for one in values)]
+            shown = " | ".join(f"{number:.2f}" for number in numbers)
+            print(f"| {model}, {kind} | {what} | {shown} | {len(values)} |", flush=True)
+
+
+def _means(values: list[tuple[float, ...]]) -> list[float]:
+    return [statistics.mean(column) for column in zip(*values, strict=True)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""What a visit to the playground without a server takes: python benchmarks/site_visits.py [--times 5]
+
+The written folder behind a plain server of files, in a real Chromium: the first picture and its bytes, a second visit
+without a network, a photograph of one's own to its first drawn layer and to all layers, pictures of the camera in a
+second, and memory. CPU time of the page's process stands beside the wall's, for a machine that does other things too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.chromium import find, install  # noqa: E402
+from browser.on_the_site import AtTheSite  # noqa: E402
+from browser.own_picture import HAND_OVER  # noqa: E402
+from browser.test_site import bytes_of_the_first_picture  # noqa: E402
+from browser.visitor import LAUNCH  # noqa: E402
+from browser.without_server import plain_server  # noqa: E402
+
+from playground.serving import models  # noqa: E402
+from playground.ui import site  # noqa: E402
+
+MB = 1e6
+SEEN = """(() => {
+  const look = () => {
+    if (window.theLens?.()?.read()?.painted) window.firstPicture = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()"""
+SAYS = """new Promise((go) => {
+  const look = () => (window.firstPicture ? go(window.firstPicture) : setTimeout(look, 5));
+  look();
+})"""
+# The times from a drop to the first drawn layer, and to all layers on the last grid
+DROPPED = (
+    """async (given) => {
+  const before = theLens().read().picture;
+  const began = performance.now();
+  ("""
+    + HAND_OVER
+    + """)(given);
+  const times = {};
+  return new Promise((go) => {
+    const look = () => {
+      const r = theLens().read();
+      const now = performance.now() - began;
+      if (r.picture !== before) times.shown ??= now;
+      const whole = r.picture !== before && r.layersHeld.length === given[4] && r.grid[0] * r.grid[1] >= given[5];
+      if (whole) go({ ...times, all: now });
+      else setTimeout(look, 10);
+    };
+    look();
+  });
+}"""
+)
+
+
+class Visit(AtTheSite):
+    def renderer(self) -> int:
+        """The number of the page's process: the one that is busy while the page is."""
+        cdp = self.context.browser.new_browser_cdp_session()
+        spin = "() => { const end = performance.now() + 300; while (performance.now() < end); }"
+        before = _cpu(cdp)
+        self.page.evaluate(spin)
+        after = _cpu(cdp)
+        cdp.detach()
+        return max(after, key=lambda pid: after[pid] - before.get(pid, 0))
+
+
+def _cpu(cdp) -> dict[int, float]:
+    told = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
+    return {process["id"]: process["cpuTime"] for process in told if process["type"] == "renderer"}
+
+
+def cpu_of(pid: int) -> float:
+    """Seconds, of all its threads."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / 100
+
+
+def memory_of(pid: int) -> float:
+    """MB that no other process shares."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1000
+
+
+def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None:
+    first, again = [], []
+    for _ in range(times):
+        visitor = Visit(browser, url)
+        visitor.context.add_init_script(SEEN)
+        visitor.arrive()
+        first.append(visitor.page.evaluate(SAYS))
+        visitor.is_kept()
+        visitor.page.goto("about:blank")
+        visitor.context.set_offline(True)
+        visitor.arrive()
+        again.append(visitor.page.evaluate(SAYS))
+        visitor.close()
+    print(f"first picture: {_seconds(first)} (0.7), {bytes_of_the_first_picture(folder) / MB:.2f} MB (0.9)")
+    print(f"second visit, without a network: {_seconds(again)}")
+
+
+def photographs(browser: Browser, url: str, model: str, times: int) -> None:
+    visitor = Visit(browser, url).arrive(f"#model={model}&sample={'chelsea' if model == models.REAL else 'portrait'}")
+    if model == models.REAL:
+        visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
+        visitor.page.locator(".attention-notice button", has_text="fetch it").click()
+        visitor.until("r => r.what === 'similarity' && r.map")
+    pid = visitor.renderer()
+    layers, patches = (12, 600) if model == models.REAL else (6, 150)
+    seen, spent = [], []
+    for data in _made(times + 1):
+        before = cpu_of(pid)
+        seen.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
+        spent.append(cpu_of(pid) - before)
+    first, *later = seen
+    shown, whole = ([one[what] for one in later] for what in ("shown", "all"))
+    cpu = statistics.median(spent[1:])
+    print(
+        f"{model}: photograph → first drawn layer {_seconds(shown)}, all layers of its last grid {_seconds(whole)}, "
+        f"{cpu:.2f} s CPU; the very first one {first['shown'] / 1000:.2f} s, {first['all'] / 1000:.2f} s"
+    )
+    visitor.close()
+
+
+def live(browser: Browser, url: str, seconds: float = 5) -> None:
+    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+    visitor.unfold("opening").get_by_role("button", name="Live").click()
+    visitor.until("r => r.picture.startsWith('live')")
+    number = "() => Number(theLens().read().picture.split(' ')[1])"
+    pid = visitor.renderer()
+    from_, spent, began = visitor.page.evaluate(number), cpu_of(pid), time.perf_counter()
+    time.sleep(seconds)
+    frames = visitor.page.evaluate(number) - from_
+    wall, cpu = time.perf_counter() - began, cpu_of(pid) - spent
+    print(f"live, ours: {frames / wall:.1f} pictures a second (8), {cpu / max(1, frames):.3f} s CPU each")
+    visitor.close()
+
+
+def memory(browser: Browser, url: str, count: int) -> None:
+    empty = Visit(browser, url)
+    empty.page.goto(f"{url}/404.html")
+    bare = memory_of(empty.renderer())
+    empty.close()
+    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+    pid, held = visitor.renderer(), {}
+    for number, data in enumerate(_made(count), 1):
+        visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
+        if number in (1, count):
+            visitor.context.new_cdp_session(visitor.page).send("HeapProfiler.collectGarbage")
+            held[number] = _lowest(lambda: memory_of(pid))
+    (_, one), *rest = held.items()
+    print(f"memory above an empty page ({bare:.0f} MB), one photograph in ours: {one - bare:.0f} MB (150)")
+    for number, all_of_them in rest:
+        print(f"after {number} photographs: {all_of_them - one:+.0f} MB (+20)")
+    visitor.close()
+
+
+def _lowest(measure: Callable[[], float], seconds: float = 8) -> float:
+    """What is not needed is given back after a while."""
+    until, found = time.monotonic() + seconds, []
+    while time.monotonic() < until:
+        found.append(measure())
+        time.sleep(0.5)
+    return min(found)
+
+
+def _made(count: int) -> Iterator[str]:
+    """Photographs of 1,200 × 1,200 pixels that nobody has seen, as JPEG in base64."""
+    from base64 import b64encode
+
+    random = np.random.default_rng(0)
+    for _ in range(count):
+        small = Image.fromarray(random.integers(0, 255, (24, 24, 3), dtype=np.uint8))
+        out = io.BytesIO()
+        small.resize((1200, 1200), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
+        yield b64encode(out.getvalue()).decode()
+
+
+def _seconds(milliseconds: list[float]) -> str:
+    return f"{statistics.median(milliseconds) / 1000:.2f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--photographs", type=int, default=50, help="after how many memory is read again")
+    asked = parser.parse_args()
+    names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
+    with tempfile.TemporaryDirectory() as there:
+        folder = site.write(Path(there) / "site", "/", names, named=())
+        with plain_server(folder) as url, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+            first_pictures(browser, url, folder, asked.times)
+            for name in names:
+                photographs(browser, url, name, asked.times)
+            live(browser, url)
+            memory(browser, url, asked.photographs)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+// The camera's picture again and again, or a film's: each frame goes through the network in this browser's worker, and
+// the patch under the cursor stays. A locked patch freezes the picture. Nothing is kept, and nothing is sent.
+
+import { choice } from "./choice.js";
+import { notify } from "./notice.js";
+import { source } from "./source.js";
+
+const WIDEST = 640; // pixels of a frame
+const COUNTED = 1000; // ms over which pictures are counted
+const LIVE_REST = 60; // ms between two looks at whether it goes on
+const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
+const NO_FILM = "This browser can't play that film.";
+
+const frames = new Map(); // id → an ImageBitmap
+
+// The picture of a frame as workersource.js wants it, or null: no frame is called so.
+export function liveFrame(id) {
+  const bitmap = frames.get(id);
+  if (!bitmap) return null;
+  const { width, height } = bitmap;
+  const [film] = id.split(" ");
+  return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
+}
+
+// `place` gets the line that says that it runs; `modelFor(wanted)` gives a promise of the model to look with; `back()`
+// shows what is chosen.
+export function createLive({ lens, place, modelFor, back, stageLeft }) {
+  let now = null; // {picture: what was chosen when it began, film, end}
+  let films = 0;
+
+  // `open()` gives a promise of {video, end}.
+  async function begin(open, words) {
+    stop();
+    const mine = { picture: pictureChosen(), film: `live-${++films}`, end: () => {} };
+    now = mine;
+    try {
+      const { video, end } = await open();
+      mine.end = end;
+      if (now !== mine) return end();
+      const line = writeLine(place, video, words, () => leave());
+      mine.end = () => {
+        line.remove();
+        end();
+      };
+      await run(mine, video, line);
+    } catch (error) {
+      if (now !== mine) return;
+      leave();
+      notify(error.says ?? String(error));
+    }
+  }
+
+  async function run(mine, video, line) {
+    const times = [];
+    let [number, model, before] = [0, null, null];
+    while (now === mine) {
+      const held = lens.view.locked && before;
+      line.frozen(held);
+      if (held || document.hidden || video.readyState < 2) {
+        await later(LIVE_REST);
+        continue;
+      }
+      const wanted = await modelFor(choice.now.model);
+      const id = `${mine.film} ${++number}`;
+      frames.set(id, await pictureOfFrame(video));
+      const trace = await source.open({ mine: id, model: wanted, first: "yes" });
+      const view = wanted === model ? null : viewFirst(wanted, before);
+      const shown = await lens.show({ main: { ...trace, sparing: true, offers: ["layers"] }, view });
+      frames.delete(before);
+      [before, model] = [id, shown ? wanted : model];
+      await nextFrame();
+      times.push(performance.now());
+      while (times.at(-1) - times[0] > COUNTED) times.shift();
+      line.count(times);
+    }
+    frames.delete(before);
+  }
+
+  // Another network has other layers; the first frame opens where the picture before it was looked at.
+  const viewFirst = (model, before) => (before || model !== lens.read()?.model ? {} : { ...lens.view, locked: false });
+
+  function stop() {
+    now?.end();
+    now = null;
+  }
+  function leave() {
+    stop();
+    back();
+  }
+  stageLeft.addEventListener("abort", stop);
+
+  return {
+    camera: () => begin(openCamera, "The camera runs"),
+    stop,
+    film: (file) => begin(() => openFilm(file), "The film runs"),
+    // Whether a new choice is nothing but another model; another picture ends it.
+    goesOn() {
+      if (!now) return false;
+      if (now.picture === pictureChosen() && !choice.now.beside) return true;
+      stop();
+      return false;
+    },
+  };
+}
+
+const pictureChosen = () => choice.now.mine ?? choice.now.sample;
+const later = (ms) => new Promise((go) => setTimeout(go, ms));
+const nextFrame = () => Promise.race([new Promise((go) => requestAnimationFrame(go)), later(200)]);
+
+function pictureOfFrame(video) {
+  const { videoWidth: width, videoHeight: height } = video;
+  const shrunk = Math.min(1, WIDEST / width);
+  const [resizeWidth, resizeHeight] = [width, height].map((side) => Math.max(1, Math.round(side * shrunk)));
+  return createImageBitmap(video, { resizeWidth, resizeHeight, resizeQuality: "medium" });
+}
+
+async function openCamera() {
+  const video = document.createElement("video");
+  const stream = await navigator.mediaDevices
+    ?.getUserMedia({ video: { facingMode: "user", width: { ideal: WIDEST } } })
+    .catch(() => null);
+  if (!stream) throw Object.assign(new Error(NO_CAMERA), { says: NO_CAMERA });
+  Object.assign(video, { srcObject: stream, muted: true, playsInline: true });
+  await video.play();
+  return { video, end: () => stream.getTracks().forEach((track) => track.stop()) };
+}
+
+async function openFilm(file) {
+  const video = document.createElement("video");
+  const src = URL.createObjectURL(file);
+  Object.assign(video, { src, muted: true, loop: true, playsInline: true });
+  const end = () => [video.pause(), URL.revokeObjectURL(src)];
+  await video.play().catch(() => {
+    end();
+    throw Object.assign(new Error(NO_FILM), { says: NO_FILM });
+  });
+  return { video, end };
+}
+
+// The camera's own picture, small, and a sentence that says that it runs.
+function writeLine(place, video, words, stop) {
+  const line = document.createElement("div");
+  line.className = "live-line";
+  line.setAttribute("role", "status");
+  const [dot, says, count, button] = ["i", "span", "span", "button"].map((tag) => document.createElement(tag));
+  says.textContent = `${words}. Nothing is kept or sent.`;
+  count.setAttribute("aria-live", "off");
+  Object.assign(button, { type: "button", textContent: "Stop" });
+  button.addEventListener("click", stop);
+  line.append(dot, video, says, count, button);
+  place.prepend(line);
+  return {
+    remove: () => line.remove(),
+    frozen: (is) => {
+      line.classList.toggle("frozen", Boolean(is));
+      if (is) count.textContent = "frozen: click the patch again to go on";
+    },
+    count: (times) => {
+      const seconds = (times.at(-1) - times[0]) / 1000;
+      count.textContent = seconds > 0 ? `${((times.length - 1) / seconds).toFixed(1)} pictures a second` : "";
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// Keeps the page for a visit without a network. Names hold digests, so what is kept under a name never changes; only
+// the page itself is asked for first. Files of the version before stay, for a tab may still show it. Weights are kept
+// by the page (keptweights.js). Before this script stands {version, core: names kept at once, names: all}.
+
+const SITE = globalThis.writtenSite;
+const KEPT_FILES = "attention-playground-files";
+const SLOW = 3000; // ms without an answer, after which the page that is kept is shown
+
+addEventListener("install", (event) => event.waitUntil(keepCore().then(() => skipWaiting())));
+addEventListener("activate", (event) => event.waitUntil(dropOldest().then(() => clients.claim())));
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const inside = request.url.startsWith(registration.scope) && request.method === "GET";
+  if (!inside) return;
+  if (request.mode === "navigate") event.respondWith(thePage(request));
+  else if (SITE.names.includes(nameOf(request.url))) event.respondWith(aFile(request));
+});
+
+const nameOf = (url) => url.slice(registration.scope.length).split(/[?#]/)[0];
+const keptFiles = () => caches.open(KEPT_FILES);
+
+async function keepCore() {
+  const kept = await keptFiles();
+  for (const name of SITE.core) {
+    const url = new URL(name, registration.scope).href;
+    if (name === "./" || !(await kept.match(url))) await kept.add(new Request(url, { cache: "no-cache" }));
+  }
+}
+
+async function thePage(request) {
+  const kept = await keptFiles();
+  const page = registration.scope;
+  const fresh = fetch(request).then((answer) => {
+    if (answer.ok && nameOf(request.url) === "") kept.put(page, answer.clone());
+    return answer;
+  });
+  const late = new Promise((_, stop) => setTimeout(() => stop(new Error("slow")), SLOW));
+  return Promise.race([fresh, late]).catch(async () => (await kept.match(page)) ?? fresh);
+}
+
+async function aFile(request) {
+  const kept = await keptFiles();
+  const found = await kept.match(request, { ignoreVary: true });
+  if (found) return found;
+  const answer = await fetch(request);
+  if (answer.status === 200) await kept.put(request, answer.clone()).catch(() => {}); // no room: it is fetched again
+  return answer;
+}
+
+async function dropOldest() {
+  const kept = await keptFiles();
+  const list = new URL("versions", registration.scope).href; // a name of the cache alone
+  const before = await kept.match(list).then((found) => found?.json() ?? []);
+  const versions = [{ version: SITE.version, names: SITE.names }, ...before].filter(
+    ({ version }, i, all) => all.findIndex((one) => one.version === version) === i,
+  );
+  const stays = new Set(versions.slice(0, 2).flatMap(({ names }) => names));
+  for (const { url } of await kept.keys()) {
+    const name = nameOf(url);
+    if (name !== "" && name !== "versions" && !stays.has(name)) await kept.delete(url);
+  }
+  await kept.put(list, new Response(JSON.stringify(versions.slice(0, 2))));
+}

@@ -1,0 +1,87 @@
+"""Texts for models that learned from captions: CLIP and SigLIP. Their image tower is our own VisionTransformer; the
+text tower, which is no part of it, is that of `transformers`, where it is installed (pip install
+'attention-playground[text]') and where its weights lie beside those of the image tower.
+
+A tower is not kept: what it says of a text is a few hundred numbers, which are.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.models import borrowed
+from playground.vit import VisionTransformer
+
+LONGEST = 60  # letters of a text
+TWINS = {  # image towers by timm's names -> the repository that has both towers
+    "vit_base_patch32_clip_224.openai": "openai/clip-vit-base-patch32",
+    "vit_base_patch16_clip_224.openai": "openai/clip-vit-base-patch16",
+    "vit_large_patch14_clip_224.openai": "openai/clip-vit-large-patch14",
+    "vit_base_patch16_siglip_224.webli": "google/siglip-base-patch16-224",
+}
+TOKENIZERS = ("tokenizer.json", "spiece.model", "vocab.json")
+
+
+def of(vit: VisionTransformer) -> Path | None:
+    """The folder of the text tower that was trained with this image tower, if it is on this machine."""
+    return (beside(vit.file) if vit.file else None) or twin(vit.name)
+
+
+def beside(file: Path) -> Path | None:
+    """The folder of a file of weights, if `transformers` saved both towers there, with a tokenizer."""
+    try:
+        said = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    both = isinstance(said, dict) and said.get("model_type") in ("clip", "siglip") and "text_config" in said
+    return file.parent if both and any((file.parent / name).is_file() for name in TOKENIZERS) else None
+
+
+def twin(name: str) -> Path | None:
+    """In the hub's cache."""
+    repository = TWINS.get(name) or name
+    here = borrowed.hub_weights(repository) if "/" in repository else None
+    return beside(here) if here else None
+
+
+def direction(vit: VisionTransformer, text: str) -> Tensor:
+    """(width,): where a text lies in the space that pictures and captions share."""
+    if not text.strip() or len(text) > LONGEST:
+        raise PlaygroundError(f"A text has 1 to {LONGEST} letters, such as 'a cat'; given were {len(text.strip())}.")
+    folder = of(vit)
+    if folder is None:
+        raise PlaygroundError(
+            f"{vit.name} has no text tower on this machine: take CLIP or SigLIP, saved by `transformers` as a folder "
+            "with both towers and the tokenizer."
+        )
+    return _read(folder, (folder / "config.json").stat().st_mtime_ns, text.strip())
+
+
+@lru_cache(500)
+@torch.no_grad()
+def _read(folder: Path, written: int, text: str) -> Tensor:
+    try:
+        from transformers import AutoTokenizer, CLIPModel, SiglipModel
+    except ImportError:
+        raise PlaygroundError(
+            "A text is read by the library `transformers`: pip install 'attention-playground[text]'."
+        ) from None
+    here = {"local_files_only": True, "trust_remote_code": False}
+    clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+        both = (CLIPModel if clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **here).eval()
+        most = both.config.text_config.max_position_embeddings
+        padding = False if clip else "max_length"  # as each was trained
+        tokens = tokenizer(text, truncation=True, max_length=most, padding=padding, return_tensors="pt")
+        found = both.get_text_features(input_ids=tokens["input_ids"])
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first}") from None
+    return (found if isinstance(found, Tensor) else found.pooler_output)[0].float()

@@ -1,0 +1,197 @@
+"""What a site without a server has in its folder besides scripts: samples with their layers, traced ahead, and the
+weights of networks. Each file's name holds a digest of what is in it, so that every cache may keep it, and a new
+version of the site never meets an old one's numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from PIL.Image import Image
+
+from playground.analysis.moments import best_moments
+from playground.errors import PlaygroundError
+from playground.models import engine_file
+from playground.models.names import plain_name, suits
+from playground.pack import unpack, upper_layer
+from playground.pictures.images import fit, model_input, open_image
+from playground.samples import Sample, samples
+from playground.serving import habits, models, opening, pictures, prepared, routes_samples
+from playground.serving.prepared import Ahead, some_layers
+from playground.tracing import Trace, trace
+
+MODELS = ("bundled", models.REAL)  # which the browser's engine can compute
+FIRST = {models.REAL: (16, 16)}  # of a person's own photograph: a look that comes sooner
+MOST_PATCHES = 1600  # a finer grid takes a browser half a minute
+ASKED_ABOVE = 4e6  # bytes of weights: a person is asked before more than that is fetched
+PICTURES = (".jpg", ".jpeg", ".png", ".webp")
+GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
+
+
+class Folder:
+    """A folder that is written: put() gives a file the name under which it is found."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.names: list[str] = []
+
+    def put(self, name: str, data: bytes) -> str:
+        stem, _, kind = name.rpartition(".")
+        return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+
+    def plain(self, name: str, data: bytes) -> str:
+        """One that must be called so."""
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        self.names.append(name)
+        return name
+
+
+def check(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in MODELS:
+            raise PlaygroundError(
+                f"The browser's engine is not given {name!r}: --models takes {', '.join(MODELS)}, or nothing."
+            )
+        if not models.is_here(name):
+            raise PlaygroundError(
+                f"{plain_name(name)} is not on this machine; `attention-playground download {name}` fetches it."
+            )
+
+
+class Keeps(Protocol):
+    def put(self, name: str, data: bytes) -> str: ...
+
+
+def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
+    """{model: {file, bytes, digest, megabytes, …}}: what the browser needs to know before it fetches one."""
+    written = {}
+    for name in names:
+        data = engine_file.to_engine(models.load(name))
+        whose = engine_file.origin(name)
+        written[name] = {
+            "file": folder.put(f"weights/{name}.bin", data),
+            "bytes": len(data),
+            "digest": sha256(data).hexdigest()[:16],
+            "megabytes": max(1, round(len(data) / 1e6)),
+            "asked": len(data) > ASKED_ABOVE,
+            "good_for": GOOD_FOR[name],
+            "licence": whose.licence,
+            "suits": suits(name),
+        }
+    return written
+
+
+def cards(names: Sequence[str]) -> dict[str, dict]:
+    """{model: …} as shell/workersource.js wants them."""
+    described = {}
+    for name in names:
+        patch, size = models.cut(name)
+        native = [side // patch for side in size]
+        details = [finer for finer in models.details(name) if math.prod(native) * finer**2 <= MOST_PATCHES]
+        more = {"grid": native, "first": FIRST.get(name), "details": details}
+        described[name] = engine_file.card(models.load(name)) | more
+    return described
+
+
+def write_samples(folder: Folder, own: Path | None, model: str, named: Collection[str] | None) -> dict:
+    """The list of samples as the browser reads it; the first is the one that the page opens with. `own`: a folder of
+    photographs that come before them, in this model. `named`: the samples whose heads get names, None: all."""
+    there = samples()
+    ready = {ahead: data for ahead in prepared.all_packs() if (data := prepared.whole(ahead)) is not None}
+    found = json.loads(routes_samples.listed(there, models.has_real()))
+    del found["real"], found["own"]  # the browser knows what it has
+    for sample, told in zip(there, found["samples"], strict=True):
+        picture = pictures.sample(sample.name)
+        told |= _picture(folder, sample.name, picture.jpeg, picture.size)
+        of_it = {ahead: data for ahead, data in ready.items() if ahead.sample == sample}
+        wants_names = named is None or sample.name in named
+        told["prepared"] = {
+            f"{ahead.model} {ahead.detail}": _layers(
+                folder, ahead.name, data, _opening(sample, ahead),
+                _names(_whole(data, ahead.model, picture.image)) if wants_names else None,
+            )
+            for ahead, data in of_it.items()
+        }  # fmt: skip
+    mine = [_photograph(folder, file, model, named is None) for file in _pictures_in(own)] if own else []
+    found["samples"] = [*mine, *(told for told in found["samples"] if told["prepared"])]
+    return found
+
+
+def _pictures_in(place: Path) -> list[Path]:
+    if not place.is_dir():
+        raise PlaygroundError(f"--photographs is a folder of pictures, and {place} is none.")
+    if not (found := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)):
+        raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURES)}.")
+    return found
+
+
+def _photograph(folder: Folder, file: Path, model: str, named: bool) -> dict:
+    """A picture of one's own among the samples: it opens in the head and at the patch that tell most."""
+    image = open_image(file)
+    vit = models.load(model)
+    seen = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
+    best = best_moments(seen)[0]
+    row, column = divmod(best.patches[0], seen.grid[1])
+    name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
+    shown = image.copy()
+    shown.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
+    return {
+        "name": name,
+        "title": re.sub(r"[_\s]+", " ", file.stem).strip(),
+        "hint": "",
+        "kind": "photograph",
+        "credit": "",
+        "start": [(row + 0.5) / seen.grid[0], (column + 0.5) / seen.grid[1]],
+        "thumb": pictures.thumbnail(image),
+        "opens": {"model": model, "detail": 1, "layer": best.layer, "head": best.head},
+        **_picture(folder, name, pictures.as_jpeg(shown), image.size),
+        "prepared": {
+            f"{model} 1": _layers(
+                folder, name, seen.to_bytes(), (best.layer, best.head), _names(seen) if named else None
+            )
+        },
+    }
+
+
+def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> dict:
+    return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
+
+
+def _whole(data: bytes, model: str, image: Image) -> Trace:
+    """What was traced ahead, with its network and its pixels, by which alike places are found."""
+    seen, vit = Trace.from_bytes(data), models.load(model)
+    c = vit.config
+    return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
+
+
+def _names(seen: Trace) -> bytes:
+    """What each head does on average over the picture, layer by layer."""
+    return json.dumps([habits.measure(seen, layer) for layer in range(seen.layers)], ensure_ascii=False).encode()
+
+
+def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
+    """A file for each layer; and one for the head in which the sample opens, for that is what comes first."""
+    header, _ = unpack(data)
+    held, upper = header["held"], upper_layer(header["layers"])
+    layer, head = view or (upper, 0)
+    opening = folder.put(f"samples/{name}-{layer}-{head}.pack", some_layers(data, [layer], [head]))
+    files = [folder.put(f"samples/{name}-{layer}.pack", some_layers(data, [layer])) for layer in held]
+    return {
+        "upper": upper,
+        "opening": {"layer": layer, "head": head, "file": opening},
+        "layers": files,
+        "names": names and folder.put(f"samples/{name}-names.json", names),
+    }
+
+
+def _opening(sample: Sample, ahead: Ahead) -> tuple[int, int] | None:
+    words = opening.view(sample.name, opening.Wish(ahead.model, ahead.detail))
+    return (int(words["layer"]), int(words["head"])) if words else None

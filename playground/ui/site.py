@@ -1,0 +1,213 @@
+"""The command `site`: writes the playground as a folder of plain files, which any host of files can serve.
+
+Networks run in the visitor's browser (microscope/engine), so that no photograph leaves it. What the pages say comes
+from the same places as in the app. All addresses are relative; `base` stands where one must be whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Collection, Sequence
+from functools import reduce
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from playground.assets import APP
+from playground.errors import PlaygroundError
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
+from playground.serving import models, prepared, site_files
+from playground.serving.site_files import Folder
+from playground.ui import site_lessons, toolbar
+from playground.ui.components import SHELL_STYLES
+from playground.ui.lessons import by_hand, cost, patches, scale
+from playground.ui.pages import LESSONS, PAGES
+from playground.ui.tour_steps import STEPS
+from playground.version import __version__
+
+HERE = "microscope"
+SAY_IDEAS = (by_hand, cost, patches, scale)  # modules that pages name in the first thing they say
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/live.css", "shell/site.css")
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
+    "blob: data:; media-src blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
+)
+APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
+DESCRIPTION = (
+    "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
+    "Transformer. Your own photograph is looked at in your browser, and sent to nobody."
+)
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">
+<meta name="description" content="{description}">
+<title>Attention Playground</title>
+<link rel="icon" href="{icon}"><link rel="manifest" href="manifest.webmanifest">
+<link rel="stylesheet" href="{styles}">
+{ahead}
+<script type="module" src="{script}" data-toolbar="{told}" data-site="{site}"></script>
+</head><body>
+<div id="toolbar"><div class="toolbar" data-toolbar></div></div>
+<main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
+JavaScript, in a browser from 2023 or later.</p></div></main>
+<main id="lesson" hidden></main>
+</body></html>
+"""
+FONT_FACE = """@font-face {{
+  font-family: "Source Sans"; src: url({file}) format("woff2"); font-weight: 200 900; font-display: swap;
+}}
+"""
+LOST = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Attention Playground</title>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<script type="module" src="{base}{script}" data-base="{base}" data-pages="{pages}"></script>
+</head><body><p>There is no such page: <a href="{base}">go to the playground</a>.</p></body></html>
+"""
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#131318"/>'
+    '<path d="M4 12h8v8H4zM20 12h8v8h-8z" fill="#f7d13d"/><path d="M12 4h8v8h-8zM12 20h8v8h-8z" fill="#5db3e6"/></svg>'
+)
+
+
+def write(
+    out: Path,
+    base: str = "/",
+    names: Sequence[str] = site_files.MODELS,
+    photographs: Path | None = None,
+    named: Collection[str] | None = None,
+) -> Path:
+    """Writes the site into an empty folder, or over one that this has written. `named`: see site_files.py."""
+    site_files.check(names)
+    _check_place(out, base)
+    prepared.prepare()
+    folder = Folder(out)
+    best = models.REAL if models.has_real() else models.default()
+    catalogue = site_files.write_samples(folder, photographs, best, named)
+    listed = folder.put("samples.json", json.dumps(catalogue, ensure_ascii=False).encode())
+    weights = site_files.write_weights(folder, names)
+    used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
+    script = folder.put("app.js", bundle("shell/site.js").encode())
+    font = _font(folder)
+    styles = folder.put("app.css", (FONT_FACE.format(file=font) * bool(font) + stylesheet(*STYLES)).encode())
+    icon = folder.put("icon.svg", ICON.encode())
+    parts = {
+        "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
+        "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
+    }
+    site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights, "offline": True}
+    site["lessons"] = site_lessons.write(folder)
+    first = catalogue["samples"][0]
+    ready = first["prepared"][f"{first['opens']['model']} {first['opens']['detail']}"]["opening"]["file"]
+    page = PAGE.format(
+        policy=escape(POLICY), description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
+        ahead=_ahead(font, listed, ready, first["picture"]), site=_attribute(site),
+        told=_attribute(_same_for_all(listed)),
+    )  # fmt: skip
+    folder.plain("index.html", page.encode())
+    lost = folder.put("lost.js", bundle("shell/lost.js").encode())
+    folder.plain("404.html", LOST.format(base=escape(base), script=lost, pages=" ".join(PAGES)).encode())
+    folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
+    folder.plain(".nojekyll", b"")  # GitHub's pages would leave files out
+    folder.plain("LICENCES.md", _licences(names).encode())
+    core = ["./", script, styles, icon, *filter(None, [font]), listed, ready, first["picture"], *parts.values()]
+    folder.plain("sw.js", _service_worker(core, folder.names).encode())
+    _drop_old(folder)
+    return out
+
+
+def _check_place(out: Path, base: str) -> None:
+    if not re.fullmatch(r"/([\w.~-]+/)*", base):
+        raise PlaygroundError(f"--base is a path such as /playground/, and given was {base!r}.")
+    if out.exists() and not out.is_dir():
+        raise PlaygroundError(f"{out} is a file; name a folder to write to.")
+    if out.is_dir() and any(out.iterdir()) and not (out / "sw.js").is_file():
+        raise PlaygroundError(
+            f"{out} holds something else; name an empty folder, or one that this command has written."
+        )
+
+
+def _same_for_all(listed: str) -> dict:
+    """As the toolbar reads it in the app, with what this page has."""
+    told = toolbar.same_for_all()
+    steps = [step.shown() for step in STEPS if step.page == HERE]
+    ideas = {lesson.name: _idea(lesson.name) for lesson in LESSONS}
+    pages = [page | {"about": ideas.get(page["name"])} for page in told["pages"] if page["name"] != "teach"]
+    return told | {"samples": listed, "labelled": 0, "steps": steps, "pages": pages, "app": APP_SAYS}
+
+
+def _idea(page: str) -> str:
+    """The sentences with which a lesson begins, as plain text."""
+    tree = ast.parse((APP.parent / "pages" / f"{page}.py").read_text(encoding="utf-8"))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
+    begin = next((call for call in calls if call.func.attr == "begin"), None)  # type: ignore[attr-defined]
+    text = begin.args[1] if begin is not None and len(begin.args) > 1 else None
+    if isinstance(text, ast.Attribute):  # such as cost.IDEA
+        first, *others = ast.unparse(text).split(".")
+        said = reduce(getattr, others, {part.__name__.rpartition(".")[2]: part for part in SAY_IDEAS}[first])
+    else:
+        said = text.value if isinstance(text, ast.Constant) else ""
+    return re.sub(r"\*\*|`", "", said).removesuffix("One idea at a time:").strip()
+
+
+def _attribute(told: dict) -> str:
+    return escape(json.dumps(told, ensure_ascii=False))
+
+
+def _ahead(font: str, *files: str) -> str:
+    kinds = dict.fromkeys(files, "fetch") | ({font: "font"} if font else {})
+    return "\n".join(f'<link rel="preload" as="{kind}" crossorigin href="{name}">' for name, kind in kinds.items())
+
+
+def _font(folder: Folder) -> str:
+    """The app's typeface, which Streamlit brings; "" where it brings none: then the system's is taken."""
+    found = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    return folder.put("source-sans.woff2", found[0].read_bytes()) if found else ""
+
+
+def _manifest(icon: str) -> dict:
+    return {
+        "name": "Attention Playground", "short_name": "Attention", "start_url": "./", "scope": "./",
+        "display": "standalone", "background_color": "#131318", "theme_color": "#131318",
+        "icons": [{"src": icon, "sizes": "any", "type": "image/svg+xml"}],
+    }  # fmt: skip
+
+
+def _licences(names: Sequence[str]) -> str:
+    """Whose the weights are, and what was changed."""
+    from playground.models.engine_file import header
+
+    lines = ["# What lies in this folder, and whose it is", "", f"The Attention Playground {__version__}: MIT.", ""]
+    for name in names:
+        told = header(models.load(name))
+        lines += [
+            f"- **{told['title']}** (`weights/{name}-….bin`): {told['author']}; {told['licence']}; from "
+            f"{told['source']}. Changed: {told['changes']}."
+        ]
+    lines += ["- **Source Sans** (`source-sans-….woff2`): Adobe; SIL Open Font License 1.1; unchanged."]
+    lines += ["", "The photographs' authors and licences stand under each picture."]
+    return "\n".join(lines) + "\n"
+
+
+def _service_worker(core: list[str], names: list[str]) -> str:
+    """Names that it keeps from the beginning, and all that this version has."""
+    listed = [name for name in names if not name.startswith("weights/")]
+    version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
+    told = json.dumps({"version": version, "core": core, "names": listed})
+    return f"self.writtenSite = {told};\n{bundle('shell/serviceworker.js')}"
+
+
+def _drop_old(folder: Folder) -> None:
+    """What a former version has left in its folders; anything else is not ours to remove."""
+    for inside in ("samples", "weights"):
+        for file in sorted((folder.path / inside).glob("*-*.*")):
+            if f"{inside}/{file.name}" not in folder.names:
+                file.unlink()

@@ -1,0 +1,112 @@
+"""Registers at test time: a neuron is planted that writes a very long vector into one patch. It is found, and what it
+says is moved to a token of its own."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from conftest import SMALL, scramble
+
+import playground
+from playground.analysis.outliers import bound
+from playground.analysis.registers_at_test_time import register_neurons, with_register
+from playground.errors import PlaygroundError
+from playground.vit import VisionTransformer
+
+LAYER, NEURON = 1, 17
+
+
+@pytest.fixture(params=["learned", "rotary"])
+def planted(request, picture):
+    """In a layer in the middle this neuron fires for this patch alone, and writes a vector 300 long."""
+    vit = scramble(VisionTransformer(replace(SMALL, registers=0, positions=request.param)))
+    seen = playground.trace(vit, picture)
+    block = vit.blocks[LAYER]
+    with torch.no_grad():
+        vit_, x, rotation = seen.entering()
+        for layer in range(LAYER):
+            x, _ = vit_.blocks[layer](x, seen.scale, rotation)
+        between = x + block.attn(block.norm1(x), seen.scale, rotation)[0]
+        entering = block.norm2(between)[0]  # (N, D)
+        middle = entering[1:].mean(0)
+        token = 1 + int((entering[1:] - middle).norm(dim=-1).argmax())  # the one that is unlike all others
+        toward = entering[token] - middle
+        reached = entering @ toward
+        others = reached[torch.arange(len(reached)) != token].max()
+        block.mlp.fc1.weight[NEURON] = 8 * toward / (reached[token] - others)
+        block.mlp.fc1.bias[NEURON] = -4 * (reached[token] + others) / (reached[token] - others)  # 4 here, −4 elsewhere
+        column = torch.randn(SMALL.width, generator=torch.Generator().manual_seed(1))
+        block.mlp.fc2.weight[:, NEURON] = 75 * column / column.norm()
+    return vit, token
+
+
+def lengths(seen):
+    found = seen.features(LAYER).norm(dim=-1)
+    first = len(seen.prefix)
+    return found[:first], found[first:]
+
+
+def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_moved(planted, picture):
+    vit, token = planted
+    before = playground.trace(vit, picture)
+    _, patches = lengths(before)
+    assert 1 + int(patches.argmax()) == token
+    assert float(patches.max()) > 2 * bound(patches.numpy())
+
+    neurons = register_neurons(vit, [picture], most=1)
+    assert neurons == [(LAYER, NEURON)]
+    after = playground.trace(with_register(vit, neurons), picture)
+    assert after.prefix == ("cls", "reg0")
+    assert after.grid == before.grid
+    prefix, patches = lengths(after)
+    assert float(patches.max()) <= bound(patches.numpy()), "no patch stands apart any more"
+    assert float(prefix[1]) > 3 * float(patches.max()), "the register holds it"
+    again = playground.trace(vit, picture)
+    assert again.prefix == before.prefix
+    assert torch.equal(again.features(), before.features()), "the model that was given is as it was"
+
+
+def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, picture):
+    """All else is the same network: without attention between tokens each patch's vector stays what it was."""
+    with torch.no_grad():
+        for block in small.blocks:
+            block.attn.proj.weight.zero_()
+            block.mlp.fc2.weight[:, 5] = 0
+    before = playground.trace(small, picture)
+    after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
+    assert after.prefix == (*before.prefix, "reg2")
+    first = len(before.prefix)
+    kept = torch.cat([after.features()[:first], after.features()[first + 1 :]])
+    torch.testing.assert_close(kept, before.features(), atol=1e-5, rtol=1e-4)
+
+
+def test_relevance_goes_through_the_moved_neurons(planted, picture):
+    """The gradient is autograd's."""
+    vit = with_register(planted[0], [(LAYER, NEURON), (0, 3)])
+    seen = playground.trace(vit, picture)
+    _, x, rotation = seen.entering()
+    x = x.detach().requires_grad_()
+    for last, _ in vit.layers(x, rotation):  # noqa: B007
+        pass
+    vit.classify(last)[0, 4].backward()
+    expected = (x.grad * x).sum(-1)[0].detach().abs()
+    found = seen.relevance(label=4, method="gradient")
+    torch.testing.assert_close(found, expected / expected.sum(), atol=1e-6, rtol=1e-4)
+
+
+def test_where_no_patch_stands_apart_a_sentence_says_so(small, picture):
+    with pytest.raises(PlaygroundError, match="No patch of these pictures stands apart"):
+        register_neurons(small, [picture])
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda vit, image: register_neurons(vit, [image], most=0), "1 to 50 are moved, not 0"),
+        (lambda vit, image: with_register(vit, [(3, 1)]), "no neuron 1 in layer 3"),
+        (lambda vit, image: with_register(vit, [(0, 96)]), "no neuron 96 in layer 0"),
+    ],
+)
+def test_what_there_is_not_gets_a_sentence(small, picture, ask, says):
+    with pytest.raises(PlaygroundError, match=says):
+        ask(small, picture)

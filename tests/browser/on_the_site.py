@@ -1,0 +1,47 @@
+"""Somebody at the site without a server, behind a plain server of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import waiting
+
+from browser.own_picture import hand_over
+from browser.without_server import Visiting
+
+KEPT = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
+PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
+
+
+class AtTheSite(Visiting):
+    """Whose policy forbids what Playwright's wait_for_function does."""
+
+    def arrive(self, address: str = "") -> AtTheSite:
+        self.asked: list[str] = []  # paths, one for each request
+        self.page.on("request", lambda request: self.asked.append(unquote(urlsplit(request.url).path)))
+        self.page.goto(f"{self.url}/{address}")
+        self.until()
+        return self
+
+    def files(self) -> list[str]:
+        """What was asked of the host by now, without what only the browser itself holds."""
+        return [path.rpartition("/")[2] for path in self.asked]
+
+    def gives(self, file: Path, kind: str = "image/jpeg", how: str = "drop") -> dict:
+        """A photograph of one's own, dropped or pasted; waits until it is on the stage."""
+        hand_over(self, how, file.read_bytes(), kind, file.name)
+        shown = f"r => !r.picture.startsWith({self.read()['picture']!r})"
+        return self.until(shown)
+
+    def hears(self, words: str) -> str:
+        """Waits for a sentence of the page that holds these words."""
+        said: list[str] = []
+        script = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
+        waiting.until(lambda: said.append(self.page.evaluate(script, words)) or said[-1], f"nobody says {words!r}")
+        return said[-1]
+
+    def is_kept(self) -> None:
+        """Waits until a visit without a network would work."""
+        self.page.evaluate(KEPT)
+        waiting.until(lambda: self.page.evaluate("Boolean(navigator.serviceWorker.controller)"), "the page is not kept")

@@ -1,0 +1,38 @@
+"""PLAYGROUND_COMPUTE=browser: a person's own photograph is computed by their own machine."""
+
+import numpy as np
+import pytest
+
+from browser.own_picture import hand_over
+from browser.server import serving
+from browser.truth import sent
+from browser.visitor import Visitor
+from playground.samples import named
+
+EIGHT_BITS = 0.05  # of a single weight
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(PLAYGROUND_COMPUTE="browser") as running:
+        yield running
+
+
+def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arrive, server):
+    visitor = arrive(Visitor, server.url).open("sample=flock")
+    assert "stays in this browser" in visitor.unfold("opening").inner_text()
+    visitor.page.keyboard.press("Escape")
+    hand_over(visitor, "drop", named("meadow").path.read_bytes())
+    read = visitor.until("r => r.picture !== 'flock' && r.layersHeld.length === 6")
+    assert visitor.brought == [], "nothing was sent"
+    query = tuple(map(int, read["query"].split(",")))
+    row = sent().row(read["layer"], read["head"], query).numpy()
+    assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+
+    visitor.unfold("pages").get_by_role("link", name="Heads").click()
+    visitor.says("your photograph would travel")
+    assert visitor.brought == []
+    visitor.page.locator(".attention-notice button", has_text="Send it").click()
+    visitor.page.wait_for_function("() => !document.querySelector('.attention-notice:not([hidden])')")
+    visitor.rest()
+    assert visitor.brought == ["dropped.jpg"]

@@ -1,0 +1,233 @@
+"""The playground without a server: the written folder behind a plain server of files, with everything else blocked."""
+
+import gzip
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+import waiting
+from hostile.strangers import STRANGERS
+from PIL import Image
+
+from browser.on_the_site import AtTheSite
+from browser.own_picture import hand_over
+from browser.policy import WATCH
+from browser.truth import assert_close, sent
+from browser.without_server import ASKED, plain_server
+from playground.samples import named
+from playground.serving import models
+from playground.ui import site
+
+FIRST_BYTES = 900_000  # of the first picture, compressed
+# Of A to B, in each drawing of a lesson
+FIRST_WEIGHTS = """() => [...document.querySelectorAll("#lesson section > div")].map((host) =>
+  host.shadowRoot.querySelector("[data-drawing]").__drawing?.read().weights[1])"""
+EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
+    return site.write(tmp_path_factory.mktemp("host") / "playground", "/playground/", names, named=("meadow",))
+
+
+@pytest.fixture(scope="module")
+def host(folder):
+    with plain_server(folder.parent) as url:
+        yield f"{url}/playground"
+
+
+@pytest.fixture
+def somebody(arrive, host):
+    def come(address: str = "", **options) -> AtTheSite:
+        visitor = arrive(AtTheSite, host, **options)
+        visitor.context.add_init_script(WATCH)
+        return visitor.arrive(address)
+
+    return come
+
+
+def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_python_does(somebody, folder):
+    visitor = somebody()
+    assert not [file for file in visitor.files() if file.startswith(("worker", "kernels")) or file.endswith(".bin")]
+    first = bytes_of_the_first_picture(folder)
+    assert first <= FIRST_BYTES, f"{first:,} bytes"
+    visitor.page.evaluate("location.hash = 'model=bundled&sample=meadow&layer=4&head=1'")
+    visitor.until("r => r.picture === 'meadow' && r.layer === 4")
+    truth = sent()
+    read = visitor.hover((7, 5))
+    assert read["grid"] == list(truth.grid)
+    assert_close(read["row"], truth.row(4, 1, (7, 5)))
+    visitor.lock((7, 5))
+    visitor.layer(2)
+    read = visitor.head(0)
+    assert_close(read["row"], truth.row(2, 0, (7, 5)))
+    visitor.page.locator('.lens [data-choice="beside"] [data-value="wall"]').click()
+    read = visitor.until("r => r.layersHeld.length === 6")
+    assert not [file for file in visitor.files() if file.endswith(".bin")], "layers of samples lie in files"
+    assert "#" in visitor.page.url
+    assert "?" not in visitor.page.url
+    waiting.until(lambda: [name for name in visitor.files() if "names" in name], "nobody asks for the names of heads")
+    assert visitor.page.evaluate("violations") == []
+
+
+def test_a_photograph_stays_here(somebody):
+    visitor = somebody("#model=bundled&sample=flock")
+    sheet = visitor.unfold("opening")
+    assert "Your photograph stays here" in sheet.inner_text()
+    visitor.page.keyboard.press("Escape")
+    visitor.gives(named("twins").path)
+    visitor.until("r => r.layersHeld.length > 2")
+    before = len(ASKED)
+    visitor.gives(named("meadow").path, how="paste")
+    read = visitor.until("r => r.layersHeld.length === 6")
+    assert ASKED[before:] == [], "once the network is here nobody is asked for anything"
+    assert visitor.brought == []
+    truth = sent()
+    row = truth.row(read["layer"], read["head"], _patch(read)).numpy()
+    assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+    view = dict(layer=5, head=1, query="7,5", locked=True, scale="off", **{"pass": "whole"})
+    visitor.page.evaluate("view => theLens().update({ view })", view)
+    assert visitor.until("r => r.pass === 'whole'")["scale"] == 1
+    for what in ("similarity", "rollout"):
+        visitor.page.evaluate(
+            "view => theLens().update({ view })", {"layer": 5, "locked": True, "query": "7,5", "what": what}
+        )
+        visitor.until(f"r => r.what === '{what}' && r.map")
+    assert ASKED[before:] == []
+    assert visitor.page.evaluate("violations") == []
+
+
+def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
+    """Chromium's made-up camera shows a wheel that turns."""
+    visitor = somebody("#model=bundled&sample=portrait")
+    before = visitor.read()["layer"]
+    visitor.unfold("opening").get_by_role("button", name="Live").click()
+    first = visitor.until("r => r.picture.startsWith('live')")
+    visitor.page.mouse.move(*visitor.place((5, 5)))
+    read = visitor.until(f"r => r.picture !== {first['picture']!r} && r.query === '5,5'")
+    assert read["layer"] == before, "the view stays while pictures come"
+    assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
+    asked = len(ASKED)
+    visitor.until(f"r => r.picture !== {read['picture']!r} && r.query === '5,5'")
+    assert ASKED[asked:] == []
+    visitor.lock((5, 5))
+    visitor.page.locator(".live-line.frozen").wait_for()
+    visitor.page.get_by_role("button", name="Stop").click()
+    visitor.until("r => r.picture === 'portrait'")
+    visitor.page.locator(".live-line").wait_for(state="detached")
+
+
+def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
+    arrive, folder, monkeypatch, tmp_path
+):
+    """Another folder, for another version is written into it."""
+    place = tmp_path / "host" / "playground"
+    shutil.copytree(folder, place)
+    with plain_server(place.parent) as url:
+        visitor = arrive(AtTheSite, f"{url}/playground").arrive("#model=bundled&sample=flock")
+        visitor.is_kept()
+        visitor.gives(named("twins").path)
+        visitor.until("r => r.layersHeld.length === 6")
+        own = visitor.read()["picture"]
+        visitor.page.goto("about:blank")
+        before = len(ASKED)
+        visitor.forgiven = re.compile("ERR_")
+        visitor.context.set_offline(True)
+        visitor.arrive(f"#model=bundled&mine={own}")
+        assert visitor.until("r => r.layersHeld.length === 6")["picture"] == own, "the network is kept, and the picture"
+        for_itself = [
+            line for line in ASKED[before:] if "sw.js" not in line
+        ]  # the browser asks: is there a new version?
+        assert for_itself == []
+        visitor.context.set_offline(False)
+
+        monkeypatch.setattr(site, "__version__", "99")
+        monkeypatch.setattr(site, "DESCRIPTION", "Another version.")
+        site.write(place, "/playground/", [], named=())
+        visitor.page.reload()
+        visitor.until()
+        visitor.hears("new version")
+        assert "Another version." in visitor.page.content()
+        visitor.page.goto("about:blank")
+        visitor.context.set_offline(True)
+        visitor.arrive()
+        assert "Another version." in visitor.page.content()
+
+
+def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_what_it_can(somebody):
+    visitor = somebody("#model=bundled&sample=meadow")
+    sheet = visitor.unfold("export")
+    assert "are made by the app" in sheet.inner_text()
+    with visitor.page.expect_download() as saved:
+        sheet.get_by_role("button", name="PNG").click()
+    assert Image.open(saved.value.path()).width > 1280
+    visitor.unfold("pages").get_by_role("link", name="Cost").click()
+    visitor.page.get_by_role("heading", name="Cost").wait_for()
+    assert "page=cost" in visitor.page.url
+    assert "The app has this lesson" in visitor.page.locator("#lesson").inner_text()
+    visitor.page.go_back()
+    visitor.part("picture").wait_for()
+    visitor.unfold("pages").get_by_role("link", name="By hand").click()
+    visitor.page.locator("#lesson canvas").first.wait_for()
+    visitor.page.get_by_role("button", name="Queries = 0").click()
+    both = [pytest.approx(1 / 9)] * 2
+    waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHTS) == both, "the masks do not follow the arrows")
+    visitor.page.get_by_role("button", name="Back to the microscope").click()
+    visitor.part("picture").wait_for()
+    visitor.part("showMe").click()
+    for n in range(1, 5):
+        visitor.page.locator(f'.tour-card[data-step="{n}"]').wait_for()
+        visitor.page.locator('.tour-card [data-go="next"]').click()
+    visitor.page.locator(".tour-card").wait_for(state="detached")
+
+
+def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(somebody, folder):
+    if not list(folder.glob("weights/dinov2*")):
+        pytest.skip("DINOv2 is not on this machine")
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    visitor = somebody("#model=dinov2-small&sample=chelsea", **phone)
+    visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
+    assert "24 MB, once" in visitor.hears("not in this browser yet")
+    assert not [name for name in visitor.files() if name.endswith(".bin")]
+    visitor.page.locator(".attention-notice button", has_text="fetch it").tap()
+    visitor.until("r => r.what === 'similarity' && r.map")
+    visitor.gives(named("meadow").path)
+    read = visitor.until("r => r.model === 'dinov2-small' && r.layersHeld.length === 12 && r.grid[0] > 16")
+    assert read["grid"][0] * read["grid"][1] <= 784
+
+
+def test_files_that_are_no_pictures_are_refused_in_a_sentence(somebody):
+    visitor = somebody("#model=bundled&sample=flock")
+    for name in ("an empty file", "noise", "a web page", "a PDF"):
+        hand_over(visitor, "drop", STRANGERS[name](), "image/png", f"{name}.png")
+        visitor.hears("can't open that file")
+        visitor.page.locator(".toolbar .notice button").click()
+    assert visitor.read()["picture"] == "flock"
+
+
+OLD = "WebAssembly.validate = () => false"
+
+
+def test_a_browser_that_cannot_compute_shows_samples_and_says_what_it_lacks(arrive, host):
+    visitor = arrive(AtTheSite, host)
+    visitor.context.add_init_script(OLD)
+    visitor.arrive("#model=bundled&sample=flock")
+    assert visitor.page.locator(".comes").count() == 0
+    hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
+    visitor.hears("no WebAssembly with SIMD")
+    assert visitor.hover((3, 3))["picture"] == "flock"
+
+
+def bytes_of_the_first_picture(folder) -> int:
+    """As a host sends them; what computes comes later."""
+    told = (folder / "sw.js").read_text().split("\n", 1)[0].removeprefix("self.writtenSite = ").removesuffix(";")
+    names = [name.replace("./", "index.html") for name in json.loads(told)["core"]]
+    now = [name for name in names if not name.startswith(("worker", "kernels"))]
+    return sum(len(gzip.compress((folder / name).read_bytes(), 6)) for name in now)
+
+
+def _patch(read: dict) -> tuple[int, int] | str:
+    return tuple(map(int, read["query"].split(","))) if "," in read["query"] else read["query"]

@@ -1,0 +1,106 @@
+"""Texts beside patches, against `transformers` with random weights of the right shapes; with the real ones where they
+are on this machine."""
+
+import json
+import warnings
+
+import pytest
+import torch
+import transformers
+from conftest import scramble
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+import playground
+from playground.analysis.text import likeness
+from playground.errors import PlaygroundError
+from playground.models import borrowed, text_tower
+
+WORDS = ["[PAD]", "[UNK]", "a", "cat", "disc", "on", "sky", "[END]"]
+TOWER = {"hidden_size": 48, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
+SEES = {**TOWER, "image_size": 64, "patch_size": 8}
+READS = {**TOWER, "vocab_size": len(WORDS), "max_position_embeddings": 6, "eos_token_id": 7, "bos_token_id": 0,
+         "pad_token_id": 0}  # fmt: skip
+
+
+def tower(kind: str, folder):
+    """Both towers and a tokenizer of eight words, as `transformers` saves them."""
+    config = {"vision_config": SEES, "text_config": READS}
+    if kind == "CLIP":
+        model = transformers.CLIPModel(transformers.CLIPConfig(**config, projection_dim=32))
+    else:
+        model = transformers.SiglipModel(transformers.SiglipConfig(**config))
+    scramble(model).save_pretrained(folder)
+    words = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]", eos_token="[END]"
+    ).save_pretrained(folder)
+    return model.eval()
+
+
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
+def test_patches_and_a_text_are_as_alike_as_transformers_says(kind, tmp_path, picture):
+    theirs = tower(kind, tmp_path)
+    vit = playground.load(tmp_path)
+    seen = playground.trace(vit, picture)
+    found = likeness(seen, text_tower.direction(vit, " a cat "))
+
+    tokens = [2, 3] if kind == "CLIP" else [2, 3, 0, 0, 0, 0]
+    with torch.no_grad():
+        last = theirs.vision_model(pixel_values=seen.input).last_hidden_state  # CLIP: before its last norm
+        text = theirs.get_text_features(input_ids=torch.tensor([tokens]))
+        text = text if isinstance(text, torch.Tensor) else text.pooler_output
+        if kind == "CLIP":
+            patches = theirs.visual_projection(theirs.vision_model.post_layernorm(last[0]))
+        else:
+            patches = torch.cat([theirs.vision_model.head(one[None, None]) for one in last[0]])
+    expected = torch.cosine_similarity(patches, text, dim=-1)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+    assert found.std() > 0.01, "patches differ"
+    other = likeness(seen, text_tower.direction(vit, "sky"), layer=0)
+    assert not torch.allclose(other, found, atol=1e-3)
+
+
+def test_a_text_is_read_once(tmp_path, monkeypatch):
+    tower("CLIP", tmp_path)
+    vit = playground.load(tmp_path)
+    first = text_tower.direction(vit, "disc")
+    monkeypatch.setattr(transformers.CLIPModel, "from_pretrained", None)
+    assert text_tower.direction(vit, "disc") is first
+
+
+def test_a_model_without_a_text_tower_says_what_has_one(small, tmp_path):
+    with pytest.raises(PlaygroundError, match="has no text tower on this machine: take CLIP or SigLIP"):
+        text_tower.direction(small, "a cat")
+    tower("CLIP", tmp_path)
+    said = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(said["vision_config"]))
+    assert text_tower.of(playground.load(tmp_path)) is None, "the image tower's description alone"
+
+
+@pytest.mark.parametrize("text", ["", "  ", 61 * "a"])
+def test_a_text_has_letters_and_not_too_many(small, text):
+    with pytest.raises(PlaygroundError, match="1 to 60 letters"):
+        text_tower.direction(small, text)
+
+
+def test_a_text_tower_that_is_damaged_or_of_another_model_gets_a_sentence(tmp_path, picture):
+    tower("CLIP", tmp_path)
+    vit = playground.load(tmp_path)
+    with pytest.raises(PlaygroundError, match="into 32 numbers and its text tower texts into 48"):
+        likeness(playground.trace(vit, picture), torch.ones(48))
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_text("{")
+    with pytest.raises(PlaygroundError, match=r"The text tower of .* can't be read"):
+        text_tower.direction(vit, "on")
+
+
+def test_with_the_real_weights_a_cat_is_like_the_cat():
+    name = next((name for name in text_tower.TWINS if text_tower.twin(name) and borrowed.is_here(name)), None)
+    if name is None:
+        said = "No weights of CLIP or SigLIP with their text tower are on this machine"
+        warnings.warn(f"{said}: texts are tested with random ones alone.", stacklevel=1)
+        pytest.skip(said)
+    seen = playground.trace(playground.load(name), "chelsea")
+    whole = {text: likeness(seen, text_tower.direction(seen.vit, text))[0] for text in ("a cat", "a rocket")}
+    assert whole["a cat"] > whole["a rocket"]

@@ -1,0 +1,48 @@
+"""Texts in the app: a model of the operator's own that learned from captions says so, and tells which patches are like
+a text."""
+
+import pytest
+import torch
+from models.test_text_tower import tower
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from playground.pack import unpack
+from playground.serving.routes import ROUTES
+
+SEEN = {"sample": "meadow", "model": "own/captions"}
+
+
+@pytest.fixture
+def http(tmp_path, monkeypatch):
+    (tmp_path / "captions").mkdir()
+    tower("CLIP", tmp_path / "captions")
+    monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(tmp_path))
+    return TestClient(Starlette(routes=ROUTES))
+
+
+def test_a_model_that_learned_from_captions_says_so_and_reads_a_text(http):
+    assert http.get("/api/trace", params=SEEN | {"model": "bundled"}).json()["text"] is False
+    told = http.get("/api/trace", params=SEEN).json()
+    assert told["text"] is True
+    path = f"/api/trace/{told['digest']}/text"
+    maps = []
+    for text in ("a cat", "sky"):
+        answer = http.get(path, params=SEEN | {"layer": "1", "text": text})
+        assert answer.status_code == 200, answer.text
+        maps.append(torch.from_numpy(unpack(answer.content)[1]["matrix"].copy()).view(torch.float16)[0])
+        assert len(maps[-1]) == 1 + told["grid"][0] * told["grid"][1]
+        assert maps[-1].abs().max() <= 1
+    assert not torch.equal(*maps)
+    for wrong in ({"text": ""}, {"text": 61 * "a"}, {}):
+        refused = http.get(path, params=SEEN | {"layer": "1"} | wrong)
+        assert refused.status_code == 400
+        assert "1 to 60 letters" in refused.json()["says"]
+
+
+def test_another_model_says_what_it_lacks(http):
+    told = http.get("/api/trace", params=SEEN | {"model": "bundled"}).json()
+    path = f"/api/trace/{told['digest']}/text"
+    answer = http.get(path, params=SEEN | {"model": "bundled", "layer": "1", "text": "a cat"})
+    assert answer.status_code == 400
+    assert "has no text tower" in answer.json()["says"]

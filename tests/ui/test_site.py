@@ -1,0 +1,117 @@
+"""The folder that the command `site` writes; tests/browser/test_site.py visits it."""
+
+import json
+import re
+
+import pytest
+from PIL import Image
+
+import playground
+from playground.__main__ import main
+from playground.analysis import moments
+from playground.models import engine_file
+from playground.pack import unpack
+from playground.samples import named
+from playground.serving import habits, models, prepared
+from playground.tracing import Trace
+from playground.ui import site
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return site.write(tmp_path_factory.mktemp("site") / "out", "/playground/", ["bundled"], named=("portrait",))
+
+
+def told(folder) -> dict:
+    line = (folder / "sw.js").read_text(encoding="utf-8").split("\n", 1)[0]
+    return json.loads(line.removeprefix("self.writtenSite = ").removesuffix(";"))
+
+
+def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    listed = next(name for name in told(folder)["names"] if re.fullmatch(r"samples-\w+\.json", name))
+    samples = json.loads((folder / listed).read_text(encoding="utf-8"))["samples"]
+    named = re.findall(r'(?:href|src)="([^"]+)"', page) + told(folder)["names"]
+    for sample in samples:
+        assert sample["prepared"], sample["name"]
+        for ready in sample["prepared"].values():
+            named += [sample["picture"], ready["opening"]["file"], *ready["layers"]]
+    for name in {*named} - {"index.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}:
+        assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
+        assert (folder / name).is_file(), name
+        assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
+
+
+def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(folder):
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert "default-src &#x27;none&#x27;; script-src &#x27;self&#x27; &#x27;wasm-unsafe-eval&#x27;" in page
+    assert "unsafe-inline" not in page
+    assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
+
+
+def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
+    lost = (folder / "404.html").read_text(encoding="utf-8")
+    (script,) = folder.glob("lost-*.js")
+    assert f'src="/playground/{script.name}"' in lost
+    assert 'data-base="/playground/" data-pages="microscope by_hand' in lost
+
+
+def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
+    (file,) = folder.glob("weights/*.bin")
+    assert file.read_bytes() == engine_file.to_engine(models.load("bundled"))
+    header, _ = unpack(file.read_bytes())
+    assert header["licence"] == "MIT"
+    assert "rounded to 8 bits" in (folder / "LICENCES.md").read_text(encoding="utf-8")
+
+
+def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
+    (file,) = folder.glob("samples/flock-3-????????????.pack")
+    header, arrays = unpack(file.read_bytes())
+    assert (header["held"], arrays["q"].shape[:2]) == ([3], (1, header["heads"]))
+
+
+def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
+    (file,) = folder.glob("samples/portrait-names-*.json")
+    told = json.loads(file.read_text(encoding="utf-8"))
+    ready = Trace.from_bytes(prepared.whole(prepared.Ahead(named("portrait"))))
+    image = playground.open_image(named("portrait").path)
+    seen = playground.trace(models.load("bundled"), image, size=ready.size)  # as the app, which has the pixels
+    for layer in range(seen.layers):
+        assert [tuple(head) for head in told[layer]] == habits.measure(seen, layer)
+
+
+def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
+    monkeypatch.setattr(models, "has_real", lambda: False)
+    out = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=())
+    (listed,) = out.glob("samples-*.json")
+    first, *_ = json.loads(listed.read_text(encoding="utf-8"))["samples"]
+    assert (first["name"], first["title"]) == ("mine-my-two-faces", "My Two Faces")
+    best = moments.best_moments(playground.trace(models.load("bundled"), playground.open_image(named("twins").path)))[0]
+    assert first["opens"] == {"model": "bundled", "detail": 1, "layer": best.layer, "head": best.head}
+    assert f'href="{first["prepared"]["bundled 1"]["opening"]["file"]}"' in (out / "index.html").read_text()
+
+
+def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
+    out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",))
+    before = {file.name for file in out.glob("samples/*")}
+    site.write(out, "/", [], named=("portrait",))
+    assert {file.name for file in out.glob("samples/*")} == before
+    assert list(out.glob("weights/*")) == []
+    assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--base", "playground"], "--base is a path such as /playground/"),
+        (["--models", "vit_large"], "--models takes bundled, dinov2-small, or nothing"),
+        ([], "holds something else"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_written(arguments, sentence, tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["site", str(tmp_path), *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
