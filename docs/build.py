@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,6 +154,8 @@ def _help(name: str, parser: Parser | argparse.ArgumentParser) -> str:
 def documented(out: Path) -> list[Path]:
     """Every function, from the docstrings."""
     pdoc.render.configure(template_directory=HERE / "api", docformat="markdown", show_source=False, search=True)
+    # a type that waits for NumPy and torch is shown as it is written
+    warnings.filterwarnings("ignore", "Error parsing type annotation", module="pdoc")
     pdoc.pdoc(*API, output_directory=out)
     return sorted(out.rglob("*.html"))
 

@@ -1,5 +1,6 @@
 """The Attention Playground: see whom every patch of an image listens to, in every head and layer of a real ViT.
 
+```python
 import playground
 
 vit   = playground.load("dinov2-small")                      # or a timm name, "bundled", "my.safetensors"
@@ -8,6 +9,7 @@ seen.row(layer=8, head=3, query=(7, 5))                      # float32 (tokens,)
 playground.show(seen, layer=8, head=3)                       # in a notebook: the living microscope
 playground.figure(seen, layer=8, head=3)                     # a matplotlib figure
 playground.save(seen, "cat.pdf", layer=8, head=3)            # the same as a file; or .npz, .csv, .json: its numbers
+```
 """
 
 from importlib import import_module

@@ -272,7 +272,7 @@ class Sheet:
 
     def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> bool:
         """Within its patch, if that is large enough for it to be read."""
-        cell, points = _cell(axes, box), SMALLEST
+        cell, points = _cell(axes, box), small(self.font, 0.6)
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
             return False
         family = matplotlib.rcParams["font.family"]
@@ -284,7 +284,7 @@ class Sheet:
 
     def number_beside(self, axes: Axes, patch: tuple[int, int], box: Box, text: str, grid: np.ndarray, mark) -> None:
         """At the side of its patch where it hides least, and not the mark."""
-        cell, points = _cell(axes, box), 1.15 * SMALLEST
+        cell, points = _cell(axes, box), small(self.font, 0.75)
         size = 1.25 * points / cell, 72 * text_width(text, points, bold=True) / cell + 0.5  # in patches
         beside = emptiest_side(grid, patch, size, mark)
         if beside is None:

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from playground.errors import PlaygroundError
-from playground.models import borrowed, pickled, timm_models, zoo
+from playground.models import borrowed, hub, pickled, timm_models, zoo
 from playground.models.timm_models import WEIGHTS
 from playground.vit import VisionTransformer
 
@@ -152,6 +152,8 @@ def _from_hub(repository: str, pretrained: bool, seed: int, offline: bool) -> Vi
 def _fetched(repository: str, offline: bool) -> Path:
     from huggingface_hub import hf_hub_download
 
+    if not offline:
+        hub.check(repository)
     name, _, revision = repository.partition("@")
     problem: Exception | None = None
     for file in (WEIGHTS, PICKLED_WEIGHTS):

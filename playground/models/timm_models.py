@@ -16,7 +16,7 @@ from torch import Tensor
 
 from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
-from playground.models import borrowed
+from playground.models import borrowed, hub
 from playground.models.bars import bar
 from playground.vit import Config
 
@@ -173,8 +173,11 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
             "can run code. Choose another model."
         )
     repository = source.hf_hub_id.split("@")[0]
+    again = not offline and borrowed.is_damaged(repository)
+    offline = offline or (not again and borrowed.hub_weights(repository) is not None)
+    if not offline:
+        hub.check(name)
     try:
-        again = not offline and borrowed.is_damaged(repository)
         return hf_hub_download(
             repository, WEIGHTS, tqdm_class=_patient(report), local_files_only=offline, force_download=again
         )

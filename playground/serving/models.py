@@ -17,9 +17,9 @@ from functools import cache
 
 from playground.assets import BUNDLED, OFFERS, SHIPPED
 from playground.errors import PlaygroundError
-from playground.models import borrowed
+from playground.models import borrowed, hub
 from playground.models.names import plain_name, suits
-from playground.serving import asker, effort, hub, own_models, settings
+from playground.serving import asker, effort, own_models, settings
 from playground.serving.cache import MB, Cache
 
 MOST_PATCHES = 4200  # more than that takes minutes and gigabytes, and everybody else would wait

@@ -36,8 +36,8 @@ def close(found, expected, within=1e-5):
 @pytest.mark.parametrize("block", [many.BLOCK, 2000])
 def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
     monkeypatch.setattr(many, "BLOCK", block)  # rows in one block, and in several
-    every = list(playground.trace_many(pictures, small, WHAT, batch=2))
-    assert [one.name[-5:] for one in every] == [f"{n}.png" for n in range(5)]
+    every = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, WHAT, batch=2))
+    assert [one.name[-5:] for one in every] == [f"{n}.png" for n in range(3)]
     far = tracing.distances((8, 8))
     for one in every:
         seen = alone(small, one.name)

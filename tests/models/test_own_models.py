@@ -352,6 +352,18 @@ def test_a_repository_that_can_not_be_had_is_one_sentence(hub):
     assert borrowed.hub_weights("somebody/leaves") is None
 
 
+@pytest.mark.parametrize("name", ["somebody/leaves", "hf-hub:somebody/leaves@main", "vit_base_patch16_clip_224.openai"])
+def test_without_a_network_a_name_of_the_hub_is_one_sentence_at_once(name, hub, monkeypatch):
+    """The hub's own library asks six times, writes eleven lines and takes half a minute for each file."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *given, **options: pytest.fail("the hub is asked"))
+    monkeypatch.setattr("playground.models.hub._silent_since", -1e9)
+    monkeypatch.setattr("playground.models.hub._answers", lambda address: False)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with pytest.raises(PlaygroundError, match=r"could not be fetched: the hub.* can't be reached from here\. Check"):
+        playground.load(name)
+
+
 # Names ----------------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,8 @@ import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import fetching, hub, models
+from playground.models import hub
+from playground.serving import fetching, models
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def check(name: str) -> None:
                 return
         _silent_since = time.monotonic()
     raise PlaygroundError(
-        f"{plain_name(name)} could not be fetched: the hub, {constants.ENDPOINT}, can't be reached from this server. "
+        f"{plain_name(name)} could not be fetched: the hub, {constants.ENDPOINT}, can't be reached from here. "
         f"Check the network, or fetch it with `{PROGRAM} download {name}` where there is one."
     )
 
