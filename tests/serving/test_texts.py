@@ -8,6 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from playground.pack import unpack
+from playground.serving import settings
 from playground.serving.routes import ROUTES
 
 SEEN = {"sample": "meadow", "model": "own/captions"}
@@ -18,6 +19,7 @@ def http(tmp_path, monkeypatch):
     (tmp_path / "captions").mkdir()
     tower("CLIP", tmp_path / "captions")
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(tmp_path))
+    monkeypatch.setattr(settings, "now", settings.read)
     return TestClient(Starlette(routes=ROUTES))
 
 
