@@ -34,7 +34,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -
         _overview(page)
     with st.container(key="lesson"):
         st.header(mathematics(PAGES[page].title), anchor=False)
-        st.markdown(idea)
+        st.markdown(mathematics(idea))
     return here
 
 
@@ -57,9 +57,13 @@ def _overview(page: str) -> None:
 
 def mathematics(text: str) -> str:
     """The root has its bar, and what stands low stands low; in what Streamlit reads as Markdown."""
-    for plain, set_in_type in (("√d_k", r"$\sqrt{d_k}$"), ("d_k", "$d_k$"), ("W_O", "$W_O$")):
-        text = re.sub(rf"(?<![\w{{`$]){re.escape(plain)}(?![\w}}`])", lambda _, it=set_in_type: it, text)
-    return text
+    text = re.sub(r"(?<![\w{`$])√(d_k|\d+)(?![\w}`])", r"$\\sqrt{\1}$", text)
+    return re.sub(r"(?<![\w{`$])(d_k|W_[OQKV])(?![\w}`])", r"$\1$", text)
+
+
+def low(text: str) -> str:
+    """The same in a chart, which knows no formulas."""
+    return text.replace("d_k", "d<sub>k</sub>")
 
 
 def steps(titles: Mapping[str, str]) -> str:

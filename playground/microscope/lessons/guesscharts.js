@@ -3,6 +3,8 @@
 //   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
 // and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
 
+import { lowered } from "./words.js";
+
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -40,7 +42,7 @@ export function ticks(low, high, log = false, most = 6) {
   return found;
 }
 
-const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${asText(words)}</text>`;
+const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
 const rect = (x, y, wide, high, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
 const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");

@@ -11,32 +11,54 @@ from playground.lessons.questions import Number, Photo
 from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
+from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, photo, with_header
-from playground.ui.lessons.patches import PATCHES
+from playground.ui.lessons.patches import PATCHES, SETTINGS
 from playground.ui.navigation import write_address
 
 state = st.session_state
 
 
 def guess_patches(here: Here) -> None:
-    """How many patches the model makes of the picture: one of them is outlined."""
-    c = models.load(here.wish.model).config
-    high, wide = traces.size(here.picture, here.wish)
-    rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
-    extra = f" With {front} more in front of them ({', '.join(c.prefix)}) they are {rows * columns + front:,} tokens."
+    """How many patches the picture makes, cut as it is below: one of them is outlined."""
+    from playground.lessons import patches
+
+    P, c = SETTINGS["patch"].default, models.load(here.wish.model).config
+    high, wide = patches.picture_size(here.picture.image)
+    rows, columns = high // P, wide // P
     guess.number(
         "patches_tokens",
-        f"{plain_name(here.wish.model)} cuts it into patches of {P} × {P} pixels; the first is outlined. The picture "
-        "becomes ▢ patches.",
+        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; the first is outlined. That makes ▢ "
+        "patches.",
         Number(10, 4000, log=True), rows * columns,
-        f"Here it is {wide} × {high} pixels large: {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × "
-        f"{columns} = {rows * columns:,} patches.{extra if front else ''}",
-        (here.picture.id, here.wish),
+        f"{wide} ÷ {P} = {wide / P:g} and {high} ÷ {P} = {high / P:g}: {columns} × {rows} whole patches, "
+        f"{rows * columns:,}. {_by_the_model(here, c)}",
+        (here.picture.id, P),
         tempting=(((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),),
-        picture=Photo(photo(here.picture.jpeg), (rows, columns), wide / high, counts=True),
+        picture=Photo(photo(_whole(here, P, rows, columns)), (rows, columns), columns / rows, counts=True),
     )  # fmt: skip
+
+
+def _by_the_model(here: Here, c) -> str:
+    high, wide = traces.size(here.picture, here.wish)
+    rows, columns, front = high // c.patch_size, wide // c.patch_size, len(c.prefix)
+    extra = f", and {front} tokens more in front of them ({', '.join(c.prefix)})" if front else ""
+    return (
+        f"{plain_name(here.wish.model)} reads it at {wide} × {high} with patches of {c.patch_size} × {c.patch_size}: "
+        f"{columns} × {rows} = {rows * columns:,}{extra}."
+    )
+
+
+def _whole(here: Here, patch: int, rows: int, columns: int) -> bytes:
+    """The picture without the pixels that make no whole patch."""
+    from playground.lessons import patches
+    from playground.pictures.images import displayed
+
+    size = patches.picture_size(here.picture.image)
+    fine = displayed(here.picture.image, tuple(4 * side for side in size))
+    return as_jpeg(fine.crop((0, 0, 4 * columns * patch, 4 * rows * patch)))
 
 
 @st.fragment

@@ -65,8 +65,10 @@ def _guess(here: Here, apart: np.ndarray, d: int, trained: bool) -> None:
 
 def _compared(here: Here, on, scaled: tuple, without: tuple, d: int, trained: bool) -> None:
     st.markdown(
-        f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over the rows of "
-        f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/√{d} and changes the "
+        f"Your picture in **{plain_name(here.wish.model)}**, $d_k$ = {d}: each dot is a head, the mean over the rows "
+        "of "
+        f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/$\\sqrt{{{d}}}$ and "
+        "changes the "
         f"scale where they meet; in **{WHOLE}** every layer uses the other scale, and later layers get what earlier "
         "ones made of it."
     )

@@ -56,7 +56,8 @@ def guess_gradient() -> None:
 @st.fragment
 def many_rows(here: Here) -> None:
     st.markdown(
-        f"One row may be an accident, so here are **{MANY:,} such rows** at every d_k. The line is the median, in the "
+        f"One row may be an accident, so here are **{MANY:,} such rows** at every $d_k$. The line is the median, in "
+        "the "
         "band lie eight of ten rows, and the diamond is the row whose bars you see."
     )
     dials(here)
@@ -65,7 +66,8 @@ def many_rows(here: Here) -> None:
         with column:
             lesson.chart(_curves(quantity, state.dk, state.power, state.row), f"curve_{quantity}", height=260)
     st.caption(
-        "Dotted, in the first chart: the theory, √d_k × scale. For the other three there is no such formula, but both "
+        "Dotted, in the first chart: the theory, $\\sqrt{d_k}$ × scale. For the other three there is no such "
+        "formula, but both "
         "ends are known. 64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale. One key that takes all: 0 bits, 1, "
         "no gradient. *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what goes back through softmax and scale to "
         "the queries and keys in training. It is taken by q·k, not by the scaled score, so that both lines compare "
@@ -95,7 +97,7 @@ def _curves(quantity: str, width: int, power: float, row: int) -> go.Figure:
     """With and without the scale, whatever the dial says; the diamond follows the dials."""
     title, _, words = QUANTITIES[quantity]
     figure = go.Figure()
-    for power_, name, colour in ((0.0, "no scale", WITHOUT), (0.5, "1/√d_k", WITH)):
+    for power_, name, colour in ((0.0, "no scale", WITHOUT), (0.5, lesson.low("1/√d_k"), WITH)):
         _band(figure, curve(quantity, power_), colour, name, words, quantity == "deviation")
     if quantity == "deviation":
         for power_ in (0.0, 0.5):
@@ -109,7 +111,9 @@ def _curves(quantity: str, width: int, power: float, row: int) -> go.Figure:
     )  # fmt: skip
     figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
     ticks = [4, 16, 64, 256, 1024]
-    figure.update_xaxes(type="log", tickvals=ticks, ticktext=[str(t) for t in ticks], title="d_k", title_standoff=4)
+    figure.update_xaxes(
+        type="log", tickvals=ticks, ticktext=[str(t) for t in ticks], title=lesson.low("d_k"), title_standoff=4
+    )
     figure.update_yaxes(**_axis(quantity))
     return figure
 
@@ -131,7 +135,8 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, n
     figure.add_scatter(x=WIDTHS, y=low, fill="tonexty", fillcolor=fill, **nothing)
     number = words[words.index("{") : words.index("}") + 1]
     said = [
-        f"d_k = {d}, {name}: {words.format(m)}<br>in the median; for eight of ten rows from {number.format(a)} "
+        f"d<sub>k</sub> = {d}, {name}: {words.format(m)}<br>in the median; for eight of ten rows from "
+        f"{number.format(a)} "
         f"to {number.format(b)}"
         for d, m, a, b in zip(WIDTHS, curve.median, curve.low, curve.high, strict=True)
     ]

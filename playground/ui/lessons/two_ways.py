@@ -193,23 +193,18 @@ def built(here: Here) -> None:
             title=f"Parameters, width {d}",
         ),
     )  # fmt: skip
-    st.markdown(
-        "\n".join(
-            [
-                "| | convolution | attention |",
-                "|---|---|---|",
-                "| **locality** | reads k × k neighbours, nothing else | may read every patch |",
-                "| **shared parameters** (“weight sharing”) | one kernel at all places | W_Q, W_K, W_V at all "
-                "places; the *mixing* differs "
-                "with the picture |",
-                "| **order** | each parameter belongs to a direction | none: a set; positions are added |",
-                "| **a shifted picture** | the answer shifts along (equivariance), but for edges | without positions "
-                "it shifts "
-                "along too, if the same patches are there; with them this is not built in |",
-                "| **shuffled patches** | another answer | without positions, the same answers, shuffled along |",
-            ]
-        )
+    rows = (
+        "| | convolution | attention |",
+        "|---|---|---|",
+        "| **locality** | reads k × k neighbours, nothing else | may read every patch |",
+        "| **shared parameters** (“weight sharing”) | one kernel at all places | W_Q, W_K, W_V at all places; the "
+        "*mixing* differs with the picture |",
+        "| **order** | each parameter belongs to a direction | none: a set; positions are added |",
+        "| **a shifted picture** | the answer shifts along (equivariance), but for edges | without positions it shifts "
+        "along too, if the same patches are there; with them this is not built in |",
+        "| **shuffled patches** | another answer | without positions, the same answers, shuffled along |",
     )
+    st.markdown(lesson.mathematics("\n".join(rows)))
     st.markdown(
         "A bias is help if it is true of the pictures, and a limit where it is not. With few pictures the "
         "convolution's helps: in the ViT paper, trained on ImageNet's 1.3 million pictures alone, ViTs stay below "
