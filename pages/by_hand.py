@@ -26,6 +26,7 @@ match lesson.steps(by_hand.STEPS):
         by_hand.guess_values()
         with guess.after("by_hand_values"):
             by_hand.values()
+            by_hand.as_neurons()
     case "colours":
         st.markdown(
             "Now a patch of the picture is a token. Its query and its key are both its mean colour, as a vector of "

@@ -15,7 +15,8 @@ state = st.session_state
 IDS = (  # of all questions: the overview counts them
     "by_hand_query", "by_hand_values", "by_hand_dark", "by_hand_mask", "patches_tokens", "patches_filter",
     "patches_extra", "patches_below", "patches_shuffle", "shapes_scores", "block_weights", "block_push", "block_bend",
-    "block_norms", "block_loss", "scale_spread", "scale_gradient", "scale_trained", "scale_answer", "heads_row",
+    "block_norms", "block_loss", "block_read", "scale_spread", "scale_gradient", "scale_trained", "scale_answer",
+    "heads_row",
     "heads_entropy", "heads_far", "heads_off", "heads_sum", "weight_differs", "weight_scores", "weight_locked",
     "weight_explain",
     "cost_ratio", "cost_share", "cost_memory", "cost_measured", "two_ways_far", "two_ways_shift", "two_ways_built",

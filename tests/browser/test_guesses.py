@@ -9,7 +9,7 @@ STEPS = {
     "by_hand": ("arrows", "values", "colours", "masks"),
     "patches": ("cut", "filters", "extra", "positions", "shuffle"),
     "shapes": ("1",),
-    "block": ("whole", "stream", "mlp", "norms", "answer"),
+    "block": ("whole", "stream", "mlp", "norms", "answer", "read"),
     "scale": ("row", "rows", "model", "answer"),
     "heads": ("row", "atlas", "far", "off", "sum"),
     "weight": ("carries", "scores", "locked", "explain"),
@@ -74,7 +74,7 @@ def test_every_question_is_guessed_locked_and_answered_without_the_server(visito
 
 
 def test_there_are_as_many_questions_as_steps():
-    assert len(IDS) == sum(map(len, STEPS.values())) == 42
+    assert len(IDS) == sum(map(len, STEPS.values())) == 43
 
 
 def guess(page, box) -> None:

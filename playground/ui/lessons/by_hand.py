@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from playground.lessons import by_hand, teaching
@@ -84,6 +85,35 @@ def values() -> None:
         hint="Which token has the largest value? Turn A’s query to where its key points, and make it long.",
         done=float(received[0]) > most - 10,
         id="by_hand_receive",
+    )
+
+
+def as_neurons() -> None:
+    """The same mixture as a layer of a network: nine tokens in, nine out, a line for each weight."""
+    weights = by_hand.weights(by_hand.read(state.arrows, tokens=18))
+    received = weights @ weights.new_tensor(teaching.VALUES)
+    figure = go.Figure()
+    for asks, row in enumerate(weights.tolist()):
+        for asked, weight in enumerate(row):
+            figure.add_scatter(
+                x=[0, 1], y=[-asked, -asks], mode="lines", hoverinfo="skip",
+                line={"color": f"rgba(182,54,121,{min(1.0, 0.04 + 1.6 * weight):.3f})", "width": 0.5 + 8 * weight},
+            )  # fmt: skip
+    for x, side, numbers in ((0, "middle left", teaching.VALUES), (1, "middle right", received.tolist())):
+        figure.add_scatter(
+            x=[x] * 9, y=[-n for n in range(9)], mode="markers+text", textposition=side, hoverinfo="skip",
+            text=[f"{letter}  {number:.3g}" for letter, number in zip(teaching.TOKENS, numbers, strict=True)],
+            marker={"size": 20, "color": lesson.VALUE},
+        )  # fmt: skip
+    figure.update_layout(showlegend=False, title={"text": "Tokens as neurons: what each gives, what each receives"})
+    figure.update_xaxes(visible=False, range=[-0.25, 1.25])
+    figure.update_yaxes(visible=False)
+    lesson.chart(figure, "neurons", height=330, name="tokens-as-neurons")
+    st.markdown(
+        "It looks like a layer of **neurons**, with two differences. A neuron holds one number, a token a whole vector:"
+        " here one number stands for it. And a network *learns* its 81 lines and keeps them; attention *computes* them "
+        "from the tokens, anew for each picture: drag an arrow, and the lines change, with no parameter changed. The "
+        "bend that a neuron has comes later, token by token: the MLP."
     )
 
 

@@ -13,7 +13,7 @@ from playground.serving import queue, traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import photo
+from playground.ui.lessons.drawings import body_of, photo
 from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
@@ -21,7 +21,7 @@ state = st.session_state
 MOST = 1024  # tokens whose whole matrices of weights are made
 PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
-    "mlp": "MLP", "layer": "Layer", "answer": "Answer",
+    "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
 
 
@@ -101,6 +101,35 @@ def twins(here: Here) -> None:
     guess_fused()
     with guess.after("code_fused"):
         _difference(here)
+    with st.expander("In blocks, as FlashAttention does it", icon=":material/view_column:"):
+        _in_blocks(here)
+    with st.expander("In Julia, beside Python", icon=":material/translate:"):
+        _in_julia()
+
+
+def _in_blocks(here: Here) -> None:
+    from playground.lessons import fused
+
+    st.code(body_of(fused.in_blocks), language="python", wrap_lines=True)
+    st.markdown(
+        "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps three "
+        "things: the largest score so far, the sum of the powers, the mixture. When a larger score comes, sum and "
+        "mixture shrink. So no N × N table is ever held. Our forward pass calls such a kernel, keeps queries and keys, "
+        f"and makes a row when you point at a patch. On your picture, {fused.BLOCK} keys at a time, the largest "
+        f"difference from the whole table is **{on_the_picture(here)['blocks']:.0e}**."
+    )
+
+
+def _in_julia() -> None:
+    from playground.lessons.fused import JULIA, PYTHON
+
+    left, right = st.columns(2)
+    left.code(PYTHON.strip(), language="python", wrap_lines=True)
+    right.code(JULIA.strip(), language="julia", wrap_lines=True)
+    st.markdown(
+        "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python broadcasts: "
+        "`exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
+    )
 
 
 def _difference(here: Here) -> None:
@@ -148,7 +177,7 @@ def on_the_picture(here: Here) -> dict[str, float]:
 
 def _measured_on(here: Here) -> dict[str, float]:
     from playground.analysis.contribution import differing
-    from playground.lessons.fused import apart, turned
+    from playground.lessons.fused import apart, in_blocks_apart, turned
     from playground.vit import QKV
 
     seen = traces.trace(here.picture, here.wish, here.own)
@@ -160,6 +189,7 @@ def _measured_on(here: Here) -> dict[str, float]:
             give_way()
         return {
             "apart": largest,
+            "blocks": in_blocks_apart(some[len(some) // 2], seen.scale),
             "turned": turned(some[len(some) // 2], seen.scale),
             "differs": found.overall,
             "rows": found.rows,
@@ -206,11 +236,17 @@ def _guess_breadth(here: Here, numbers: dict) -> None:
 
 def analogy(here: Here) -> None:
     numbers = on_the_picture(here)
+    st.markdown(
+        "- A :blue[**query**] is what you ask at the desk.\n- A :orange[**key**] is the label on a spine.\n- A "
+        ":green[**value**] is what stands in the book."
+    )
     _guess_breadth(here, numbers)
     st.markdown(
-        "A :blue[**query**] is what you ask at the desk. A :orange[**key**] is the label on a spine. A "
-        ":green[**value**] is what stands in the book.\n\n"
         "Where it breaks:\n"
+        "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
+        f"{numbers['differs']:.0%} of {numbers['rows']:,} rows of your picture the patch with the largest weight is "
+        "not "
+        "the one that adds most.\n"
         "- A library lends one book. Here everyone takes a little of each.\n"
         "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
         "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "

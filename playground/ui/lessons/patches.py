@@ -20,7 +20,7 @@ SETTINGS = {
     "number": Setting.of(0, range(2048)),
     "pictures": Setting.of("filters", ("filters", "components")),
     "filter": Setting.of(0, range(200)),
-    "table": Setting.of("learned", ("learned", "sinusoidal")),
+    "table": Setting.of("learned", ("learned", "sinusoidal", "rotary")),
     "place": Written("", pattern=_PLACE),
     "positions": Setting.of("off", ("off", "on")),
     "order": Setting.of(1, range(1, 100)),

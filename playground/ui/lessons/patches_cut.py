@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import streamlit as st
 
@@ -14,7 +12,7 @@ from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import drawing, photo, with_header
+from playground.ui.lessons.drawings import body_of, drawing, photo, with_header
 from playground.ui.lessons.patches import PATCHES, SETTINGS
 from playground.ui.navigation import write_address
 
@@ -112,8 +110,8 @@ def _same_numbers(header: dict) -> None:
 
     rows, columns = (side // header["patch"] for side in header["size"])
     left, right = st.columns(2)
-    left.code(_body(patches.by_unfolding), language="python", wrap_lines=True)
-    right.code(_body(patches.by_convolution), language="python", wrap_lines=True)
+    left.code(body_of(patches.by_unfolding), language="python", wrap_lines=True)
+    right.code(body_of(patches.by_convolution), language="python", wrap_lines=True)
     st.markdown(
         f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
         f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
@@ -127,7 +125,3 @@ def _stretched(header: dict) -> str:
         f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
         f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
     )
-
-
-def _body(function) -> str:
-    return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))

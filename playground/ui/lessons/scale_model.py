@@ -15,6 +15,7 @@ from playground.serving import lesson_results, queue
 from playground.serving.traces import Wish
 from playground.ui import guess, lesson
 from playground.ui.here import Here
+from playground.ui.lessons import scale_start
 from playground.ui.lessons.scale import EACH, INSTEAD, WHOLE, WITH, WITHOUT
 from playground.ui.lessons.scale_passes import BELOW, choose_instead, passes, width
 
@@ -86,6 +87,7 @@ def _compared(here: Here, on, scaled: tuple, without: tuple, d: int, trained: bo
         with column:
             figure = _heads(title, scaled[i], without[i], words, d, log=i == 2)
             lesson.chart(figure, f"heads_{name.split()[0]}", name=name)
+    scale_start.cell()
 
 
 def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:

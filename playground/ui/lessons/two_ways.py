@@ -12,7 +12,7 @@ from playground.serving import models, queue, traces
 from playground.serving.pictures import data_url
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import lit, outlined
+from playground.ui.lessons.drawings import body_of, lit, outlined
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -74,12 +74,33 @@ def far(here: Here) -> None:
             "eightyone": "9 × 9 would count the same patches again and again: the nine neighbourhoods overlap.",
         },
     )  # fmt: skip
+    any_convolution(here)
     needed = two_ways.layers_needed(side, state.kernel)
     st.markdown(
         f"This picture is {side} patches long. A {state.kernel}×{state.kernel} stack needs **{needed} layers** until "
         f"one edge can hear of the other; attention needs one. In layer 0 the heads of {plain_name(here.wish.model)} "
         f"look {mean.distance[0].mean():.1f} patches away on average."
     )
+
+
+def any_convolution(here: Here) -> None:
+    """Unfold, multiply, fold."""
+    from playground.lessons import two_ways
+
+    found = here.kept("unfolded", lambda: two_ways.unfolded(here.picture.image))
+    with st.expander("Any convolution is unfold, multiply, fold", icon=":material/grid_view:"):
+        st.code(body_of(two_ways.by_unfold_multiply_fold), language="python", wrap_lines=True)
+        lines = [
+            f"| {one.kernel} × {one.kernel}, stride {one.stride} | {one.columns[0]} × {one.columns[1]:,} "
+            f"| {one.answer[0]} × {one.answer[1]} | {one.apart:.0e} of {one.typical:.2f} |"
+            for one in found
+        ]
+        head = "| on your picture | unfolded | answer | largest difference from `conv2d` |"
+        st.markdown("\n".join([head, "|---|---|---|---|", *lines]))
+        st.markdown(
+            "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel are equal nothing"
+            " overlaps: that is the patch embedding (*Patches*, step 1)."
+        )
 
 
 # A shifted picture ----------------------------------------------------------------------------------------------------

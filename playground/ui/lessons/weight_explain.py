@@ -111,11 +111,17 @@ def _question(here: Here, seen, query: tuple[int, int], found) -> None:
 
 
 def said(found) -> str:
+    from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+
     row, column = found.top
     return (
         f"{found.blocks} blocks of {found.side} × {found.side} patches were blanked with the picture’s mean colour. "
         f"Outside of its own block, rollout gives most to row {row}, column {column}, {found.top_share:.1%}; "
         f"blanking the "
         f"block around that patch moves the feature by {found.top_moves:.0%} of its length: place {found.top_rank} of "
-        f"{found.blocks - 1}. The block of the patch itself is left out of the scores: every map knows that one."
+        f"{found.blocks - 1}. The block of the patch itself is left out of the scores: every map knows that one.\n\n"
+        f"Does rollout find what the model *names*? On {NAMED_SCENES} drawn scenes whose things are known, our small "
+        f"model’s class token: rollout puts {ON_THE_NAMED['rollout']:.0%} of itself on the things that it names, which "
+        f"cover {ON_THE_NAMED['area']:.1%} of the patches: hardly more than chance. Gradient × weight puts "
+        f"{ON_THE_NAMED['gradient']:.0%} there."
     )
