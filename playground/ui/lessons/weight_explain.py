@@ -52,7 +52,8 @@ def explain(here: Here) -> None:
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
     passes, place = lesson.passes(seen.grid), st.empty()
-    asked = seen.tokens <= AT_ONCE or st.session_state.get("blank")
+    about = (here.picture.id, here.wish)
+    asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
     def work() -> lesson.Explained:
         with queue.turns() as give_way:
@@ -66,7 +67,8 @@ def explain(here: Here) -> None:
     with place.container():
         picture(outlined(_small(here), seen.grid, query), width=640)
         if not asked:
-            st.button(f"Blank the picture, block by block: {passes} passes", key="blank", icon=":material/grid_off:")
+            label = f"Blank the picture, block by block: {passes} passes"
+            st.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
         with st.spinner(f"Blanking one block after the other: {passes} passes"):
             found = here.kept(("explain", query), work)
@@ -74,6 +76,10 @@ def explain(here: Here) -> None:
     _question(here, seen, query, found)
     with guess.after("weight_explain"):
         st.markdown(said(found))
+
+
+def _on_blank(about: tuple) -> None:
+    st.session_state.blanked = about
 
 
 def _small(here: Here):
