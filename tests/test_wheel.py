@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 # One of them needs a browser, and the others wait for the same wheel: it is built once
 pytestmark = pytest.mark.browser
@@ -104,6 +105,8 @@ def test_every_command_of_the_readme_works_in_an_empty_folder(scripts, empty, tm
     chosen = [words for words in commands() if words[0] not in ELSEWHERE]
     assert len(chosen) >= 6
     (tmp_path / "commands.json").write_text(json.dumps(chosen))
+    (empty / "FOLDER").mkdir()  # the README's name for a folder of one's own photographs
+    Image.radial_gradient("L").convert("RGB").save(empty / "FOLDER" / "circle.png")
     said = run(scripts / "python", "-c", EACH, tmp_path / "commands.json", cwd=empty)
     outputs = [words[words.index("-o") + 1] for words in chosen if words[0] == "figure"]
     for output in outputs:

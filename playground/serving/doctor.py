@@ -74,10 +74,10 @@ def _versions() -> Iterator[Finding]:
 
 
 def wanted() -> dict[str, str]:
-    """Package -> bounds such as ">=2.12,<2.16": those of the checkout, or of the installed package."""
+    """Package -> bounds such as ">=2.12,<2.16": the checkout's, or the installed package's without its extras."""
     file = HOME / REQUIREMENTS
     lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
-    found = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines)
+    found = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
     return {match[1].lower(): match[2].strip() for match in found if match}
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from browser.visitor import REST, Visitor
+from waiting import until
 
 SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
@@ -95,13 +96,14 @@ def test_what_is_opened_in_the_moment_of_another_choice_is_not_empty(visit):
 
 
 def test_a_step_is_chosen_though_its_script_arrives_after_the_page_was_drawn_twice(arrive, server):
-    """Who comes back has a guess that the page hears of at once, and is drawn again for."""
     visitor = arrive(Visitor, server.url)
     late = []
     visitor.page.route("**/static/js/ButtonGroup.*.js", lambda route: late.append(route))
-    visitor.page.goto(f"{server.url}/cost?model=bundled&sample=meadow")
-    while not late or len(visitor.sent) < 2:
-        visitor.page.wait_for_timeout(20)
+    with visitor.page.expect_request("**/static/js/ButtonGroup.*.js"):
+        visitor.page.goto(f"{server.url}/cost?model=bundled&sample=meadow")
+    before = len(visitor.sent)
+    visitor.pick("flock")
+    until(lambda: visitor.page.evaluate("1") and len(visitor.sent) > before, "another picture draws the page again")
     visitor.page.locator(REST).wait_for()
     late.pop().continue_()
     visitor.page.get_by_text("1,024 px, patch 16").click()

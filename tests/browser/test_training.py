@@ -55,10 +55,11 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
     watcher = watch()
     shown = watcher.until()
     assert shown["step"] == moments[-1].step
-    box = watcher.part("picture").bounding_box()
     rows, columns = shown["grid"]
     for number, patch in ((0, (2, 3)), (len(moments) // 2, (9, 9)), (len(moments) - 1, (5, 1))):
         watcher.part("ticks").get_by_role("button").nth(number).click()
+        watcher.part("picture").scroll_into_view_if_needed()
+        box = watcher.part("picture").bounding_box()
         x, y = ((part + 0.5) / whole for part, whole in zip(patch[::-1], (columns, rows), strict=True))
         watcher.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"])
         step = moments[number].step

@@ -171,9 +171,12 @@ def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
     assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in said(WRONG)
 
 
-def test_an_installed_package_is_asked_for_its_own_bounds(monkeypatch, tmp_path):
+BOUNDS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=3; extra == 'many'"]
+
+
+def test_an_installed_package_is_asked_for_its_own_bounds_but_not_for_those_of_its_extras(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "HOME", tmp_path)
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["torch<2.16,>=2.12", "tqdm<5,>=4.67; extra == 'x'"])
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: BOUNDS)
     assert doctor.wanted() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
 
 
