@@ -255,7 +255,7 @@ def cheaper() -> None:
         f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it is a straight line, {every[-1] // linear[-1]} times below all "
         f"pairs. At "
         f"N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: what is "
-        "quickest also depends on memory.",
+        "quickest also depends on memory: *Cost*, step 4.",
         prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
         "compares only those in a window.",
         tempting=(((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),),
@@ -279,9 +279,9 @@ def cheaper() -> None:
         "- **State spaces** (S4, Mamba): read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: N "
         "steps; in Mamba, A and B depend on xₜ, so that it can choose what to keep. What is far back has to fit into "
         "the state, and a picture needs an order in which it is read.\n\n"
-        "None of them is simply better: a fused kernel makes full attention cheap in *memory*, and up to a few "
-        "thousand tokens it is often the quickest in practice. *Cost*, step 4, measures full attention by "
-        "hand and fused on this machine; windows and linear attention are only counted, below."
+        "None of them is simply better: a fused kernel makes full attention cheap in *memory*, and with a few "
+        "hundred tokens there is little to gain: the four matrices cost most. *Cost*, step 4, measures windows and "
+        "linear attention beside it on this machine; here their first product is counted."
     )
     tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, 16384), 1024, key="cheap_tokens", width=420)
     window, d = WINDOW, HEAD
