@@ -3,8 +3,8 @@ keeps what was guessed and shows what was held back until then; no guess is sent
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from contextlib import AbstractContextManager
+from collections.abc import Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import streamlit as st
 
@@ -29,10 +29,23 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
     """Another `context`, such as another picture, makes it a new question: who has guessed it once sees the answer and
     may guess again, or is asked `afresh` where the answer is all that there is to see."""
     assert question.id in IDS, question.id
+    if "gathered" in state:
+        state.gathered.append(plain(question))
+        return
     if _toured():
         return
     more = {"context": str(context), "afresh": afresh}
     component("guess", "lessons/guess.js", "lessons/guess.css")(key=f"guess_{question.id}", data=plain(question) | more)
+
+
+@contextmanager
+def gathered() -> Iterator[list]:
+    """What is asked meanwhile is not drawn, but gathered, for a file."""
+    state.gathered = found = []
+    try:
+        yield found
+    finally:
+        del state["gathered"]
 
 
 def after(id: str) -> AbstractContextManager:

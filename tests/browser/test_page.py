@@ -3,9 +3,9 @@
 import re
 
 import pytest
+from waiting import until
 
 from browser.visitor import REST, Visitor
-from waiting import until
 
 SCROLLS = """() => [...document.querySelectorAll("html, body, [data-testid=stMain], [data-testid=stAppViewContainer]")]
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""

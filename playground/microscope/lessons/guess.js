@@ -29,7 +29,7 @@ const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></
     <button data-ref="again">Guess once more, about what is shown now</button></p>
 </div>`;
 
-export default function ({ data, parentElement }) {
+export function mountGuess({ data, parentElement }) {
   const root = parentElement.querySelector("[data-guess]") ?? parentElement;
   const key = `${data.id} ${data.context}`;
   let it = parentElement.__guess;
@@ -41,6 +41,8 @@ export default function ({ data, parentElement }) {
     delete parentElement.__guess;
   };
 }
+
+export default mountGuess;
 
 function beginGuess(root, data, key) {
   root.innerHTML = CARD;

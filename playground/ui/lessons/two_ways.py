@@ -107,12 +107,7 @@ def any_convolution(here: Here) -> None:
 
 
 def shift(here: Here) -> None:
-    from playground.pack import upper_layer
-
-    vit = models.load(here.wish.model)
-    depth, heads = vit.config.depth, vit.config.heads
-    layer = min(int(here.view.get("layer", upper_layer(depth))), depth - 1)
-    head = int(here.view.get("head", 0)) % heads
+    layer, head = _shown(here)
     st.markdown(
         "Move the picture by whole patches. A convolution's answer moves along and stays the same: **translation "
         "equivariance**, which follows from one kernel being used everywhere. A ViT adds a position to each patch, so "
@@ -122,7 +117,19 @@ def shift(here: Here) -> None:
 
     found = _moved(here, layer, head, state.moved)
 
-    spots = [(found.query[0], found.query[1] + moved) for moved in (state.moved, 0)]
+    _guess_shift(here, found, layer, head)
+    with guess.after("two_ways_shift"):
+        _shift_words(found, layer, head, _moved(here, layer, head, 1).apart)
+
+
+def guess_shift(here: Here) -> None:
+    """The question alone, moved by one patch."""
+    layer, head = _shown(here)
+    _guess_shift(here, _moved(here, layer, head, 1), layer, head)
+
+
+def _guess_shift(here: Here, found, layer: int, head: int) -> None:
+    spots = [(found.query[0], found.query[1] + moved) for moved in (found.patches, 0)]
     pairs = [list(zip(found.pictures, spots, strict=True)), list(zip(found.pictures, found.rows, spots, strict=True))]
     guess.number(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
@@ -130,16 +137,22 @@ def shift(here: Here) -> None:
         f"Layer {layer}, mean over all heads and places, on the places that both cuts show. Now the row of the "
         f"outlined "
         f"place is drawn, of head {head}. A convolution: {_small(found.convolution)}.",
-        (here.picture.id, here.wish.model, state.moved, layer, head),
+        (here.picture.id, here.wish.model, found.patches, layer, head),
         tempting=(((0, 0.4), "So it would be with a convolution, away from the edges."),),
         picture=Pictures(
             tuple(data_url(outlined(cut, found.grid, spot)) for cut, spot in pairs[0]),
             tuple(data_url(lit(cut, row, spot)) for cut, row, spot in pairs[1]),
-            ("as it was", f"moved by {state.moved}"), found.pictures[0].width / found.pictures[0].height,
+            ("as it was", f"moved by {found.patches}"), found.pictures[0].width / found.pictures[0].height,
         ),
     )  # fmt: skip
-    with guess.after("two_ways_shift"):
-        _shift_words(found, layer, head, _moved(here, layer, head, 1).apart)
+
+
+def _shown(here: Here) -> tuple[int, int]:
+    """The layer and head that the microscope shows."""
+    from playground.pack import upper_layer
+
+    c = models.load(here.wish.model).config
+    return min(int(here.view.get("layer", upper_layer(c.depth))), c.depth - 1), int(here.view.get("head", 0)) % c.heads
 
 
 def _moved(here: Here, layer: int, head: int, patches: int):
