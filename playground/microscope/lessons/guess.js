@@ -17,6 +17,7 @@ import { markedWords } from "./words.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
+const ANSWERED = 0.62; // of its height, the picture keeps when there is more to see below
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -238,9 +239,10 @@ function drawGuess(it) {
   const { refs, data } = it;
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
+  const open = it.locked || it.passed,
+    held = document.querySelector(`.st-key-after_${data.id}`); // what can be played with now: it shall be in sight
   const width = refs.figure.clientWidth,
-    height = data.picture.height;
-  const open = it.locked || it.passed;
+    height = Math.round(data.picture.height * (open && held ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
   it.last = DRAWN[data.picture.kind](data.picture, now);
   refs.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);

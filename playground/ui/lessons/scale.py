@@ -25,8 +25,7 @@ SETTINGS = {
 WITH, WITHOUT = "#B63679", "#E8963A"
 
 IDEA = (
-    "A score is q·k: a sum of d_k products, one for each number in the two vectors. The more numbers they have, the "
-    "further apart the scores lie. The softmax, which turns scores into weights, then gives *nearly everything to one "
-    "key*. Dividing by √d_k undoes this: if the numbers are independent, with mean 0 and variance 1, the scores have a "
-    "standard deviation of 1, whatever d_k is."
+    "A score q·k is a sum of d_k products. The more there are, the further apart scores lie, and the softmax gives "
+    "*nearly everything to one key*. Divided by √d_k, scores of independent numbers (mean 0, variance 1) have a "
+    "standard deviation of 1."
 )
