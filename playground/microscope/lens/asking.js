@@ -5,7 +5,7 @@
 import { decodeHalves, holdsAll } from "../core/core.js";
 import { sameLayer } from "../core/view.js";
 import { missingMatrix, takeMatrix } from "./features.js";
-import { missingLayers } from "./film.js";
+import { missingLayers, paintFilmSoon } from "./film.js";
 import { dropOld, receive } from "./given.js";
 import { missingNames, takeNames } from "./habits.js";
 import { canAsk, overlayNow, passOf, resolve } from "./shown.js";
@@ -36,11 +36,13 @@ function askNow(lens) {
   else if (view.what === "rollout" && view.locked && !overlayNow(lens)) askForLocked(lens, view.what);
   if (shown.wholeMissing && canAsk(lens, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && lens.host.compare) lens.host.compare();
-  if (!found) askForNames(lens, main);
+  if (found) return;
+  lens.host.allHere?.();
+  askForNames(lens, main);
 }
 
-// Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn.
-// A new question of the same kind ends the former one.
+// Asks once; when the answer has come, `take` is called if the lens still shows the trace, and a frame is drawn unless
+// it gives false. A new question of the same kind ends the former one.
 export function askOnce(lens, kind, key, question, take) {
   const last = lens.asked.get(kind);
   if (last?.key === key && (last.open || performance.now() - last.at < ASKED_AGAIN)) return;
@@ -50,9 +52,9 @@ export function askOnce(lens, kind, key, question, take) {
   question({ signal: asked.stop.signal })
     .then((answer) => {
       if (!lens.alive || asked.stop.signal.aborted) return;
-      take(answer); // what can't be read has failed, too
+      const seen = take(answer); // what can't be read has failed, too
       lens.asked.delete(kind);
-      lens.schedule();
+      if (seen !== false) lens.schedule();
       askNow(lens); // the next question does not wait for a frame
     })
     .catch((error) => {
@@ -85,7 +87,12 @@ function wantedLayer(lens) {
 
 function askForLayer(lens, { trace, id }, layer) {
   const question = (how) => lens.host.source.layers(trace, [layer], how);
-  askOnce(lens, "layers", `${id} ${layer}`, question, (bytes) => keepNew(lens, receive(lens, trace, bytes)));
+  askOnce(lens, "layers", `${id} ${layer}`, question, (bytes) => {
+    keepNew(lens, receive(lens, trace, bytes));
+    if (id === lens.other?.id || layer === lens.view.layer || lens.view.beside === "wall") return true;
+    paintFilmSoon(lens); // which alone shows it
+    return !wantedLayer(lens);
+  });
 }
 
 function askForMatrix(lens, { what, entry, layer }) {

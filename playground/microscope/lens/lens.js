@@ -25,6 +25,7 @@
 //                bare},                       // the picture alone
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // of a question that the source did not answer
+//     allHere:  () => {},                     // every layer that the view may show is here
 //     opened:   () => {},                     // an own photograph has moved to its best moment: nobody chose that
 //     compare:  () => {},                     // wants something to compare with; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
@@ -38,6 +39,7 @@
 //   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
+// The view that is to be shown may be a function of the view that there is when the traces have come.
 // What an update does not name stays. A view that it names starts from the defaults, not from the former view. `place`
 // is the picture and the model as in an address: "model=…&sample=…".
 
@@ -185,12 +187,14 @@ function followThePage(lens) {
 // ------------------------------------------------------------------------------------------------- what the host gives
 
 async function showTraces(lens, { main, other = null, view = null, place, ui }) {
-  const wanted = view ?? lens.viewToCome ?? lens.view;
+  const viewToShow = () => (typeof view === "function" ? view(lens.view) : view);
+  const wanted = viewToShow() ?? lens.viewToCome ?? lens.view;
   const found = await bring(lens, other ? [main, other] : [main], wanted);
   if (!found || !lens.alive) return false;
+  const now = viewToShow();
   take(lens, ...found);
-  noteOpening(lens, view);
-  update(lens, { view, place, ui });
+  noteOpening(lens, now);
+  update(lens, { view: now, place, ui });
   requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
   return true;
 }

@@ -16,6 +16,7 @@ import { shownTrace } from "./visit.js";
 
 const STREAMLITS = "template[data-later]";
 const LATEST = 1000; // ms after which Streamlit begins, whether there is a picture or not
+const LAYERS = 400; // ms after the picture, if its layers are not here sooner
 
 // `mounts`: {toolbar, stage}
 export async function comeAhead(mounts) {
@@ -37,13 +38,21 @@ export async function comeAhead(mounts) {
   mounts.stage({ parentElement: places.stage });
 }
 
+// Where the layers lie in the browser's cache they are here sooner than Streamlit's scripts could be read; where they
+// come from the server, nothing waits for them.
 function beginAfterPicture(waits) {
-  const begin = () => {
+  let latest = setTimeout(begin, LATEST);
+  function begin() {
     clearTimeout(latest);
     shownTrace.listeners.delete(shown);
+    shownTrace.whenComplete = null;
     waits.replaceWith(waits.content);
-  };
-  const shown = () => requestAnimationFrame(() => setTimeout(begin)); // it has been painted
-  const latest = setTimeout(begin, LATEST);
+  }
+  function shown() {
+    shownTrace.listeners.delete(shown);
+    clearTimeout(latest);
+    latest = setTimeout(begin, LAYERS);
+  }
+  shownTrace.whenComplete = begin;
   shownTrace.listeners.add(shown);
 }

@@ -57,6 +57,7 @@ function beginStage(root) {
       writeAddress();
     },
     failed,
+    allHere: () => shownTrace.complete(),
     opened: () => {
       kept.opened = kept.lens.view;
     },
@@ -139,7 +140,8 @@ async function bringTraces(kept, now, given, signal) {
   let view = chosen && { ...trace.opens, ...chosen };
   const touched = !isUntouched(kept);
   const turned = !given && Boolean(other) !== Boolean(kept.good?.beside);
-  if (turned) view = besideFor(view ?? lens.view, Boolean(other));
+  // Somebody may choose a patch while the second picture is on its way.
+  if (turned) view = (now) => besideFor(chosen ? { ...trace.opens, ...chosen } : now, Boolean(other));
   const place = new URLSearchParams(choice.words(now)).toString();
   if (trace.first) {
     const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), now);

@@ -21,9 +21,14 @@ export const ready = () => whenReady;
 export const shownTrace = {
   now: null,
   listeners: new Set(),
+  whenComplete: null, // called once all its layers are here
   set(trace) {
     this.now = trace;
     for (const listener of this.listeners) listener(trace);
+  },
+  complete() {
+    this.whenComplete?.();
+    this.whenComplete = null;
   },
 };
 

@@ -55,6 +55,25 @@ test("after an answer the next question comes at once", async () => {
   assert.deepEqual(asked(source), ["layers cat 1"]);
 });
 
+test("a layer that the film alone shows costs no frame, but for the last one; then the host hears of it", async () => {
+  let heard = 0;
+  const { lens, source } = aLens({
+    pack: { layers: 3, held: [0] },
+    film: true,
+    host: { allHere: () => heard++ },
+  });
+  frame(lens);
+  await pass(REST);
+  let frames = 0;
+  lens.schedule = () => frames++;
+  open(source, "layers cat 1").answer(packOf({ layers: 3, held: [1] }));
+  await pass();
+  assert.deepEqual([frames, heard], [0, 0]);
+  open(source, "layers cat 2").answer(packOf({ layers: 3, held: [2] }));
+  await pass();
+  assert.deepEqual([frames, heard], [1, 1]);
+});
+
 test("what came is not asked for again before the next frame", async () => {
   const { lens, source } = aLens({ pack: { ...SIX, held: [0, 1] }, view: { layer: 0, scale: "off", pass: "whole" } });
   frame(lens);
