@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import streamlit as st
 
-from playground.lessons.questions import Choice, Number, Question, plain
+from playground.lessons.questions import Number, Question, of_choice, plain
 from playground.ui.components import component
 
 state = st.session_state
@@ -72,7 +72,7 @@ def choice(
     id: str, asks: str, options: dict[str, str], truth: str, says: str, tempting: dict[str, str],
     context: Hashable = "", **more,
 ) -> None:  # fmt: skip
-    ask(Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **more), context)
+    ask(of_choice(id, asks, options, truth, says, tempting, **more), context)
 
 
 def number(

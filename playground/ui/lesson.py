@@ -9,6 +9,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.texts import Step
 from playground.ui import guess
 from playground.ui.components import component, words
 from playground.ui.here import Here
@@ -120,6 +121,12 @@ EXERCISES = (  # those that a page checks by its state: the overview counts them
     "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "training_sharp",
     "training_first", "training_told_head", "code_output",
 )  # fmt: skip
+
+
+def exercises(step: Step, done: Mapping[str, bool]) -> None:
+    """All of a step, with what the page checks."""
+    for one in step.exercises:
+        exercise(one.asks, one.answer, one.hint, done.get(one.id), one.id)
 
 
 def exercise(question: str, answer: str, hint: str = "", done: bool | None = None, id: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from playground.lessons.questions import Number, Photo
+from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
@@ -26,17 +26,8 @@ def guess_patches(here: Here) -> None:
     P, c = SETTINGS["patch"].default, models.load(here.wish.model).config
     high, wide = patches.picture_size(here.picture.image)
     rows, columns = high // P, wide // P
-    guess.number(
-        "patches_tokens",
-        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; the first is outlined. That makes ▢ "
-        "patches.",
-        Number(10, 4000, log=True), rows * columns,
-        f"{wide} ÷ {P} = {wide / P:g} and {high} ÷ {P} = {high / P:g}: {columns} × {rows} whole patches, "
-        f"{rows * columns:,}. {_by_the_model(here, c)}",
-        (here.picture.id, P),
-        tempting=(((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),),
-        picture=Photo(photo(_whole(here, P, rows, columns)), (rows, columns), columns / rows, counts=True),
-    )  # fmt: skip
+    url = photo(_whole(here, P, rows, columns))
+    guess.ask(said.tokens((high, wide), P, _by_the_model(here, c), url), (here.picture.id, P))
 
 
 def _by_the_model(here: Here, c) -> str:
@@ -66,12 +57,7 @@ def apart(here: Here) -> None:
     blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
     drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])
-    lesson.exercise(
-        "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
-        "Four times as many tokens, and sixteen times as many weights: every token has a weight for every other.",
-        hint="The patch size stands above the picture.",
-        done=state.patch == 8, id="patches_halve",
-    )  # fmt: skip
+    lesson.exercises(said.TEXT.steps["cut"], {"patches_halve": state.patch == 8})
 
 
 def _cut(here: Here, patch: int) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.words import patches as said
 from playground.pack import pack
 from playground.samples import start_patch
 from playground.serving import models, queue
@@ -46,22 +47,7 @@ def _channels(here: Here) -> None:
 
 
 def guess_even() -> None:
-    guess.choice(
-        "patches_filter", "A patch is all of one grey. What does a filter answer?",
-        {
-            "sum": "the grey, times the sum of the filter’s numbers, plus a bias",
-            "zero": "0: there is nothing to see in it",
-            "grey": "the grey itself",
-        },
-        "sum",
-        "The answer is a sum of products, pixel by pixel. Where all pixels are alike, that is the pixel times the sum "
-        "of the filter. Only a filter whose numbers sum to 0, an edge for example, is blind to an even patch.",
-        {
-            "zero": "That holds for filters that look for edges, whose numbers sum to 0. Others measure brightness or "
-            "colour.",
-            "grey": "A filter that takes the mean, all numbers alike and summing to 1, would do so.",
-        },
-    )  # fmt: skip
+    guess.ask(said.even())
 
 
 def _filters(here: Here, pictures: str) -> bytes:

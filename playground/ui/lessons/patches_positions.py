@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.words import patches as said
 from playground.pack import pack, unpack
 from playground.serving import models
 from playground.ui import guess, lesson
@@ -45,14 +46,7 @@ def positions(here: Here) -> None:
     st.markdown(KINDS[kind] + began + (_only_the_way(header["grid"]) if kind == "turned" else ""))
     if kind != "none":
         drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
-    lesson.exercise(
-        "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it or the one "
-        "below?",
-        "The one beside it. This formula counts patches along the rows, as words of a text: the place beside is one "
-        "step away, the place below a whole row of steps. It knows nothing of two directions.",
-        hint="The choice above the map.",
-        done=state.table == "sinusoidal", id="patches_sines",
-    )  # fmt: skip
+    lesson.exercises(said.TEXT.steps["positions"], {"patches_sines": state.table == "sinusoidal"})
 
 
 def _only_the_way(grid: tuple[int, int]) -> str:
@@ -67,19 +61,7 @@ def _only_the_way(grid: tuple[int, int]) -> str:
 
 
 def guess_below() -> None:
-    guess.choice(
-        "patches_below",
-        "The sinusoidal formula counts patches along the rows, as words of a text. Which place is more like a place: "
-        "the one **beside** it or the one **below** it?",
-        {"beside": "the one beside", "below": "the one below", "both": "both alike"},
-        "beside",
-        "The place beside is one step away, the place below a whole row of steps. The formula knows nothing of two "
-        "directions; learned vectors can learn them. See it above under *Sinusoidal*.",
-        {
-            "below": "Learned vectors may be so, in a model that looks along columns. The formula counts along rows.",
-            "both": "On the picture both are one patch away. But the formula has one count, not a row and a column.",
-        },
-    )  # fmt: skip
+    guess.ask(said.below())
 
 
 def _places(here: Here, table: str) -> bytes:

@@ -8,11 +8,11 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, WIDTHS, Curve
-from playground.lessons.questions import Lines, Number, Series
+from playground.lessons.words import scale as said
 from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.scale import WITH, WITHOUT
-from playground.ui.lessons.scale_row import curve, dials
+from playground.ui.lessons.scale_row import curve, dials, measured
 
 state = st.session_state
 QUANTITIES = {  # name -> title, unit, what a value is called
@@ -24,33 +24,8 @@ QUANTITIES = {  # name -> title, unit, what a value is called
 
 
 def guess_gradient() -> None:
-    on, off = curve("gradient", 0.5), curve("gradient", 0.0)
-    at = WIDTHS.index(64)
-    less = next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b)
-    guess.number(
-        "scale_gradient",
-        f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {WIDTHS[-1]:,}, it is ▢.",
-        Number(0.0001, 1, step=0.0001, log=True), float(off.median[-1]),
-        f"The two lines cross: at d_k = 64 the median row lets *more* through without the scale, {off.median[at]:.3f} "
-        f"against {on.median[at]:.3f}, for the scale itself multiplies the gradient. From d_k = {less} on it is less: "
-        "one key has won by chance, and such a row learns next to nothing.",
-        prose=f"One row may be an accident: here are {MANY:,} random rows at every d_k, their median. What comes "
-        "through is the norm of ∂weights/∂(q·k): what goes back through softmax and scale to queries and keys.",
-        tempting=(
-            ((0.003, 0.01), "That is what it is *with* the scale."),
-            ((0.1, 1), "For few numbers it is so. With many, the softmax gives all to one key, and then it hardly "
-             "reacts to anything."),
-        ),
-        picture=Lines(
-            WIDTHS,
-            (
-                Series("1/√d_k", tuple(on.median.tolist()), WITH),
-                Series("no scale", tuple(off.median.tolist()), WITHOUT, shown=4),
-            ),
-            0.0001, 1, "d_k", at=(1, len(WIDTHS) - 1), title="Gradient let through to q·k, median row", log_x=True,
-            log_y=True, x_ticks=(4, 16, 64, 256, 1024),
-        ),
-    )  # fmt: skip
+    on, off = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
+    guess.ask(said.gradient(WIDTHS, on, off, MANY))
 
 
 @st.fragment
@@ -74,23 +49,8 @@ def many_rows(here: Here) -> None:
         "alike."
     )
 
-    at, off, on = WIDTHS.index(64), curve("gradient", 0.0), curve("gradient", 0.5)
-    less = next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b)
-    lesson.exercise(
-        "Turn the scale off, and d_k to the first width at which the median gradient is lower without the scale.",
-        f"d_k = {less}. Below it, the median row without the scale lets more through: the scale itself makes every "
-        "gradient smaller. Above it, most rows without the scale have one winner, and let next to nothing through.",
-        hint="In the fourth chart, where do the two lines cross?",
-        done=(state.dk, state.power) == (less, 0.0), id="scale_lower",
-    )  # fmt: skip
-    lesson.exercise(
-        "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale there?",
-        f"It is so: {off.median[at]:.3f} without the scale, {on.median[at]:.3f} with it, mostly because the scale "
-        f"itself multiplies the gradient by 1/8. But look at the lower edge of the band: one row in ten lets less than "
-        f"{off.low[at]:.3f} through without the scale, and {on.low[at]:.3f} with it. Such a row, in which one key has "
-        f"won by chance, learns slowly. With more numbers it gets worse: from d_k = {less} on the median is lower too, "
-        f"and at 1024 it is {off.median[-1]:.4f} against {on.median[-1]:.4f}.",
-    )
+    numbers = measured()
+    lesson.exercises(said.text(numbers).steps["rows"], {"scale_lower": (state.dk, state.power) == (numbers.less, 0.0)})
 
 
 def _curves(quantity: str, width: int, power: float, row: int) -> go.Figure:
