@@ -65,6 +65,8 @@ def held_back() -> str:
     return (
         f"{hidden} {{ flex: none !important; height: 0 !important; min-height: 0 !important; overflow: hidden; "
         "&, & * { visibility: hidden !important; } }\n"
+        "@media (min-width: 861px) and (min-height: 600px) {"  # a question without a picture of its own
+        " [data-asks='in sight'] { position: sticky; bottom: 0; z-index: 6; } }\n"
     )
 
 

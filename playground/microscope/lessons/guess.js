@@ -18,6 +18,9 @@ import { markedWords } from "./words.js";
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
 const ANSWERED = 0.62; // of its height, the picture keeps when there is more to see below
+const NARROW = 860; // pixels of a window, as in guess.css: there, everything stands below each other
+// Pixels of a photograph's height, and between it and the window's end; its share of the width, at most
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64 };
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -58,6 +61,8 @@ function beginGuess(root, data, key) {
     last: null, //     what was drawn last, which knows what lies under the pointer
     cursor: null, //   the patch that the keyboard is at
     asks: null, //     the control of a guess in words
+    tall: null, //     the height that a photograph may have, in pixels
+    place: null, //    where the page has this question; without a picture it stays in sight while it is asked
     watch: new ResizeObserver(() => drawGuess(it)),
     read: null,
   });
@@ -65,6 +70,7 @@ function beginGuess(root, data, key) {
   root.__guess = it;
   it.refs.figure.hidden = !data.picture;
   root.classList.toggle("pictured", Boolean(data.picture));
+  root.classList.toggle("photo", isPhoto(data));
   it.refs.prose.innerHTML = markedWords(data.prose);
   it.refs.prose.hidden = !data.prose;
   it.refs.question.innerHTML = markedWords(data.asks).replace(BLANK, '<output class="gap">?</output>');
@@ -79,6 +85,7 @@ function beginGuess(root, data, key) {
     showGuess(it);
   });
   remember(it);
+  it.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
   it.watch.observe(it.refs.figure);
   return it;
 }
@@ -96,6 +103,7 @@ function remember(it) {
   it.guess = Array.isArray(before.guess) ? new Set(before.guess) : before.guess;
 }
 
+const isPhoto = ({ picture }) => ["Photo", "Pictures"].includes(picture?.kind);
 const plainGuess = (guess) => (guess instanceof Set ? [...guess] : guess);
 const isNothing = (guess) => guess === null || (guess instanceof Set && !guess.size);
 
@@ -114,6 +122,22 @@ function lockGuess(it, skipped = false) {
   keep(localStorage, id, { words: short, guess: skipped ? "" : plainGuess(it.guess), context });
   showGuess(it);
   dispatchEvent(new CustomEvent("guess-locked"));
+  if (it.data.picture) showWhatOpened(it);
+  else addEventListener("pointerdown", () => keepInSight(it, false), { once: true });
+}
+
+// The question goes to the window's top, so that what was held back is seen below it.
+function showWhatOpened(it) {
+  const small = it.root.offsetHeight < 0.62 * innerHeight;
+  if (!heldBack(it) || !small || innerWidth <= NARROW) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  it.root.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+}
+
+const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}`);
+
+function keepInSight(it, stays) {
+  if (it.place) it.place.dataset.asks = stays ? "in sight" : "";
 }
 
 // --------------------------------------------------------------------------------------------------- the three kinds
@@ -148,7 +172,7 @@ function askNumber(it) {
     if (value !== null) put(value);
   };
   dragged(it.refs.svg, drag, drag);
-  it.root.classList.toggle("drags", Boolean(it.data.picture && !["Photo", "Pictures"].includes(it.data.picture.kind)));
+  it.root.classList.toggle("drags", Boolean(it.data.picture && !isPhoto(it.data)));
 }
 
 function askChoice(it) {
@@ -240,16 +264,29 @@ function drawGuess(it) {
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
   const open = it.locked || it.passed,
-    held = document.querySelector(`.st-key-after_${data.id}`); // what can be played with now: it shall be in sight
-  const width = refs.figure.clientWidth,
-    height = Math.round(data.picture.height * (open && held ? ANSWERED : 1));
+    room = open && heldBack(it), // what can be played with now shall be in sight
+    photo = isPhoto(data) && innerWidth > NARROW;
+  it.root.classList.toggle("answered", Boolean(room));
+  const width = photo ? Math.round(PHOTO.share * it.root.clientWidth) : refs.figure.clientWidth,
+    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (room ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
   it.last = DRAWN[data.picture.kind](data.picture, now);
-  refs.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  refs.svg.setAttribute("width", width);
+  const wide = photo ? Math.ceil(it.last.wide) : width;
+  if (photo) it.root.style.setProperty("--picture", `${wide}px`);
+  refs.svg.setAttribute("viewBox", `0 0 ${wide} ${height}`);
+  refs.svg.setAttribute("width", wide);
   refs.svg.setAttribute("height", height);
   refs.svg.innerHTML = it.last.svg;
 }
+
+// What the window leaves below that which stands above it, as long as nobody has scrolled.
+function photoHeight(it) {
+  const top = it.root.getBoundingClientRect().top;
+  if (top > 0 && !scrolled(it.place)) it.tall = innerHeight - top - PHOTO.below;
+  return Math.min(PHOTO.most, Math.max(PHOTO.least, it.tall ?? it.data.picture.height));
+}
+
+const scrolled = (element) => Boolean(element) && (element.scrollTop > 0 || scrolled(element.parentElement));
 
 // ------------------------------------------------------------------------------------------------------- the answer
 
@@ -260,6 +297,7 @@ function showGuess(it) {
   const others = (known.guessed ?? "").split(" ").filter((id) => id && id !== data.id);
   known.guessed = [...others, ...(open ? [data.id] : [])].join(" ");
   it.root.dataset.open = String(!open);
+  if (!open && !data.picture) keepInSight(it, true);
   refs.passed.hidden = !it.passed;
   refs.act.hidden = open;
   refs.told.hidden = !open;

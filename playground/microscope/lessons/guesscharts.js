@@ -16,6 +16,9 @@ export const roundedText = (x) => {
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 };
 
+// A number of an axis is what it says it is.
+const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
+
 // From numbers to pixels and back; of a log axis the ends must be positive.
 export function axis(low, high, from, to, log = false) {
   const [a, b] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
@@ -61,7 +64,7 @@ function upwards(chart, box, low, high, log) {
       const at = y.at(tick);
       return (
         `<line class="rule" x1="${box.left}" x2="${box.right}" y1="${at}" y2="${at}"/>` +
-        label(box.left - 8, at + 4, `${roundedText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
+        label(box.left - 8, at + 4, `${tickText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
       );
     })
     .join("");
@@ -146,7 +149,7 @@ function curves(chart, now) {
     { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
   let svg = titled(chart, box) + lines;
   for (const tick of chart.x_ticks ?? ticks(first, last, chart.log_x, 8)) {
-    svg += label(x.at(tick), box.bottom + 18, roundedText(tick), 'class="name"');
+    svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, now.height - 6, chart.x_title, 'class="name"');
   const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");

@@ -90,7 +90,8 @@ export function pictures(chart, now) {
     across = Math.ceil(shown.length / lines),
     each = (now.width - 16 * (across - 1)) / across,
     tall = now.height / lines;
-  let svg = "";
+  let svg = "",
+    wide = 0;
   shown.forEach((image, i) => {
     const box = fitted(chart.aspect, each, tall - 26),
       left = (i % across) * (Math.min(each, box.wide) + 16),
@@ -98,6 +99,7 @@ export function pictures(chart, now) {
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
       preserveAspectRatio="none"/>`;
     svg += `<text x="${left}" y="${top + box.high + 17}">${chart.captions[i]}</text>`;
+    wide = Math.max(wide, left + box.wide);
   });
-  return { svg, valueAt: () => null };
+  return { svg, valueAt: () => null, wide };
 }

@@ -237,7 +237,7 @@ def _guess_breadth(here: Here, numbers: dict) -> None:
 def analogy(here: Here) -> None:
     numbers = on_the_picture(here)
     st.markdown(
-        "- A :blue[**query**] is what you ask at the desk.\n- A :orange[**key**] is the label on a spine.\n- A "
+        "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, a "
         ":green[**value**] is what stands in the book."
     )
     _guess_breadth(here, numbers)
