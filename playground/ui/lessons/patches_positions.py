@@ -43,9 +43,9 @@ def positions(here: Here) -> None:
         else f" They did not begin as noise, but as sines and cosines of row and column; the cosine between a vector "
         f"of today and its beginning is {start:.2f} on average."
     )
-    st.markdown(KINDS[kind] + began + (_only_the_way(header["grid"]) if kind == "turned" else ""))
     if kind != "none":
         drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
+    st.markdown(KINDS[kind] + began + (_only_the_way(header["grid"]) if kind == "turned" else ""))
     lesson.exercises(said.TEXT.steps["positions"], {"patches_sines": state.table == "sinusoidal"})
 
 
