@@ -2,6 +2,7 @@
 // is drawn on the same patches. See guesscharts.js for what goes in and comes out.
 
 import { MAGMA } from "../core/magma.js";
+import { lowered } from "./words.js";
 
 // Where the picture lies: as large as the place allows.
 export function fitted(aspect, width, height, top = 0) {
@@ -98,7 +99,7 @@ export function pictures(chart, now) {
       top = Math.floor(i / across) * tall;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
       preserveAspectRatio="none"/>`;
-    svg += `<text x="${left}" y="${top + box.high + 17}">${chart.captions[i]}</text>`;
+    svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
     wide = Math.max(wide, left + box.wide);
   });
   return { svg, valueAt: () => null, wide };

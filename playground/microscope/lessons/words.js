@@ -15,6 +15,11 @@ const emphasised = (text) =>
     .replace(/√([A-Za-z]_[A-Za-z]|\d+)/g, '√<span style="text-decoration: overline">$1</span>')
     .replace(/(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g, "<i>$1</i><sub>$2</sub>");
 
-// The same in the text of an SVG, where nothing stands low: there is a small k of its own.
+// The same in the text of an SVG, where a letter stands low by moving the pen, and the pen has to come back.
 export const lowered = (text) =>
-  text.replace(/√d_k/g, '√<tspan text-decoration="overline">dₖ</tspan>').replace(/\bd_k\b/g, "dₖ");
+  text
+    .replace(/√([A-Za-z]_[A-Za-z])/g, '√<tspan text-decoration="overline">$1</tspan>')
+    .replace(
+      /(?<!\w)([A-Za-z])_([A-Za-z])(?!\w)/g,
+      '<tspan font-style="italic">$1</tspan><tspan dy="3" font-size="75%">$2</tspan><tspan dy="-3">\u200b</tspan>',
+    );

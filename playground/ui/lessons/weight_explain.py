@@ -65,12 +65,13 @@ def explain(here: Here) -> None:
         st.info(str(error), icon=":material/info:")
         return
     with place.container():
-        picture(outlined(_small(here), seen.grid, query), width=640)
+        doing = st.empty()
+        picture(outlined(_small(here), seen.grid, query), width=440)
         if not asked:
             label = f"Blank the picture, block by block: {passes} passes"
-            st.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
+            doing.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
-        with st.spinner(f"Blanking one block after the other: {passes} passes"):
+        with doing, st.spinner(f"Blanking one block after the other: {passes} passes"):
             found = here.kept(("explain", query), work)
     place.empty()
     _question(here, seen, query, found)
