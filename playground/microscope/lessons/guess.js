@@ -265,10 +265,11 @@ function drawGuess(it) {
   if (!data.picture || !refs.figure.clientWidth) return;
   const open = it.locked || it.passed,
     room = open && heldBack(it), // what can be played with now shall be in sight
+    smaller = room && data.picture.kind !== "Pictures", // which have captions
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(room));
   const width = photo ? Math.round(PHOTO.share * it.root.clientWidth) : refs.figure.clientWidth,
-    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (room ? ANSWERED : 1));
+    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
   it.last = DRAWN[data.picture.kind](data.picture, now);
   const wide = photo ? Math.ceil(it.last.wide) : width;

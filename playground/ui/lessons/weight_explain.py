@@ -41,6 +41,10 @@ MAPS = {  # name -> (words, why it is tempting where it is not the best)
         "Near patches of one colour often belong together, so it is hard to beat. But it knows nothing of this model.",
     ),
 }
+PROSE = (
+    "Each map says, in its way, what matters for one patch. To know, blank a part of the picture and look at how far "
+    "the patch’s feature moves."
+)
 AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
 SIDE = 360  # pixels of a map
 
@@ -65,6 +69,7 @@ def explain(here: Here) -> None:
         st.info(str(error), icon=":material/info:")
         return
     with place.container():
+        st.markdown(PROSE)
         doing = st.empty()
         picture(outlined(_small(here), seen.grid, query), width=440)
         if not asked:
@@ -108,9 +113,7 @@ def _question(here: Here, seen, query: tuple[int, int], found) -> None:
                 (*drawn[:-1], plain), tuple(drawn), (*names, "measured: what blanking changes"),
                 image.width / image.height, 400,
             ),
-            prose="Each map says, in its way, what matters for one patch. To know, blank a part of the picture and "
-            "look "
-            "at how far the patch’s feature moves.",
+            prose=PROSE,
             tempting=tuple((name, why) for name, (_, why) in MAPS.items() if name != best),
         ),
         (here.picture.id, here.wish),
