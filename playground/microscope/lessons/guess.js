@@ -272,11 +272,12 @@ function drawGuess(it) {
     height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
   it.last = DRAWN[data.picture.kind](data.picture, now);
-  const wide = photo ? Math.ceil(it.last.wide) : width;
+  const wide = photo ? Math.ceil(it.last.wide) : width,
+    tall = isPhoto(data) ? Math.ceil(it.last.tall) : height;
   if (photo) it.root.style.setProperty("--picture", `${wide}px`);
-  refs.svg.setAttribute("viewBox", `0 0 ${wide} ${height}`);
+  refs.svg.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
   refs.svg.setAttribute("width", wide);
-  refs.svg.setAttribute("height", height);
+  refs.svg.setAttribute("height", tall);
   refs.svg.innerHTML = it.last.svg;
 }
 

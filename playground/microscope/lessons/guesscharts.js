@@ -192,7 +192,7 @@ function curves(chart, now) {
 function areas(chart, now) {
   const margin = 34,
     most = Math.sqrt(now.high),
-    side = (now.height - 2 * margin) / most,
+    side = (Math.min(now.height, now.width) - 2 * margin) / most,
     left = margin,
     bottom = now.height - margin;
   const square = (times, kind, words, below = false) => {

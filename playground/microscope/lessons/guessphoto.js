@@ -81,7 +81,13 @@ export function photograph(chart, now) {
       column = Math.floor(((px - box.left) / box.wide) * columns);
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
   };
-  return { svg, patchAt, valueAt: () => null, wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length) };
+  return {
+    svg,
+    patchAt,
+    valueAt: () => null,
+    wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length),
+    tall: box.top + box.high,
+  };
 }
 
 // Pictures side by side, in two rows where they are many, each of which has a covered and an open form.
@@ -92,7 +98,8 @@ export function pictures(chart, now) {
     each = (now.width - 16 * (across - 1)) / across,
     tall = now.height / lines;
   let svg = "",
-    wide = 0;
+    wide = 0,
+    end = 0;
   shown.forEach((image, i) => {
     const box = fitted(chart.aspect, each, tall - 26),
       left = (i % across) * (Math.min(each, box.wide) + 16),
@@ -101,6 +108,7 @@ export function pictures(chart, now) {
       preserveAspectRatio="none"/>`;
     svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
     wide = Math.max(wide, left + box.wide);
+    end = Math.max(end, top + box.high + 26);
   });
-  return { svg, valueAt: () => null, wide };
+  return { svg, valueAt: () => null, wide, tall: end };
 }
