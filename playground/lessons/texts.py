@@ -7,7 +7,7 @@ in a file it is read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,10 @@ class Exercise:
     hint: str = ""
     id: str = ""  # of one that the page checks by its state
 
+    def filled(self, **numbers: str) -> Exercise:
+        """With what was measured on the picture, for which the answer has {names}."""
+        return replace(self, answer=self.answer.format(**numbers)) if numbers else self
+
 
 @dataclass(frozen=True)
 class Step:
@@ -25,6 +29,7 @@ class Step:
     prose: str = ""
     settings: tuple[str, ...] = ()  # which of the address's words it shows
     exercises: tuple[Exercise, ...] = ()
+    after: str = ""  # prose that is said with the answer, or below it
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,9 @@ EXERCISES = (  # those that a page checks by its state: the overview counts them
 )  # fmt: skip
 
 
-def exercises(step: Step, done: Mapping[str, bool]) -> None:
-    """All of a step, with what the page checks."""
-    for one in step.exercises:
+def exercises(step: Step, done: Mapping[str, bool], **numbers: str) -> None:
+    """All of a step, with what the page checks, and what was measured on the picture."""
+    for one in (found.filled(**numbers) for found in step.exercises):
         exercise(one.asks, one.answer, one.hint, done.get(one.id), one.id)
 
 
