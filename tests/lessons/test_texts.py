@@ -7,11 +7,14 @@ import pytest
 
 from playground.analysis.scale import WIDTHS
 from playground.lessons.questions import plain
-from playground.lessons.words import by_hand, patches, scale, two_ways
+from playground.lessons.words import by_hand, code, patches, scale, two_ways
 from playground.ui import guess, lesson
 from playground.ui.lessons import scale_row
 
-TEXTS = {text.page: text for text in (by_hand.text(), patches.TEXT, scale.text(scale_row.measured()), two_ways.TEXT)}
+TEXTS = {
+    text.page: text
+    for text in (by_hand.text(), patches.TEXT, scale.text(scale_row.measured()), two_ways.TEXT, code.TEXT)
+}
 
 
 @pytest.mark.parametrize("page", TEXTS)

@@ -8,7 +8,8 @@ from functools import cache
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.lessons.questions import Number, Photo
+from playground.lessons.questions import Photo
+from playground.lessons.words import code as said
 from playground.serving import queue, traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
@@ -25,16 +26,13 @@ PARTS = {  # as in lessons/listing.py, which would import torch before the page 
 }  # fmt: skip
 
 
-STEPS = {
-    "file": "1 · The file",
-    "twice": "2 · Twice the same attention",
-    "library": "3 · A library, and where the picture breaks",
-}
-SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, file=("part",))}
+TEXT = said.TEXT
+STEPS = TEXT.titles
+SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, **TEXT.settings)}
 
 
-def shows(part: str) -> bool:
-    return state.part == part
+def exercises() -> None:
+    lesson.exercises(TEXT.steps["file"], {"code_output": state.part == "heads"})
 
 
 def listing() -> None:
@@ -58,36 +56,11 @@ def _read(key: tuple[str, str]) -> None:
 
 
 def guess_column() -> None:
-    guess.choice(
-        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
-        {
-            "columns": "the columns would sum to 1, and the rows would not",
-            "nothing": "nothing: the table is square",
-            "heads": "the heads would be mixed",
-        },
-        "columns",
-        "Every token would *give away* the same total, and what a token receives would no longer be a weighted mean of "
-        "values: some would be flooded, others get next to nothing.",
-        {
-            "nothing": "Square, but not symmetric: row i is what i asks, column i is what others ask of i.",
-            "heads": "Heads lie along dim=-3. The last two are who asks, and who is asked.",
-        },
-    )  # fmt: skip
+    guess.ask(said.column())
 
 
 def guess_fused() -> None:
-    guess.choice(
-        "code_fused",
-        "The fused kernel never holds the table of all weights. What does it compute?",
-        {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
-        "same", "The difference on your picture stands below: it is that of 32-bit sums.",
-        {
-            "near": "To be so much quicker it seems to have to leave something out. It only keeps less: block by "
-            "block, "
-            "with a running sum for the softmax.",
-            "part": "A softmax needs the sum over *all* keys; it adds them up in blocks.",
-        },
-    )  # fmt: skip
+    guess.ask(said.fused())
 
 
 def twins(here: Here) -> None:
@@ -111,13 +84,8 @@ def _in_blocks(here: Here) -> None:
     from playground.lessons import fused
 
     st.code(body_of(fused.in_blocks), language="python", wrap_lines=True)
-    st.markdown(
-        "**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps three "
-        "things: the largest score so far, the sum of the powers, the mixture. When a larger score comes, sum and "
-        "mixture shrink. So no N × N table is ever held. Our forward pass calls such a kernel, keeps queries and keys, "
-        f"and makes a row when you point at a patch. On your picture, {fused.BLOCK} keys at a time, the largest "
-        f"difference from the whole table is **{on_the_picture(here)['blocks']:.0e}**."
-    )
+    blocks = on_the_picture(here)["blocks"]
+    st.markdown(TEXT.steps["twice"].after.format(keys=fused.BLOCK, blocks=f"{blocks:.0e}"))
 
 
 def _in_julia() -> None:
@@ -216,39 +184,18 @@ def _guess_breadth(here: Here, numbers: dict) -> None:
     layer, head, patch = here.kept("typical row", lambda: _typical_row(seen, numbers["breadth"]))
     rows, columns = seen.grid
     row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
-    guess.number(
-        "code_library",
-        f"A library lends one book at a time. On your picture a row of weights takes from about ▢ of {seen.tokens} "
-        f"tokens.",
-        Number(1, seen.tokens), numbers["breadth"],
-        "That is 2 to the power of its entropy, averaged over all rows: an even row over so many tokens would have as "
-        f"much. Drawn is a row that spreads about so, of head {head} in layer {layer}.",
-        (here.picture.id, here.wish.model),
-        tempting=(
-            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
-            ((0.95 * seen.tokens, seen.tokens), "So it would be if all scores were equal, as before training."),
-        ),
-        picture=Photo(
-            photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        ),
+    shown = Photo(
+        photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
     )  # fmt: skip
+    question = said.breadth(seen.tokens, numbers["breadth"], layer, head, shown)
+    guess.ask(question, (here.picture.id, here.wish.model))
 
 
 def analogy(here: Here) -> None:
-    numbers = on_the_picture(here)
-    st.markdown(
-        "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, a "
-        ":green[**value**] is what stands in the book."
-    )
+    numbers, step = on_the_picture(here), TEXT.steps["library"]
+    st.markdown(step.prose)
     _guess_breadth(here, numbers)
-    st.markdown(
-        "Where it breaks:\n"
-        "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
-        f"{numbers['differs']:.0%} of {numbers['rows']:,} rows of your picture the patch with the largest weight is "
-        "not "
-        "the one that adds most.\n"
-        "- A library lends one book. Here everyone takes a little of each.\n"
-        "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
-        "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
-        f"layer change by at most **{numbers['turned']:.0e}**: only their products count."
-    )
+    found = {
+        "differs": f"{numbers['differs']:.0%}", "rows": f"{numbers['rows']:,}", "turned": f"{numbers['turned']:.0e}",
+    }  # fmt: skip
+    st.markdown(step.after.format(**found))
