@@ -1,7 +1,7 @@
 """Block: what stands around attention in a layer, and the whole model."""
 
 from playground.ui import lesson
-from playground.ui.lessons import block, block_answer, block_mlp, block_norms, block_stream, block_whole
+from playground.ui.lessons import block, block_answer, block_mlp, block_norms, block_read, block_stream, block_whole
 
 here = lesson.begin(
     "block",
@@ -20,4 +20,6 @@ match lesson.steps(block.STEPS):
         block_norms.norms()
     case "answer":
         block_answer.answer(here)
+    case "read":
+        block_read.read(here)
 lesson.end()

@@ -1,5 +1,7 @@
 """Cost: the arithmetic of a case, and the same measured on this machine."""
 
+import streamlit as st
+
 from playground.ui import guess, lesson
 from playground.ui.lessons import cost, cost_growth, cost_measured
 
@@ -20,7 +22,9 @@ match lesson.steps(cost.STEPS):
             cost_growth.memory(case)
             cost_growth.guess_doubled(case)
     case "measured":
+        above = st.container()  # what is measured is seen before the dials
         if case := cost.controls():
-            cost_measured.measured(case)
+            with above:
+                cost_measured.measured(case)
             cost_measured.guess_fewer()
 lesson.end()

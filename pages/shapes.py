@@ -34,5 +34,6 @@ lesson.exercise(
     "with every key; in the softmax the scores of a row compete, for they have to sum to 1; in × V the values are "
     "mixed. All other steps treat every token by itself.",
 )
+shapes.whole_table(here)
 shapes.other_texts()
 lesson.end()

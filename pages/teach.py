@@ -15,7 +15,7 @@ teach.present()
 teach.parts()
 match st.session_state.part:
     case "plan":
-        teach.plan()
+        teach.plan(here)
     case "notes":
         teach.notes()
     case "print":

@@ -3,13 +3,7 @@
 from playground.ui import lesson
 from playground.ui.lessons import two_ways
 
-here = lesson.begin(
-    "two_ways",
-    "A convolution always reads the same neighbours with the same parameters. Attention reads whatever the picture "
-    "makes "
-    "it read. One idea at a time:",
-    two_ways.SETTINGS,
-)
+here = lesson.begin("two_ways", two_ways.TEXT.idea, two_ways.SETTINGS)
 match lesson.steps(two_ways.STEPS):
     case "far":
         two_ways.far(here)

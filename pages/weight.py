@@ -14,10 +14,11 @@ here = lesson.begin(
 step = lesson.steps(weight.STEPS)
 if step == "carries":
     st.markdown(
-        "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it): a vector. At "
-        "the "
-        "same weight, a short value adds less than a long one. Point at a patch: the tags show the patch with the "
-        "largest weight and the patch that adds the longest vector."
+        lesson.mathematics(
+            "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it): a vector. "
+            "At the same weight, a short value adds less than a long one. Point at a patch: the tags show the patch "
+            "with the largest weight and the patch that adds the longest vector."
+        )
     )
     weight.carried(here)
     weight.guess_differs(here)

@@ -5,10 +5,12 @@ In lighter form than benchmarks/bundled.py, which measures the same on 500 scene
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
 from playground.assets import ASSETS, SHIPPED
 from playground.models import zoo
 from playground.scenes import generate
@@ -22,10 +24,14 @@ MEGABYTES = 10
 SCENES, OTHERS = 40, 20
 
 
+@cache
+def held_out() -> list:
+    return [generate.scene(generate.HELD_OUT + i) for i in range(SCENES + OTHERS)]
+
+
 def measured(name: str) -> dict:
     vit = zoo.load(name, device="cpu")
-    held_out = [generate.scene(generate.HELD_OUT + i) for i in range(SCENES + OTHERS)]
-    return evaluate.measure(vit, held_out[:SCENES], held_out[SCENES:])
+    return evaluate.measure(vit, held_out()[:SCENES], held_out()[SCENES:])
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +49,14 @@ def test_the_object_under_the_cursor_lights_up_more_than_by_chance_or_nearness(b
 def test_the_class_token_says_what_the_picture_shows(bundled):
     assert bundled["f1"] >= TOLD_NOTHING["f1"]
     assert bundled["f1"] > bundled["f1 of yes"]
+
+
+def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_lesson_says_so():
+    """Weight 4 prints these numbers beside rollout."""
+    assert len(held_out()) == NAMED_SCENES
+    found = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
+    assert found == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert found["rollout"] < 1.2 * found["area"] < found["gradient"]
 
 
 def test_heads_have_different_habits(bundled):

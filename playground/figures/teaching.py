@@ -7,6 +7,7 @@ A handout of one sheet with its key, and a quiz with its key, each for A4 and Le
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ class Page:
 
     def write(self, text: str, size: float = 10.5, bold: bool = False, indent: float = 0.0) -> None:
         wide, high = self.figure.get_size_inches()
+        text = text.replace("√d_k", r"$\sqrt{d_k}$")
+        text = re.sub(r"(?<![{\w])d_k(?!})", "$d_k$", text)
         for line in textwrap.wrap(text, round((LETTERS - indent * 14) * 10.5 / size)) or [""]:
             self.figure.text(
                 (MARGIN + indent) / wide, 1 - self.y / high, line, fontsize=size, va="top",
@@ -45,6 +48,12 @@ class Page:
             )  # fmt: skip
             self.y += LINE * size / 10.5
         self.y += 0.04
+
+    def formula(self, text: str) -> None:
+        """One line of set mathematics, in the middle."""
+        high = self.figure.get_size_inches()[1]
+        self.figure.text(0.5, 1 - (self.y + 0.12) / high, text, fontsize=13, ha="center", va="center")
+        self.y += 0.42
 
     def table(self, rows: list[list[str]], widths: list[float], size: float = 10.5, row_height: float = 0.34) -> None:
         """Cells with lines around them; the first row is the heading."""
@@ -82,11 +91,18 @@ def handout(paper: str, key: bool) -> list[Page]:
     ]
     page.table(_minus(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
     page.write(
-        f"1.  Multiply {asks}'s query with each key: q·k = q₁k₁ + q₂k₂.     2.  Divide by √d_k = √2 = 1.41.     3.  "
-        "Take e to that power.     4.  Add the nine powers up. Each weight is a power divided by this sum.     5.  Mix "
-        "the values: add up weight × value."
+        f"1.  Multiply {asks}'s query with each key.   2.  Divide by the root of two, 1.41: the score.   3.  Take e to "
+        "that power.   4.  Add the nine powers up. Each weight is a power divided by this sum.   5.  Mix the values: "
+        "add up weight × value."
     )
-    head = ["for key", "q·k", "÷ √2", "e^score", "weight", "weight × value"]
+    page.formula(
+        r"$s_j = \frac{q \cdot k_j}{\sqrt{d_k}} = \frac{q_1 k_{j1} + q_2 k_{j2}}{\sqrt{2}}$"
+        + " " * 8
+        + r"$a_j = \frac{e^{s_j}}{e^{s_A} + e^{s_B} + \dots + e^{s_I}}$"
+        + " " * 8
+        + r"$z = a_A v_A + a_B v_B + \dots + a_I v_I$"
+    )
+    head = ["for key", r"$q \cdot k_j$", r"$\div\ \sqrt{2} = s_j$", r"$e^{s_j}$", r"weight $a_j$", r"$a_j v_j$"]
     filled = zip(found.products, found.scores, found.powers, found.weights, VALUES, strict=True)
     rows = [head] + [
         [TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5)]
@@ -94,18 +110,38 @@ def handout(paper: str, key: bool) -> list[Page]:
     ]
     rows.append(["sum", "", "", *((f"{sum(found.powers):.2f}", "1", f"{found.mixture:.2f}") if key else ("", "", ""))])
     page.table(_minus(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
-    best = TOKENS[max(range(len(TOKENS)), key=found.weights.__getitem__)]
+    page.write("Check on the screen: page By hand, Start again. The questions are on the back.", 9)
+    return [page, _back(paper, key, found)]
+
+
+def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
+    """The questions, with room to write; then all rows, which the class fills in together."""
+    page, asks = Page.of(paper), TOKENS[ASKS]
+    page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
+    order = sorted(range(len(TOKENS)), key=found.weights.__getitem__, reverse=True)
+    best, second = (TOKENS[n] for n in order[:2])
+    share = found.weights[order[1]] / (1 - found.weights[order[0]])
     for question, answer in (
         (f"Whom does {asks} listen to most? Does that token listen to {asks} as much?", f"{best}, with "
-         f"{max(found.weights):.0%}. No: {best}'s row comes from {best}'s query and {asks}'s key."),
-        (f"Set {asks}'s query to (0, 0). What are the weights now?", "1/9 each: all scores are 0."),
+         f"{max(found.weights):.0%}. No: {best} gives {asks} {found.all[order[0]][ASKS]:.0%}. Its row comes from "
+         f"{best}'s query and {asks}'s key."),
+        (f"Set {asks}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
+        (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
+         f"left, 1 − {found.weights[order[0]]:.3f}: {second} rises from {found.weights[order[1]]:.3f} to {share:.3f}."),
+        (f"What is the most, and the least, that {asks} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
+         "mean lies between the smallest and the largest value."),
     ):  # fmt: skip
         page.write(question, bold=True)
         page.write(answer if key else "", indent=0.2)
-        page.y += 0 if key else 0.1
-    page.write("Check on the screen: page By hand, Start again.", 9)
-    return [page]
+        page.y += 0 if key else 0.3
+    page.y += 0.15
+    page.write(f"All rows. Each pair of seats computes one; {asks}'s is on the front. Every row sums to 1.")
+    rows = [["asks", *TOKENS, "sum"]]
+    for letter, row in zip(TOKENS, found.all, strict=True):
+        rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
+    page.table(rows, [0.55, *([0.57] * len(TOKENS)), 0.5], size=9.5, row_height=0.36)
+    return page
 
 
 def quiz(paper: str, key: bool) -> list[Page]:

@@ -21,7 +21,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
-GROWTH = {MATERIALISED: 2, FUSED: 2, CONVOLUTION: 1}  # memory and time grow at most with this power of the tokens
+WINDOWS, LINEAR = "in windows", "linear attention"
+GROWTH = {
+    MATERIALISED: 2,
+    FUSED: 2,
+    WINDOWS: 1,
+    LINEAR: 1,
+    CONVOLUTION: 1,
+}  # memory and time grow at most with this power of the tokens
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # of the grid: 64 to 4,096 tokens
 STEPS = len(SIDES) * len(GROWTH)
 
@@ -72,10 +79,13 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
     import torch
     from torch import nn
 
-    from playground.vit import Attention, Config, attention_by_hand
+    from playground.lessons.cheaper import in_windows, linear
+    from playground.vit import Attention, Config, attention, attention_by_hand
 
-    by_hand, fused = (Attention(Config(width=width, heads=heads)) for _ in range(2))
-    by_hand.mix = attention_by_hand
+    ways = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
+    attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in ways}
+    for kind, mix in ways.items():
+        attentions[kind].mix = mix
     convolution = nn.Conv2d(width, width, kernel, padding=kernel // 2)
 
     def attention_over(layer: Attention) -> Callable[[int], Callable]:
@@ -89,7 +99,7 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
         x = torch.randn(1, width, side, side)
         return lambda: convolution(x)
 
-    return {MATERIALISED: attention_over(by_hand), FUSED: attention_over(fused), CONVOLUTION: convolution_over}
+    return {kind: attention_over(layer) for kind, layer in attentions.items()} | {CONVOLUTION: convolution_over}
 
 
 def _expected(kind: str, tokens: int, last: Point | None, most_bytes: int, until: float) -> Point:

@@ -261,3 +261,63 @@ def cross_entropy(logits: Tensor, label: int) -> float:
 def look_up(matrix: Tensor, number: int) -> Tensor:
     """A vector that is 1 at one place and 0 elsewhere, times a matrix: that row of the matrix."""
     return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix
+
+
+DROP = 0.1
+
+
+def drop(x: Tensor, training: bool, random: torch.Generator, share: float = DROP) -> Tensor:
+    """What nn.Dropout does: while training, random numbers become 0, and the others grow by as much."""
+    return x * (torch.rand(x.shape, generator=random) >= share) / (1 - share) if training else x
+
+
+def two_passes(seen: Trace, training: bool) -> tuple[float, float]:
+    """The likeliest class's logit of two passes, with dropout after the last layer, as .train() or .eval() sets it."""
+    vit, random = seen._need_vit(), torch.Generator().manual_seed(0)
+    x = seen.features()[None]
+    with torch.no_grad():
+        logits = [vit.classify(drop(x, training, random).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+    best = int(seen.logits.argmax())  # type: ignore[union-attr]
+    return float(logits[0][best]), float(logits[1][best])
+
+
+def pretraining_head(width: int, classes: int) -> tuple[int, int]:
+    """Parameters of the paper's two heads: one hidden layer with tanh before the matrix, as in pre-training, and the
+    matrix alone, as in fine-tuning."""
+    matrix = width * classes + classes
+    return width * width + width + matrix, matrix
+
+
+# What each layer would answer -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Read:
+    """A label's probability, if the last norm and the classifier read a token as it leaves a layer."""
+
+    label: int
+    pooled: tuple[float, ...]  # of what the model reads out, before the first layer and after each
+    patches: Tensor  # (layers + 1, rows, columns): of each patch alone
+
+
+def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
+    """By default of the label that is likeliest in the end."""
+    label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
+    front, of_patches, pooled = len(seen.prefix), [], []
+    with torch.no_grad():
+        vit, x, rotation = seen.entering()
+        heard = seen.heard_on(x.device)
+        for layer in range(-1, seen.layers):
+            if layer >= 0:
+                x, _ = vit.blocks[layer](x, seen.scale, rotation, heard(layer))
+            alone = x[0, front:, None].expand(-1, front + 1, -1)  # a picture of each patch alone
+            said = [_shares(vit, vit.classify(some)) for some in alone.split(512)]
+            of_patches.append(torch.cat(said)[:, label].view(seen.grid))
+            pooled.append(float(_shares(vit, vit.classify(x))[0, label]))
+            give_way()
+    return Read(label, tuple(pooled), torch.stack(of_patches))
+
+
+def _shares(vit: VisionTransformer, logits: Tensor) -> Tensor:
+    logits = logits.float().cpu()
+    return logits.sigmoid() if vit.config.multi_label else logits.softmax(-1)

@@ -68,3 +68,29 @@ def fused(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, hea
 
 def _numbers(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
+
+
+def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
+    """(tokens, tokens): the weights of Q = K = V = X."""
+    x = _numbers(1, tokens, dim)[0]
+    return (x @ x.mT / dim**0.5).softmax(-1)
+
+
+def a_bias_of(which: str, tokens: int = 4, dim: int = 8) -> float:
+    """The largest change of a weight when all queries, or all keys, get one random vector more: what qkv_bias adds."""
+    random = torch.Generator().manual_seed(1)
+    q, k = torch.randn(2, tokens, dim, generator=random)
+    bias = torch.randn(dim, generator=random)
+    before = (q @ k.mT / dim**0.5).softmax(-1)
+    after = ((q + bias * (which == "query")) @ (k + bias * (which == "key")).mT / dim**0.5).softmax(-1)
+    return float((after - before).abs().max())
+
+
+def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
+    """The mean largest weight of a row in the teaching layer with one head and this scale; None: 1/√d_k."""
+    from playground.lessons.teaching_layer import TeachingAttention
+
+    layer, random = TeachingAttention(dim, chan, qk_scale=qk_scale), torch.Generator().manual_seed(0)
+    x, matrices = torch.randn(tokens, dim, generator=random), torch.randn(2, chan, dim, generator=random) * dim**-0.5
+    q, k = x @ matrices[0].T, x @ matrices[1].T
+    return float((q @ k.T * layer.scale).softmax(-1).amax(-1).mean())

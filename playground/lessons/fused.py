@@ -14,6 +14,7 @@ from playground.tracing import softmax_rows
 from playground.vit import QKV, attention, attention_by_hand
 
 TOKENS = (64, 197, 577, 1024)
+BLOCK = 64  # keys at a time
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,42 @@ def apart(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of the two implementations."""
     q, k, v = (_batched(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
+
+
+def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK) -> Tensor:
+    largest = torch.full((*q.shape[:-1], 1), -torch.inf)  # of each row's scores, so far
+    total, mixed = torch.zeros_like(largest), torch.zeros_like(q)
+    for some_k, some_v in zip(k.split(block, -2), v.split(block, -2), strict=True):
+        scores = q @ some_k.mT * scale  # (…, N, block): all that is held of the table
+        now = torch.maximum(largest, scores.amax(-1, keepdim=True))
+        powers, shrink = (scores - now).exp(), (largest - now).exp()
+        total = total * shrink + powers.sum(-1, keepdim=True)
+        mixed = mixed * shrink + powers @ some_v
+        largest = now
+    return mixed / total
+
+
+def in_blocks_apart(qkv: QKV, scale: float) -> float:
+    """The largest absolute difference between the blocks and the whole table."""
+    q, k, v = (_batched(t).cpu() for t in qkv)
+    return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
+
+
+JULIA = """
+function attention(Q, K, V, scale)               # each N × d
+    scores = Q * K' * scale                      # N × N
+    powers = exp.(scores .- maximum(scores, dims=2))
+    weights = powers ./ sum(powers, dims=2)      # every row sums to one
+    return weights * V                           # N × d
+end
+"""
+PYTHON = """
+def attention(Q, K, V, scale):                   # each (N, d)
+    scores = Q @ K.T * scale                     # (N, N)
+    powers = exp(scores - scores.max(1, keepdims=True))
+    weights = powers / powers.sum(1, keepdims=True)
+    return weights @ V                           # (N, d)
+"""
 
 
 def turned(qkv: QKV, scale: float, seed: int = 0) -> float:

@@ -165,4 +165,18 @@ PARTS = {
             ("return self.head(self.pre_logits(", "y W_{head} + b"),
         ),
     ),
+    "torch": Part(
+        "Words of PyTorch",
+        "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
+        "changes: whatever is put on a Module as one is found by `parameters()`. *Sequential* calls its modules one "
+        "after the other; a *ModuleList* only holds them, and the code says what is called when.",
+        (vit.VisionTransformer.__init__, vit.LayerScale),
+        (
+            ("self.cls_token = nn.Parameter(", "Parameter: learned, one for all pictures"),
+            ("self.pos_embed = nn.Parameter(", "Parameter: a row for each place"),
+            ("self.blocks = nn.ModuleList(", "ModuleList: L layers, called in a loop"),
+            ("self.pre_logits = nn.Sequential(hidden)", "Sequential: fc, then tanh; or nothing"),
+            ("self.gamma = nn.Parameter(", "Parameter: γ, D numbers"),
+        ),
+    ),
 }

@@ -13,12 +13,13 @@ from PIL import Image
 from torch import Tensor
 
 from playground.pictures.images import fit, model_input
-from playground.positions import rotary, sinusoidal
+from playground.positions import rotary, rotate, sinusoidal
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
 
 LONGEST_SIDE = 224  # of the picture that is cut into patches, in pixels
 SHORTEST_SIDE = 48  # so that even the largest patch fits once
+ROTATED = 64  # numbers of a head, where its queries and keys are turned
 SMALL = 14  # patches along a side, for the forward passes of the lesson
 
 
@@ -94,6 +95,11 @@ def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
     return fit(image.size, patch, (SMALL * patch, SMALL * patch))
 
 
+def small_grid(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
+    height, width = small_size(vit, image)
+    return height // vit.config.patch_size, width // vit.config.patch_size
+
+
 # Filters --------------------------------------------------------------------------------------------------------------
 
 
@@ -107,12 +113,15 @@ class Filters:
     size: tuple[int, int]
 
 
+def strongest(vit: VisionTransformer) -> list[int]:
+    """Numbers of a token, those with the longest filters first."""
+    return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
+
+
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
     """The filters with the largest norms."""
-    filters, _ = projection(vit)
-    length = filters.flatten(1).norm(dim=1)
-    best = length.argsort(descending=True)[:most]
-    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best.tolist()))
+    filters, best = projection(vit)[0], strongest(vit)[:most]
+    return _answered(vit, image, filters[best], tuple(f"number {i} of the token" for i in best))
 
 
 def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
@@ -133,6 +142,17 @@ def _answered(vit: VisionTransformer, image: Image.Image, filters: Tensor, title
     return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
 
 
+def by_channels(vit: VisionTransformer, image: Image.Image, number: int, patch: tuple[int, int]) -> list[float]:
+    """What a filter says of one patch in red, green and blue, and the bias: their sum is one number of the token."""
+    c, (filters, bias) = vit.config, projection(vit)
+    pixels = model_input(image, small_size(vit, image), c.mean, c.std, c.interpolation)
+    P = c.patch_size
+    row, column = patch
+    cell = pixels[0, :, row * P : (row + 1) * P, column * P : (column + 1) * P]  # (3, P, P)
+    of_channels = (cell * filters[number]).sum((1, 2)).tolist()
+    return [*of_channels, 0.0 if bias is None else float(bias[number])]
+
+
 def as_pictures(filters: Tensor) -> Tensor:
     """(n, 3, P, P) -> (n, P, P, 3) in bytes: zero is grey; each filter is scaled to use the full range."""
     largest = filters.flatten(1).abs().amax(dim=1).clamp(min=1e-12).view(-1, 1, 1, 1)
@@ -144,8 +164,11 @@ def as_pictures(filters: Tensor) -> Tensor:
 
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
     """The position encodings of a grid (patches, D), and a description of where they come from; None for a model
-    without positions. `table` is "learned" for the model's own, of whatever kind, or "sinusoidal"."""
+    without positions. `table` is "learned" for the model's own, of whatever kind, "sinusoidal", or "rotary": the sines
+    and cosines of the angles by which a head of ROTATED numbers would be turned."""
     c = vit.config
+    if table == "rotary":
+        return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
     if table == "sinusoidal" or c.positions == "sinusoidal":
         return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
     if c.positions == "rotary":
@@ -160,6 +183,23 @@ def similarity(places: Tensor) -> Tensor:
     """(N, D) -> (N, N): the cosine between every two rows."""
     unit = F.normalize(places, dim=-1)
     return unit @ unit.T
+
+
+def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
+    """One query and one key, put at two places that are as far apart in the same direction, wherever they are: the
+    largest difference of q·k where they are turned (RoPE), and where learned vectors, here random ones, are added."""
+    random = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, d, generator=random)
+    at = torch.tensor([(row * grid[1] + column) for row in range(grid[0] - 2) for column in range(grid[1] - 3)])
+    to = at + 2 * grid[1] + 3
+    many = [x.expand(1, 1, grid[0] * grid[1], d) for x in (q, k)]
+    turned_q, turned_k = (rotate(x, *rotary(grid, d))[0, 0] for x in many)
+    added = torch.randn(grid[0] * grid[1], d, generator=random)
+    spread = []
+    for queries, keys in ((turned_q, turned_k), (many[0][0, 0] + added, many[1][0, 0] + added)):
+        scores = (queries[at] * keys[to]).sum(-1)
+        spread.append(float(scores.max() - scores.min()))
+    return spread[0], spread[1]
 
 
 # Shuffling ------------------------------------------------------------------------------------------------------------

@@ -148,11 +148,19 @@ class Question:
             assert {which for which, _ in self.tempting} == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
 
+def of_choice(
+    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **more
+) -> Question:
+    return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **more)
+
+
 def plain(thing: object) -> object:
     """For JSON. What may be of several kinds says its kind."""
     if is_dataclass(thing) and not isinstance(thing, type):
         named = {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
         return {"kind": type(thing).__name__} | named
+    if isinstance(thing, Mapping):
+        return {str(name): plain(one) for name, one in thing.items()}
     if isinstance(thing, Sequence) and not isinstance(thing, str):
         return [plain(one) for one in thing]
     return thing

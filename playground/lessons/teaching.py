@@ -18,6 +18,9 @@ ASKS = 0  # the token of the handout whose row is computed
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 
+FIXED = {"model": "bundled", "sample": "meadow"}
+
+
 @dataclass(frozen=True)
 class Scene:
     minutes: int
@@ -27,8 +30,9 @@ class Scene:
     words: dict[str, str] = field(default_factory=dict)
 
     def link(self, lean: bool = False) -> str:
-        """Relative to any page of the app. `lean` hides what a class does not need."""
-        words = self.words | ({"class": "yes"} if lean else {})
+        """Relative to any page of the app. `lean` hides what a class does not need, and fixes model and sample, so that
+        all see the same, whatever each looked at before."""
+        words = (FIXED if lean else {}) | self.words | ({"class": "yes"} if lean else {})
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
@@ -36,37 +40,41 @@ class Scene:
 _LOOK = Scene(
     5, "A patch asks everybody",
     "Say nothing. Move the cursor over the picture. Ask what the light means. Only then read the sentence above it.",
-    "microscope",
+    "microscope", {"layer": "3", "head": "0", "query": "8,5"},
 )  # fmt: skip
 _HANDS = Scene(
     12, "By hand",
     "Hand out the sheet; each row of seats computes one weight. Drag an arrow on the screen and compare.", "by_hand",
+    {"step": "arrows"},
 )  # fmt: skip
 _SCALE = Scene(
     6, "Why √d_k", "Lock a guess for 64 numbers. Turn d_k up without the scale, then switch it on.", "scale",
+    {"step": "row", "dk": "64", "power": "0.0"},
 )  # fmt: skip
 _WEIGHT = Scene(
     6, "What a weight is not", "Let the room guess in how many rows the brightest patch is not the one that adds most.",
-    "weight",
+    "weight", {"step": "carries"},
 )  # fmt: skip
 _END = Scene(
     6, "Questions of the quiz", "Five of the thirteen questions by show of hands. The rest is for home.", "teach",
     {"part": "quiz"},
 )  # fmt: skip
-_PATCHES = Scene(10, "From pixels to tokens", "Guess the number of patches. Let the picture fall apart.", "patches")
+_PATCHES = Scene(10, "From pixels to tokens", "Guess the number of patches. Let the picture fall apart.", "patches",
+                 {"step": "cut", "patch": "16"})  # fmt: skip
 _HEADS = Scene(
-    10, "Heads", "Somebody paints where a patch will look. Reveal. Then read three cells of the atlas.", "heads"
-)
+    10, "Heads", "Somebody paints where a patch will look. Reveal. Then read three cells of the atlas.", "heads",
+    {"step": "row"},
+)  # fmt: skip
 
 PLANS = {
-    45: (_LOOK, _HANDS, Scene(10, _PATCHES.title, _PATCHES.do, "patches"), _SCALE, _WEIGHT, _END),
+    45: (_LOOK, _HANDS, _PATCHES, _SCALE, _WEIGHT, _END),
     90: (
         _LOOK,
         _HANDS,
         _PATCHES,
         Scene(
             12, "One layer, step by step",
-            "Guess the shape of the scores. Step through all nine; stop at softmax.", "shapes",
+            "Guess the shape of the scores. Step through all nine; stop at softmax.", "shapes", {"example": "picture"},
         ),
         Scene(
             10, "What a layer adds", "Guess the length of the push, then open layer after layer.", "block",
@@ -77,10 +85,11 @@ PLANS = {
         _WEIGHT,
         Scene(
             7, "What it costs", "Both ratios out of one figure: turn the two switches.", "cost",
-            {"count": "scores", "other": "depthwise"},
+            {"step": "formulas", "count": "scores", "other": "depthwise"},
         ),
         Scene(
-            6, "A shifted picture", "Who expects the ViT to answer the same? Reveal.", "two_ways", {"step": "shift"},
+            6, "A shifted picture", "Who expects the ViT to answer the same? Reveal.", "two_ways",
+            {"step": "shift", "moved": "1"},
         ),
         _END,
     ),
@@ -239,6 +248,7 @@ class Sheet:
     scores: list[float]  # ÷ √2
     powers: list[float]  # e to the scores
     weights: list[float]
+    all: list[list[float]]  # the rows of all tokens
     mixture: float  # of the values
 
 
@@ -251,7 +261,8 @@ def sheet() -> Sheet:
     scores = [product / math.sqrt(2) for product in products]
     powers = [math.exp(score) for score in scores]
     weights = [power / sum(powers) for power in powers]
+    table = by_hand.weights(arrows).tolist()
     return Sheet(
-        queries, keys, products, scores, powers, weights,
+        queries, keys, products, scores, powers, weights, table,
         sum(weight * value for weight, value in zip(weights, VALUES, strict=True)),
     )  # fmt: skip

@@ -32,6 +32,43 @@ def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
+def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding: int) -> Tensor:
+    k, (high, wide) = kernel.shape[-1], image.shape[2:]
+    places = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each
+    answers = kernel.flatten(1) @ places  # (1, D, places): one matrix for all
+    grid = [(side + 2 * padding - k) // stride + 1 for side in (high, wide)]
+    return F.fold(answers, grid, 1)  # (1, D, rows, columns)
+
+
+CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding): the last is a patch embedding
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    kernel: int
+    stride: int
+    columns: tuple[int, int]  # of the unfolded picture: numbers in each, places
+    answer: tuple[int, int]  # rows, columns
+    apart: float  # the largest difference from torch's own convolution
+    typical: float  # the size of a typical answer
+
+
+def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
+    """Each of CONVOLUTIONS with random filters over the picture, both ways."""
+    pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
+    random, found = torch.Generator().manual_seed(0), []
+    for k, stride, padding in CONVOLUTIONS:
+        kernel = torch.randn(channels, 3, k, k, generator=random) / (3 * k * k) ** 0.5
+        mine, torchs = (
+            by_unfold_multiply_fold(pixels, kernel, stride, padding),
+            F.conv2d(pixels, kernel, stride=stride, padding=padding),
+        )
+        rows, columns = mine.shape[2:]
+        apart, typical = (float(x) for x in ((mine - torchs).abs().max(), torchs.abs().mean()))
+        found.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Shifted:
     """Two cuts of one picture, the second moved by some pixels to the right, and what was measured on the places that

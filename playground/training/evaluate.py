@@ -28,6 +28,8 @@ from playground.scenes.labels import (
     patch_targets,
     presence,
 )
+from playground.scenes.silhouettes import SHAPES
+from playground.scenes.textures import MATERIALS
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
@@ -300,3 +302,27 @@ def f1(said: Tensor, true: Tensor) -> Tensor:
     """(images, labels) bool, twice -> F1 of every label: 2 · hits / (said + true)."""
     hits = (said & true).sum(0)
     return 2 * hits / (said.sum(0) + true.sum(0)).clamp(min=1)
+
+
+def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
+    """Of each family of things that a scene shows and the model names: the share of a map of the class token that lies
+    on them, without what prefix tokens have, and their share of the patches. Means over families and scenes."""
+    found: dict[str, list[float]] = {"rollout": [], "gradient": [], "area": []}
+    for scene in scenes:
+        patch, there = vit.config.patch_size, presence(scene)
+        seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
+        said = seen.logits.sigmoid() if vit.config.multi_label else seen.logits.softmax(-1)  # type: ignore[union-attr]
+        targets, front = patch_targets(scene, patch), len(seen.prefix)
+        rolled = seen.rollout("cls")[front:]
+        for number, (name, members) in enumerate(FAMILIES.items()):
+            if not there[number] or said[LABELS.index(name)] < 0.5:
+                continue
+            shapes = [SHAPES.index(member) for member in members if member in SHAPES]
+            stuffs = [MATERIALS.index(member) for member in members if member in MATERIALS]
+            on = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
+            mask = torch.from_numpy((on & (targets.objects > 0)).ravel())
+            moved = seen.relevance(label=LABELS.index(name))[front:]
+            for what, row in (("rollout", rolled), ("gradient", moved), ("area", torch.ones(len(mask)))):
+                if float(row.sum()) > 0:
+                    found[what].append(float(row[mask].sum() / row.sum()))
+    return {what: float(np.mean(shares)) for what, shares in found.items()}

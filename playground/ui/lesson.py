@@ -9,6 +9,7 @@ from itertools import pairwise
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.texts import Step
 from playground.ui import guess
 from playground.ui.components import component, words
 from playground.ui.here import Here
@@ -34,7 +35,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None) -
         _overview(page)
     with st.container(key="lesson"):
         st.header(mathematics(PAGES[page].title), anchor=False)
-        st.markdown(idea)
+        st.markdown(mathematics(idea))
     return here
 
 
@@ -57,9 +58,13 @@ def _overview(page: str) -> None:
 
 def mathematics(text: str) -> str:
     """The root has its bar, and what stands low stands low; in what Streamlit reads as Markdown."""
-    for plain, set_in_type in (("√d_k", r"$\sqrt{d_k}$"), ("d_k", "$d_k$"), ("W_O", "$W_O$")):
-        text = re.sub(rf"(?<![\w{{`$]){re.escape(plain)}(?![\w}}`])", lambda _, it=set_in_type: it, text)
-    return text
+    text = re.sub(r"(?<![\w{`$])√(d_k|\d+)(?![\w}`])", r"$\\sqrt{\1}$", text)
+    return re.sub(r"(?<![\w{`$])(d_k|W_[OQKV])(?![\w}`])", r"$\1$", text)
+
+
+def low(text: str) -> str:
+    """The same in a chart, which knows no formulas."""
+    return text.replace("d_k", "d<sub>k</sub>")
 
 
 def steps(titles: Mapping[str, str]) -> str:
@@ -116,6 +121,12 @@ EXERCISES = (  # those that a page checks by its state: the overview counts them
     "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "training_sharp",
     "training_first", "training_told_head", "code_output",
 )  # fmt: skip
+
+
+def exercises(step: Step, done: Mapping[str, bool], **numbers: str) -> None:
+    """All of a step, with what the page checks, and what was measured on the picture."""
+    for one in (found.filled(**numbers) for found in step.exercises):
+        exercise(one.asks, one.answer, one.hint, done.get(one.id), one.id)
 
 
 def exercise(question: str, answer: str, hint: str = "", done: bool | None = None, id: str = "") -> None:

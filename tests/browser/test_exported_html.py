@@ -8,8 +8,10 @@ from waiting import until
 import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
-from playground.figures import Spec, html
+from playground.figures import Spec, html, slides
+from playground.figures.bundle import bundle
 from playground.figures.notebook import Living
+from playground.lessons.questions import Bars, Number, Question, plain
 from playground.tracing import Trace
 
 NAME = "</script><img src=x onerror=alert(1)>.jpg"
@@ -183,3 +185,31 @@ def test_a_bare_file_is_the_picture_alone_in_the_middle_and_alive(reader, tmp_pa
     assert abs(box["x"] + box["width"] / 2 - 450) < 2
     assert 390 < box["height"] <= 420
     assert_close(there.hover((0, 0))["row"], seen().row(4, 2, (0, 0)))
+
+
+def test_a_plan_s_slides_run_from_a_disk_the_microscope_alive_and_the_guesses_too(reader, file, tmp_path):
+    questions = [
+        plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
+        for id in ("one", "two")
+    ]
+    shown = [slides.Slide("Alive", "", "", (), file.read_text(encoding="utf-8"))]
+    shown += [slides.Slide("Why √d_k", "minute 5", "Say it.", (question,)) for question in questions]
+    path = tmp_path / "slides.html"
+    path.write_text(slides.page("Slides", shown, [bundle("shell/alone.js")]), encoding="utf-8")
+    page = (there := reader()).page
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator(".lens canvas").first.wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("heading", name="Why √dk").wait_for()
+    assert page.locator(".todo:visible").count() == 0
+    page.keyboard.press("n")
+    page.locator(".todo:visible").wait_for()
+    box = page.locator(".guess:visible")
+    box.locator("input").fill("5")
+    box.get_by_role("button", name="Lock my guess").click()
+    assert "You said 5, it is 3" in box.locator("div.told").inner_text()
+    page.get_by_role("button", name="the next slide").click()
+    page.get_by_text("3 of 3").wait_for()
+    assert page.locator(".guess:visible div.told").is_hidden()
+    assert there.asked  # of the file alone: see Reader.check

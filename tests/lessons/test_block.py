@@ -94,3 +94,27 @@ def test_eval_switches_dropout_off_and_leaves_gradients_on():
     net.eval()
     assert torch.equal(net(x), net(x))
     assert net(x).requires_grad
+
+
+def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(seen):
+    first, second = block.two_passes(seen, True)
+    assert first != second
+    best = float(seen.logits.max())
+    assert block.two_passes(seen, False) == pytest.approx((best, best), rel=1e-4)
+
+
+def test_the_pre_training_head_has_one_more_matrix():
+    c = KINDS["pre-training head"]
+    vit = VisionTransformer(c)
+    both = sum(p.numel() for part in (vit.pre_logits, vit.head) for p in part.parameters())
+    assert block.pretraining_head(c.width, c.classes) == (both, sum(p.numel() for p in vit.head.parameters()))
+
+
+@pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
+def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens(config, picture):
+    seen = playground.trace(scramble(VisionTransformer(config)), picture)
+    found = block.read_stream(seen, 3)
+    assert found.patches.shape == (seen.layers + 1, *seen.grid)
+    assert found.pooled[-1] == pytest.approx(float(seen.logits.softmax(-1)[3]), abs=1e-5)
+    for layer in range(seen.layers):
+        torch.testing.assert_close(found.patches[layer + 1], seen.on_grid(seen.answers(layer)[:, 3]))

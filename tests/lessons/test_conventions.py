@@ -1,5 +1,7 @@
 """The shapes that other texts print."""
 
+import torch
+
 from playground.lessons import conventions
 
 
@@ -31,3 +33,19 @@ def test_the_fused_tensor_is_shared_out():
     assert [shape for _, shape in conventions.fused()] == [
         (13, 100, 49), (13, 100, 192), (3, 13, 4, 100, 16), (13, 4, 100, 16),
     ]  # fmt: skip
+
+
+def test_without_matrices_rows_sum_to_one_and_columns_do_not():
+    weights = conventions.rows_without_matrices()
+    torch.testing.assert_close(weights.sum(1), torch.ones(4))
+    assert (weights.sum(0) - 1).abs().max() > 0.1
+
+
+def test_a_bias_of_the_keys_changes_no_weight_and_one_of_the_queries_does():
+    assert conventions.a_bias_of("key") < 1e-6
+    assert conventions.a_bias_of("query") > 0.01
+
+
+def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
+    assert conventions.largest_with(None) == conventions.largest_with(64**-0.5)
+    assert conventions.largest_with(1.0) > 4 * conventions.largest_with(None)

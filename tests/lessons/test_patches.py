@@ -7,6 +7,7 @@ import torch
 from conftest import SMALL, scramble
 from PIL import Image
 
+from playground.lessons import patches
 from playground.lessons.patches import (
     as_pictures,
     by_convolution,
@@ -22,6 +23,7 @@ from playground.lessons.patches import (
     strongest_filters,
     without_positions,
 )
+from playground.pictures import images
 from playground.positions import sinusoidal
 from playground.vit import VisionTransformer
 
@@ -180,3 +182,17 @@ def test_attention_without_positions_does_not_notice_that_patches_changed_places
 def test_shuffling_asks_for_no_class_token(picture):
     vit = scramble(VisionTransformer(replace(SMALL, cls_token=False, registers=0, pool="avg", classes=0)))
     assert shuffle(vit, picture.resize((160, 60)), layer=0, seed=1, positions=False).difference < 1e-5
+
+
+def test_the_answers_of_three_colours_and_the_bias_sum_to_a_number_of_the_token(small, picture):
+    parts = patches.by_channels(small, picture, 5, (2, 3))
+    c, size = small.config, patches.small_size(small, picture)
+    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        token = small.patch_embed(pixels)[0, 2 * (size[1] // c.patch_size) + 3, 5]
+    assert sum(parts) == pytest.approx(float(token), abs=1e-4)
+
+
+def test_turned_queries_and_keys_know_only_the_way_from_one_to_the_other():
+    turned, added = patches.turned_scores((9, 12))
+    assert turned < 1e-3 < 1 < added

@@ -11,6 +11,7 @@ import pytest
 from playground.assets import TEACHING
 from playground.figures import teaching as printed
 from playground.figures.sheet import house_style
+from playground.figures.view import matching
 from playground.lessons import teaching
 
 
@@ -28,11 +29,26 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
     for scene in scenes:
         page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
         assert page in PAGES
-        if scene.words:
+        if page == "microscope":
+            assert matching(scene.words) == scene.words
+        elif scene.words:
             settings = importlib.import_module(f"playground.ui.lessons.{page}").SETTINGS
             for name, text in parse_qsl(urlsplit(scene.link()).query):
                 assert str(settings[name].read(text)) == text, (page, name, text)
-        assert "class=yes" in scene.link(lean=True)
+        lean = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
+        assert lean.items() >= {"class": "yes", "model": "bundled", "sample": "meadow"}.items()
+
+
+def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
+    import importlib
+
+    for scene in (scene for plan in teaching.PLANS.values() for scene in plan):
+        if scene.page in ("microscope", "teach"):
+            continue
+        settings = importlib.import_module(f"playground.ui.lessons.{scene.page}").SETTINGS
+        if isinstance(settings["step"].default, str):
+            assert "step" in scene.words, scene.title
+    assert teaching._SCALE.words["dk"] == "64"  # "Lock a guess for 64 numbers"
 
 
 def test_the_sheet_can_be_computed_by_hand():
@@ -41,6 +57,8 @@ def test_the_sheet_can_be_computed_by_hand():
     for (a, b), (c, d) in zip([found.queries[0]] * 9, found.keys, strict=True):
         row.append((a * c + b * d) / math.sqrt(2))
     total = sum(math.exp(score) for score in row)
+    assert found.all[0] == pytest.approx(found.weights, abs=1e-3)
+    assert [sum(weights) for weights in found.all] == pytest.approx([1] * 9)
     assert found.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
     mixture = sum(math.exp(s) / total * v for s, v in zip(row, teaching.VALUES, strict=True))
     assert found.mixture == pytest.approx(mixture, abs=0.05)
@@ -75,7 +93,7 @@ def test_the_files_are_those_of_the_source():
                 assert (TEACHING / name).read_text(encoding="utf-8") == content, f"{name} is older than its source"
                 continue
             high = printed.PAPERS[name.removesuffix(".pdf").rsplit("-", 1)[1]][1]
-            assert len(content) <= (1 if name.startswith("handout") else 2)
+            assert len(content) == 2, "both sides of a sheet"
             for page in content:
                 assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"
 

@@ -66,3 +66,11 @@ def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
     everything, _, linear = two_ways.products(dim, window, dim)
     assert everything == linear
+
+
+def test_any_convolution_is_unfold_multiply_fold(picture):
+    found = two_ways.unfolded(picture)
+    assert [(one.kernel, one.stride) for one in found] == [(3, 1), (3, 2), (16, 16)]
+    for one in found:
+        assert one.apart < 1e-4 * one.typical * 10, one
+        assert one.columns == (3 * one.kernel**2, one.answer[0] * one.answer[1])

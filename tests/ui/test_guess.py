@@ -19,11 +19,12 @@ STEPPED = {
     "cost": cost, "two_ways": two_ways, "training": training, "code": code,
 }  # fmt: skip
 CHECKED = re.compile(r"[( ,]id=\"(\w+)\"")
-ASKED = re.compile(r"(?:guess\.(?:number|choice)|Question)\(\s*\"(\w+)\"")
+ASKED = re.compile(r"(?:guess\.(?:number|choice)|Question|of_choice)\(\s*\"(\w+)\"")
 
 
 def test_every_question_is_asked_and_every_lesson_has_one():
-    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "playground/ui/lessons").glob("*.py")]
+    files = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "playground/lessons/words").glob("*.py")]
+    sources = [file.read_text(encoding="utf-8") for file in files]
     asked = [id for source in sources for id in ASKED.findall(source)]
     assert sorted(set(asked)) == sorted(guess.IDS)
     for page in LESSONS:
@@ -31,7 +32,8 @@ def test_every_question_is_asked_and_every_lesson_has_one():
 
 
 def test_every_exercise_that_a_page_checks_is_counted_once_and_is_one_of_its_page():
-    files = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+    folders = ("playground/ui/lessons", "playground/lessons/words", "pages")
+    files = [file for folder in folders for file in (ROOT / folder).glob("*.py")]
     found = [id for file in files for id in CHECKED.findall(file.read_text(encoding="utf-8"))]
     assert sorted(found) == sorted(lesson.EXERCISES)
     pages = {page.name for page in LESSONS if any(id.startswith(page.name) for id in found)}

@@ -17,6 +17,10 @@ import { markedWords } from "./words.js";
 
 const DRAWN = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
+const ANSWERED = 0.62; // of its height, the picture keeps when there is more to see below
+const NARROW = 860; // pixels of a window, as in guess.css: there, everything stands below each other
+// Pixels of a photograph's height, and between it and the window's end; its share of the width, at most
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64 };
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -29,7 +33,7 @@ const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></
     <button data-ref="again">Guess once more, about what is shown now</button></p>
 </div>`;
 
-export default function ({ data, parentElement }) {
+export function mountGuess({ data, parentElement }) {
   const root = parentElement.querySelector("[data-guess]") ?? parentElement;
   const key = `${data.id} ${data.context}`;
   let it = parentElement.__guess;
@@ -41,6 +45,8 @@ export default function ({ data, parentElement }) {
     delete parentElement.__guess;
   };
 }
+
+export default mountGuess;
 
 function beginGuess(root, data, key) {
   root.innerHTML = CARD;
@@ -55,6 +61,8 @@ function beginGuess(root, data, key) {
     last: null, //     what was drawn last, which knows what lies under the pointer
     cursor: null, //   the patch that the keyboard is at
     asks: null, //     the control of a guess in words
+    tall: null, //     the height that a photograph may have, in pixels
+    place: null, //    where the page has this question; without a picture it stays in sight while it is asked
     watch: new ResizeObserver(() => drawGuess(it)),
     read: null,
   });
@@ -62,6 +70,7 @@ function beginGuess(root, data, key) {
   root.__guess = it;
   it.refs.figure.hidden = !data.picture;
   root.classList.toggle("pictured", Boolean(data.picture));
+  root.classList.toggle("photo", isPhoto(data));
   it.refs.prose.innerHTML = markedWords(data.prose);
   it.refs.prose.hidden = !data.prose;
   it.refs.question.innerHTML = markedWords(data.asks).replace(BLANK, '<output class="gap">?</output>');
@@ -76,6 +85,7 @@ function beginGuess(root, data, key) {
     showGuess(it);
   });
   remember(it);
+  it.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
   it.watch.observe(it.refs.figure);
   return it;
 }
@@ -93,6 +103,7 @@ function remember(it) {
   it.guess = Array.isArray(before.guess) ? new Set(before.guess) : before.guess;
 }
 
+const isPhoto = ({ picture }) => ["Photo", "Pictures"].includes(picture?.kind);
 const plainGuess = (guess) => (guess instanceof Set ? [...guess] : guess);
 const isNothing = (guess) => guess === null || (guess instanceof Set && !guess.size);
 
@@ -111,6 +122,22 @@ function lockGuess(it, skipped = false) {
   keep(localStorage, id, { words: short, guess: skipped ? "" : plainGuess(it.guess), context });
   showGuess(it);
   dispatchEvent(new CustomEvent("guess-locked"));
+  if (it.data.picture) showWhatOpened(it);
+  else addEventListener("pointerdown", () => keepInSight(it, false), { once: true });
+}
+
+// The question goes to the window's top, so that what was held back is seen below it.
+function showWhatOpened(it) {
+  const small = it.root.offsetHeight < 0.62 * innerHeight;
+  if (!heldBack(it) || !small || innerWidth <= NARROW) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  it.root.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+}
+
+const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}`);
+
+function keepInSight(it, stays) {
+  if (it.place) it.place.dataset.asks = stays ? "in sight" : "";
 }
 
 // --------------------------------------------------------------------------------------------------- the three kinds
@@ -145,7 +172,7 @@ function askNumber(it) {
     if (value !== null) put(value);
   };
   dragged(it.refs.svg, drag, drag);
-  it.root.classList.toggle("drags", Boolean(it.data.picture && !["Photo", "Pictures"].includes(it.data.picture.kind)));
+  it.root.classList.toggle("drags", Boolean(it.data.picture && !isPhoto(it.data)));
 }
 
 function askChoice(it) {
@@ -236,16 +263,32 @@ function drawGuess(it) {
   const { refs, data } = it;
   it.asks(it.guess);
   if (!data.picture || !refs.figure.clientWidth) return;
-  const width = refs.figure.clientWidth,
-    height = data.picture.height;
-  const open = it.locked || it.passed;
+  const open = it.locked || it.passed,
+    room = open && heldBack(it), // what can be played with now shall be in sight
+    smaller = room && data.picture.kind !== "Pictures", // which have captions
+    photo = isPhoto(data) && innerWidth > NARROW;
+  it.root.classList.toggle("answered", Boolean(room));
+  const width = photo ? Math.round(PHOTO.share * it.root.clientWidth) : refs.figure.clientWidth,
+    height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
   it.last = DRAWN[data.picture.kind](data.picture, now);
-  refs.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  refs.svg.setAttribute("width", width);
-  refs.svg.setAttribute("height", height);
+  const wide = photo ? Math.ceil(it.last.wide) : width,
+    tall = isPhoto(data) ? Math.ceil(it.last.tall) : height;
+  if (photo) it.root.style.setProperty("--picture", `${wide}px`);
+  refs.svg.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
+  refs.svg.setAttribute("width", wide);
+  refs.svg.setAttribute("height", tall);
   refs.svg.innerHTML = it.last.svg;
 }
+
+// What the window leaves below that which stands above it, as long as nobody has scrolled.
+function photoHeight(it) {
+  const top = it.root.getBoundingClientRect().top;
+  if (top > 0 && !scrolled(it.place)) it.tall = innerHeight - top - PHOTO.below;
+  return Math.min(PHOTO.most, Math.max(PHOTO.least, it.tall ?? it.data.picture.height));
+}
+
+const scrolled = (element) => Boolean(element) && (element.scrollTop > 0 || scrolled(element.parentElement));
 
 // ------------------------------------------------------------------------------------------------------- the answer
 
@@ -256,6 +299,7 @@ function showGuess(it) {
   const others = (known.guessed ?? "").split(" ").filter((id) => id && id !== data.id);
   known.guessed = [...others, ...(open ? [data.id] : [])].join(" ");
   it.root.dataset.open = String(!open);
+  if (!open && !data.picture) keepInSight(it, true);
   refs.passed.hidden = !it.passed;
   refs.act.hidden = open;
   refs.told.hidden = !open;

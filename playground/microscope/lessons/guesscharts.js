@@ -3,6 +3,8 @@
 //   {guess: a number, or null, truth, open: whether the truth is shown, high: the largest number, width, height},
 // and gives {svg: its marks as a text, valueAt(x, y): the number under the pointer, or null}.
 
+import { lowered } from "./words.js";
+
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -13,6 +15,9 @@ export const roundedText = (x) => {
   if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
   return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 };
+
+// A number of an axis is what it says it is.
+const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
 
 // From numbers to pixels and back; of a log axis the ends must be positive.
 export function axis(low, high, from, to, log = false) {
@@ -40,7 +45,7 @@ export function ticks(low, high, log = false, most = 6) {
   return found;
 }
 
-const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${asText(words)}</text>`;
+const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
 const rect = (x, y, wide, high, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
 const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
@@ -59,7 +64,7 @@ function upwards(chart, box, low, high, log) {
       const at = y.at(tick);
       return (
         `<line class="rule" x1="${box.left}" x2="${box.right}" y1="${at}" y2="${at}"/>` +
-        label(box.left - 8, at + 4, `${roundedText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
+        label(box.left - 8, at + 4, `${tickText(tick)}${chart.unit ?? ""}`, 'text-anchor="end"')
       );
     })
     .join("");
@@ -144,7 +149,7 @@ function curves(chart, now) {
     { y, lines } = upwards(chart, box, chart.low, chart.high, chart.log_y);
   let svg = titled(chart, box) + lines;
   for (const tick of chart.x_ticks ?? ticks(first, last, chart.log_x, 8)) {
-    svg += label(x.at(tick), box.bottom + 18, roundedText(tick), 'class="name"');
+    svg += label(x.at(tick), box.bottom + 18, tickText(tick), 'class="name"');
   }
   svg += label((box.left + box.right) / 2, now.height - 6, chart.x_title, 'class="name"');
   const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
@@ -187,7 +192,7 @@ function curves(chart, now) {
 function areas(chart, now) {
   const margin = 34,
     most = Math.sqrt(now.high),
-    side = (now.height - 2 * margin) / most,
+    side = (Math.min(now.height, now.width) - 2 * margin) / most,
     left = margin,
     bottom = now.height - margin;
   const square = (times, kind, words, below = false) => {

@@ -2,6 +2,7 @@
 // is drawn on the same patches. See guesscharts.js for what goes in and comes out.
 
 import { MAGMA } from "../core/magma.js";
+import { lowered } from "./words.js";
 
 // Where the picture lies: as large as the place allows.
 export function fitted(aspect, width, height, top = 0) {
@@ -80,7 +81,13 @@ export function photograph(chart, now) {
       column = Math.floor(((px - box.left) / box.wide) * columns);
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
   };
-  return { svg, patchAt, valueAt: () => null, wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length) };
+  return {
+    svg,
+    patchAt,
+    valueAt: () => null,
+    wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length),
+    tall: box.top + box.high,
+  };
 }
 
 // Pictures side by side, in two rows where they are many, each of which has a covered and an open form.
@@ -90,14 +97,18 @@ export function pictures(chart, now) {
     across = Math.ceil(shown.length / lines),
     each = (now.width - 16 * (across - 1)) / across,
     tall = now.height / lines;
-  let svg = "";
+  let svg = "",
+    wide = 0,
+    end = 0;
   shown.forEach((image, i) => {
     const box = fitted(chart.aspect, each, tall - 26),
       left = (i % across) * (Math.min(each, box.wide) + 16),
       top = Math.floor(i / across) * tall;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
       preserveAspectRatio="none"/>`;
-    svg += `<text x="${left}" y="${top + box.high + 17}">${chart.captions[i]}</text>`;
+    svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
+    wide = Math.max(wide, left + box.wide);
+    end = Math.max(end, top + box.high + 26);
   });
-  return { svg, valueAt: () => null };
+  return { svg, valueAt: () => null, wide, tall: end };
 }

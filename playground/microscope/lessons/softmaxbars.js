@@ -126,7 +126,7 @@ const dialled = ({ refs, data }) => ({
   power: data.powers[Number(refs.powerDial.value)],
 });
 
-const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√d_k, as in the paper", 1: "= 1/d_k" };
+const SCALE_NAMES = { 0: "no scale", 0.5: "= 1/√dₖ, as in the paper", 1: "= 1/dₖ" };
 
 function draw(kept) {
   const { refs, data } = kept;
@@ -147,7 +147,7 @@ function draw(kept) {
   });
   say(refs.width, String(dk));
   say(refs.scale, power === 0 ? "1" : shortScale(scale));
-  say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/d_k^${power}`);
+  say(refs.scaleName, SCALE_NAMES[power] ?? `= 1/dₖ^${power}`);
   for (const button of kept.root.querySelectorAll("[data-power]"))
     button.setAttribute("aria-pressed", String(Number(button.dataset.power) === power));
   say(refs.deviation, row.deviation.toFixed(2));

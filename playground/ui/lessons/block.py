@@ -17,6 +17,7 @@ STEPS = {
     "mlp": "3 · The MLP and GELU",
     "norms": "4 · Where norms stand",
     "answer": "5 · The answer",
+    "read": "6 · Read the stream",
 }
 MOST_LAYERS = 64
 SETTINGS = {

@@ -42,10 +42,16 @@ def answer(here: Here) -> None:
     _guess(here, logits, labels)
     st.markdown(
         f"After the last layer one vector is read out, here {READ[c.pool]}, and a matrix turns it into one number a "
-        "class: the **logits**. For pre-training the paper put one more hidden layer with tanh before it, the "
-        "*pre-training head*, and dropped it for fine-tuning."
+        "class: the **logits**."
     )
-    index = st.slider("Class number", 0, len(labels) - 1, int(logits.argmax()), key="class_index")
+    index = st.selectbox(
+        "The picture’s **label**: what somebody says that it shows",
+        range(len(labels)),
+        int(logits.argmax()),
+        format_func=lambda i: f"{i}: {labels[i]}",
+        key="class_index",
+        width=420,
+    )
     p = logits.sigmoid() if c.multi_label else logits.softmax(-1)
     best = logits.argsort(descending=True)[:8].tolist()
     shown = best if index in best else [*best[:7], index]
@@ -66,10 +72,7 @@ def answer(here: Here) -> None:
             f"share: **{cross:.2f}**."
         )
     else:
-        loss = (
-            f"If the picture showed *{labels[index]}*, the **cross-entropy** would be **{cross:.2f}**: −log of its "
-            "probability."
-        )
+        loss = f"If its label is *{labels[index]}*, the **cross-entropy** is **{cross:.2f}**: −log of its probability."
     head = seen.vit.head.weight
     row = block.look_up(head.detach().cpu(), index)
     st.markdown(f"{loss} A sure and right answer costs nearly nothing, a sure and wrong one much.")
@@ -81,12 +84,15 @@ def answer(here: Here) -> None:
         "A patch's position is such a row, too: the one of its place."
     )
 
+    _pretraining(c, labels)
+    _eval(seen)
+
     dear = int(logits.argmin())
     lesson.exercise(
         "Choose the class that would cost most. What do its logit and its loss have to do with each other?",
         f"{dear}: {labels[dear]}, with the smallest logit of all, {float(logits[dear]):.2f}. A smaller logit is a "
         "smaller probability, and −log of a smaller probability is a larger loss.",
-        hint="It has the smallest logit. Move the class number, and watch the loss.",
+        hint="It has the smallest logit. Choose another label, and watch the loss.",
         done=index == dear, id="block_dear",
     )  # fmt: skip
     lesson.exercise(
@@ -94,6 +100,32 @@ def answer(here: Here) -> None:
         "While training, dropout sets random numbers to 0 (and some layers use statistics of the batch), so two "
         "passes over one picture differ. `eval()` switches that off. It does not switch off gradients: "
         "`torch.no_grad()` does that.",
+    )
+
+
+def _pretraining(c, labels: list[str]) -> None:
+    from playground.lessons import block
+
+    hidden, matrix = block.pretraining_head(c.width, len(labels))
+    has = "This model has it still." if c.pre_logits else "This model has the matrix alone."
+    st.markdown(
+        f"**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
+        f"{hidden:,} parameters instead of {matrix:,}. For fine-tuning both are thrown away, and a new matrix begins "
+        f"at 0. {has}"
+    )
+
+
+def _eval(seen) -> None:
+    """The same picture twice, while training and not."""
+    from playground.lessons import block
+
+    state = st.segmented_control("Two passes with", ("model.train()", "model.eval()"), default="model.train()",
+                                 key="mode", required=True)  # fmt: skip
+    first, second = block.two_passes(seen, state == "model.train()")
+    why = "Dropout sets other numbers to 0 each time." if first != second else "Nothing is dropped: they are equal."
+    st.markdown(
+        f"The likeliest class’s logit, with a dropout of {block.DROP:.0%} after the last layer: **{first:.3f}**, and "
+        f"once more **{second:.3f}**. {why}"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from playground.lessons.questions import Lines, Number, Series
 from playground.ui import guess, lesson
 
@@ -40,3 +42,8 @@ def norms() -> None:
             log_x=True, log_y=True, x_ticks=tuple(DEPTHS),
         ),
     )  # fmt: skip
+    left, right = st.columns(2)
+    left.markdown(":blue[**pre-norm**], a ViT: the stream is never rescaled")
+    left.code("x = x + attention(norm(x))\nx = x + mlp(norm(x))", language="python")
+    right.markdown(":orange[**post-norm**], the first transformer: every sum is")
+    right.code("x = norm(x + attention(x))\nx = norm(x + mlp(x))", language="python")

@@ -16,18 +16,25 @@ state = st.session_state
 
 
 def stream(here: Here) -> None:
-    from playground.lessons import block
-
     seen = traced(here)
+    found = _measured(here, seen)
+    _guess(here, found)
+    with guess.after("block_push"):
+        _pushes(here, seen, found)
+
+
+def guess_push(here: Here) -> None:
+    _guess(here, _measured(here, traced(here)))
+
+
+def _measured(here: Here, seen):
+    from playground.lessons import block
 
     def work() -> block.Stream:
         with queue.turns() as give_way:
             return block.stream(seen, give_way)
 
-    found = here.kept("stream", work)
-    _guess(here, found)
-    with guess.after("block_push"):
-        _pushes(here, seen, found)
+    return here.kept("stream", work)
 
 
 def _guess(here: Here, found) -> None:

@@ -38,7 +38,7 @@ def whole(here: Here) -> None:
         ),
         picture=Bars(
             names, shares, 100, at=names.index("MLP"), across=True, unit=" %",
-            title=f"Parameters: {total:,} in all, {in_layers / total:.0%} of them in the {c.depth} layers",
+            title=f"{total:,} parameters, {in_layers / total:.0%} in the {c.depth} layers",
         ),
     )  # fmt: skip
     if state.box not in names:

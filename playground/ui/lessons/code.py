@@ -8,12 +8,13 @@ from functools import cache
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.lessons.questions import Number, Photo
+from playground.lessons.questions import Photo
+from playground.lessons.words import code as said
 from playground.serving import queue, traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import photo
+from playground.ui.lessons.drawings import body_of, photo
 from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
@@ -21,20 +22,17 @@ state = st.session_state
 MOST = 1024  # tokens whose whole matrices of weights are made
 PARTS = {  # as in lessons/listing.py, which would import torch before the page is painted
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
-    "mlp": "MLP", "layer": "Layer", "answer": "Answer",
+    "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
 
 
-STEPS = {
-    "file": "1 · The file",
-    "twice": "2 · Twice the same attention",
-    "library": "3 · A library, and where the picture breaks",
-}
-SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, file=("part",))}
+TEXT = said.TEXT
+STEPS = TEXT.titles
+SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, **TEXT.settings)}
 
 
-def shows(part: str) -> bool:
-    return state.part == part
+def exercises() -> None:
+    lesson.exercises(TEXT.steps["file"], {"code_output": state.part == "heads"})
 
 
 def listing() -> None:
@@ -58,36 +56,11 @@ def _read(key: tuple[str, str]) -> None:
 
 
 def guess_column() -> None:
-    guess.choice(
-        "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
-        {
-            "columns": "the columns would sum to 1, and the rows would not",
-            "nothing": "nothing: the table is square",
-            "heads": "the heads would be mixed",
-        },
-        "columns",
-        "Every token would *give away* the same total, and what a token receives would no longer be a weighted mean of "
-        "values: some would be flooded, others get next to nothing.",
-        {
-            "nothing": "Square, but not symmetric: row i is what i asks, column i is what others ask of i.",
-            "heads": "Heads lie along dim=-3. The last two are who asks, and who is asked.",
-        },
-    )  # fmt: skip
+    guess.ask(said.column())
 
 
 def guess_fused() -> None:
-    guess.choice(
-        "code_fused",
-        "The fused kernel never holds the table of all weights. What does it compute?",
-        {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
-        "same", "The difference on your picture stands below: it is that of 32-bit sums.",
-        {
-            "near": "To be so much quicker it seems to have to leave something out. It only keeps less: block by "
-            "block, "
-            "with a running sum for the softmax.",
-            "part": "A softmax needs the sum over *all* keys; it adds them up in blocks.",
-        },
-    )  # fmt: skip
+    guess.ask(said.fused())
 
 
 def twins(here: Here) -> None:
@@ -101,6 +74,30 @@ def twins(here: Here) -> None:
     guess_fused()
     with guess.after("code_fused"):
         _difference(here)
+    with st.expander("In blocks, as FlashAttention does it", icon=":material/view_column:"):
+        _in_blocks(here)
+    with st.expander("In Julia, beside Python", icon=":material/translate:"):
+        _in_julia()
+
+
+def _in_blocks(here: Here) -> None:
+    from playground.lessons import fused
+
+    st.code(body_of(fused.in_blocks), language="python", wrap_lines=True)
+    blocks = on_the_picture(here)["blocks"]
+    st.markdown(TEXT.steps["twice"].after.format(keys=fused.BLOCK, blocks=f"{blocks:.0e}"))
+
+
+def _in_julia() -> None:
+    from playground.lessons.fused import JULIA, PYTHON
+
+    left, right = st.columns(2)
+    left.code(PYTHON.strip(), language="python", wrap_lines=True)
+    right.code(JULIA.strip(), language="julia", wrap_lines=True)
+    st.markdown(
+        "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python broadcasts: "
+        "`exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
+    )
 
 
 def _difference(here: Here) -> None:
@@ -148,7 +145,7 @@ def on_the_picture(here: Here) -> dict[str, float]:
 
 def _measured_on(here: Here) -> dict[str, float]:
     from playground.analysis.contribution import differing
-    from playground.lessons.fused import apart, turned
+    from playground.lessons.fused import apart, in_blocks_apart, turned
     from playground.vit import QKV
 
     seen = traces.trace(here.picture, here.wish, here.own)
@@ -160,6 +157,7 @@ def _measured_on(here: Here) -> dict[str, float]:
             give_way()
         return {
             "apart": largest,
+            "blocks": in_blocks_apart(some[len(some) // 2], seen.scale),
             "turned": turned(some[len(some) // 2], seen.scale),
             "differs": found.overall,
             "rows": found.rows,
@@ -186,33 +184,18 @@ def _guess_breadth(here: Here, numbers: dict) -> None:
     layer, head, patch = here.kept("typical row", lambda: _typical_row(seen, numbers["breadth"]))
     rows, columns = seen.grid
     row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
-    guess.number(
-        "code_library",
-        f"A library lends one book at a time. On your picture a row of weights takes from about ▢ of {seen.tokens} "
-        f"tokens.",
-        Number(1, seen.tokens), numbers["breadth"],
-        "That is 2 to the power of its entropy, averaged over all rows: an even row over so many tokens would have as "
-        f"much. Drawn is a row that spreads about so, of head {head} in layer {layer}.",
-        (here.picture.id, here.wish.model),
-        tempting=(
-            ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
-            ((0.95 * seen.tokens, seen.tokens), "So it would be if all scores were equal, as before training."),
-        ),
-        picture=Photo(
-            photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        ),
+    shown = Photo(
+        photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
     )  # fmt: skip
+    question = said.breadth(seen.tokens, numbers["breadth"], layer, head, shown)
+    guess.ask(question, (here.picture.id, here.wish.model))
 
 
 def analogy(here: Here) -> None:
-    numbers = on_the_picture(here)
+    numbers, step = on_the_picture(here), TEXT.steps["library"]
+    st.markdown(step.prose)
     _guess_breadth(here, numbers)
-    st.markdown(
-        "A :blue[**query**] is what you ask at the desk. A :orange[**key**] is the label on a spine. A "
-        ":green[**value**] is what stands in the book.\n\n"
-        "Where it breaks:\n"
-        "- A library lends one book. Here everyone takes a little of each.\n"
-        "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
-        "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
-        f"layer change by at most **{numbers['turned']:.0e}**: only their products count."
-    )
+    found = {
+        "differs": f"{numbers['differs']:.0%}", "rows": f"{numbers['rows']:,}", "turned": f"{numbers['turned']:.0e}",
+    }  # fmt: skip
+    st.markdown(step.after.format(**found))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from playground.analysis import cost
 from playground.analysis.cost import Case
-from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, MOST_PASS, Series
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, LINEAR, MATERIALISED, MOST_PASS, WINDOWS, Series
 from playground.serving.measurements import Measurements
 from playground.serving.queue import OVER, SERVED, Ticket
 from playground.ui import guess, lesson
@@ -15,7 +15,8 @@ from playground.ui.lessons.cost import ATTENTION, QUIET
 from playground.ui.lessons.cost_growth import flops_chart, growing, line
 from playground.ui.lessons.units import BYTES, bytes_text, seconds_text
 
-COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION}
+COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION, WINDOWS: lesson.VALUE,
+           LINEAR: lesson.QUERY}  # fmt: skip
 
 state = st.session_state
 _measurements = Measurements()  # of this server: its visitors share them
@@ -66,8 +67,9 @@ def _measured(case: Case, was_busy: bool) -> None:
             st.progress(running.done, text=f"Somebody else is measuring ({_doing(running)}). One at a time.")
         st.markdown(
             f"One layer of width {case.width} with {case.heads} heads, one image, one core, in a process of its own: "
-            f"attention that makes its N × N weights, attention in a fused kernel, a {case.kernel}×{case.kernel} "
-            "convolution. Half a minute or so."
+            "attention that makes its N × N weights, attention in a fused kernel, attention in windows of 4 × 4 "
+            "tokens, "
+            f"linear attention, a {case.kernel}×{case.kernel} convolution. Half a minute or so."
         )
         if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure"):
             state.measuring = _measurements.start(chosen)
@@ -126,6 +128,20 @@ def _points(figure: go.Figure, series: Series, value, text) -> None:
         )  # fmt: skip
 
 
+def _cheaper_words(series: Series) -> str:
+    """What windows and linear attention save beside the fused kernel, with the most tokens that all three had."""
+    there = [{p.tokens: p.seconds for p in series.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
+    if not (both := set.intersection(*map(set, there))):
+        return ""
+    most = max(both)
+    fused, windows, linear = (of[most] for of in there)
+    return (
+        f"**At {most:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × the "
+        "time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "
+        "something else: in a window nobody hears the rest, and linear attention can’t single out one key as sharply."
+    )
+
+
 def _remarks(series: Series) -> list[str]:
     remarks = [
         "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
@@ -140,6 +156,8 @@ def _remarks(series: Series) -> list[str]:
             else:
                 why = f"it would take about {seconds_text(first.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
             remarks.append(f"**{kind.capitalize()} was not run with {first.tokens:,} tokens:** {why}.")
+    if words := _cheaper_words(series):
+        remarks.append(words)
     if series.points and all(p.bytes is None for p in series.points):
         remarks.append("This system does not tell a process its peak memory; Linux does.")
     if series.stopped:

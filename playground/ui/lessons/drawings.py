@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,11 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
     )
 
 
+def body_of(function: Callable) -> str:
+    """Its lines, without the first."""
+    return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))
+
+
 def with_header(blob: bytes, **more) -> bytes:
     """The same bytes, with more in their header."""
     header, arrays = unpack(blob)
@@ -75,6 +81,19 @@ def begun(name: str, about: Hashable, now: dict) -> dict:
 MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
 
 
+def end_of(weights) -> float:
+    """Where the colours end: one weight of a thousand is larger."""
+    return float(np.quantile(weights.numpy(), 0.999)) or 1.0
+
+
+def table_of(weights) -> bytes:
+    """A table of weights as a picture, a pixel for each."""
+    shares = (weights / end_of(weights)).clamp(max=1).numpy()
+    out = io.BytesIO()
+    Image.fromarray(MAGMA[(shares * 255).astype(int)].astype(np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
 def outlined(cut: Image.Image, grid: tuple[int, int], spot: tuple[int, int]) -> bytes:
     """The picture, the place that asks in white."""
     made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
@@ -84,16 +103,19 @@ def outlined(cut: Image.Image, grid: tuple[int, int], spot: tuple[int, int]) -> 
     return pictures.as_jpeg(made)
 
 
-def lit(cut: Image.Image, row, spot: tuple[int, int]) -> bytes:
-    """The picture in grey under its row of weights; the place that asks in white."""
+def lit(cut: Image.Image, row, spot: tuple[int, int] | None, most: float | None = None) -> bytes:
+    """The picture in grey under its row of weights; the place that asks in white. Brightest is the largest, or
+    `most`."""
     rows, columns = row.shape
-    shares = (row / row.max()).numpy()
+    shares = (row / (most or row.max())).clamp(0, 1).numpy()
     colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
     size = (cut.width * 2, cut.height * 2)
     heat = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
     cover = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
     grey = cut.convert("L").convert("RGB").resize(size)
     made = Image.composite(heat, grey, cover)
+    if spot is None:
+        return pictures.as_jpeg(made)
     high, wide = size[1] / rows, size[0] / columns
     box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
     ImageDraw.Draw(made).rectangle(box, outline="white", width=3)

@@ -45,7 +45,8 @@ def sum_of_heads(here: Here, seen) -> None:
                 labels, values, 2 * sums, at=len(labels) - 1, unit=" %",
                 title="How far the patches’ tokens move after the last layer",
             ),
-            prose=f"Each bar: one head of layer {layer} is switched off.",
+            prose="The heads of a layer are a **committee**: each writes an opinion of its own, none hears another’s, "
+            f"and W_O adds them up. Each bar: one head of layer {layer} is silent.",
             tempting=(((0.97 * sums, 1.03 * sums), "So it would be if all that follows were linear, and heads did "
                        "nothing in common."),),
         ),

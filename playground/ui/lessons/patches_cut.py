@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import streamlit as st
 
-from playground.lessons.questions import Number, Photo
+from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.pack import pack, unpack
 from playground.serving import models, queue, traces
+from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import drawing, photo, with_header
-from playground.ui.lessons.patches import PATCHES
+from playground.ui.lessons.drawings import body_of, drawing, photo, with_header
+from playground.ui.lessons.patches import PATCHES, SETTINGS
 from playground.ui.navigation import write_address
 
 state = st.session_state
 
 
 def guess_patches(here: Here) -> None:
-    """How many patches the model makes of the picture: one of them is outlined."""
-    c = models.load(here.wish.model).config
+    """How many patches the picture makes, cut as it is below: one of them is outlined."""
+    from playground.lessons import patches
+
+    P, c = SETTINGS["patch"].default, models.load(here.wish.model).config
+    high, wide = patches.picture_size(here.picture.image)
+    rows, columns = high // P, wide // P
+    url = photo(_whole(here, P, rows, columns))
+    guess.ask(said.tokens((high, wide), P, _by_the_model(here, c), url), (here.picture.id, P))
+
+
+def _by_the_model(here: Here, c) -> str:
     high, wide = traces.size(here.picture, here.wish)
-    rows, columns, P, front = high // c.patch_size, wide // c.patch_size, c.patch_size, len(c.prefix)
-    extra = f" With {front} more in front of them ({', '.join(c.prefix)}) they are {rows * columns + front:,} tokens."
-    guess.number(
-        "patches_tokens",
-        f"{plain_name(here.wish.model)} cuts it into patches of {P} × {P} pixels; the first is outlined. The picture "
-        "becomes ▢ patches.",
-        Number(10, 4000, log=True), rows * columns,
-        f"Here it is {wide} × {high} pixels large: {wide} ÷ {P} = {columns} and {high} ÷ {P} = {rows}, so {rows} × "
-        f"{columns} = {rows * columns:,} patches.{extra if front else ''}",
-        (here.picture.id, here.wish),
-        tempting=(((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),),
-        picture=Photo(photo(here.picture.jpeg), (rows, columns), wide / high, counts=True),
-    )  # fmt: skip
+    rows, columns, front = high // c.patch_size, wide // c.patch_size, len(c.prefix)
+    extra = f", and {front} tokens more in front of them ({', '.join(c.prefix)})" if front else ""
+    return (
+        f"{plain_name(here.wish.model)} reads it at {wide} × {high} with patches of {c.patch_size} × {c.patch_size}: "
+        f"{columns} × {rows} = {rows * columns:,}{extra}."
+    )
+
+
+def _whole(here: Here, patch: int, rows: int, columns: int) -> bytes:
+    """The picture without the pixels that make no whole patch."""
+    from playground.lessons import patches
+    from playground.pictures.images import displayed
+
+    size = patches.picture_size(here.picture.image)
+    fine = displayed(here.picture.image, tuple(4 * side for side in size))
+    return as_jpeg(fine.crop((0, 0, 4 * columns * patch, 4 * rows * patch)))
 
 
 @st.fragment
@@ -46,12 +57,7 @@ def apart(here: Here) -> None:
     blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
     drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])
-    lesson.exercise(
-        "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
-        "Four times as many tokens, and sixteen times as many weights: every token has a weight for every other.",
-        hint="The patch size stands above the picture.",
-        done=state.patch == 8, id="patches_halve",
-    )  # fmt: skip
+    lesson.exercises(said.TEXT.steps["cut"], {"patches_halve": state.patch == 8})
 
 
 def _cut(here: Here, patch: int) -> bytes:
@@ -90,8 +96,8 @@ def _same_numbers(header: dict) -> None:
 
     rows, columns = (side // header["patch"] for side in header["size"])
     left, right = st.columns(2)
-    left.code(_body(patches.by_unfolding), language="python", wrap_lines=True)
-    right.code(_body(patches.by_convolution), language="python", wrap_lines=True)
+    left.code(body_of(patches.by_unfolding), language="python", wrap_lines=True)
+    right.code(body_of(patches.by_convolution), language="python", wrap_lines=True)
     st.markdown(
         f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
         f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
@@ -105,7 +111,3 @@ def _stretched(header: dict) -> str:
         f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
         f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
     )
-
-
-def _body(function) -> str:
-    return inspect.cleandoc("\n" + "".join(inspect.getsourcelines(function)[0][1:]))

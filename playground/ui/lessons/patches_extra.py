@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.lessons.questions import Photo
+from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.serving import models, traces
 from playground.ui import guess
@@ -49,22 +50,5 @@ def _guess(here: Here, c, name: str) -> None:
     grid = (high // c.patch_size, wide // c.patch_size)
     names = {"cls": "CLS", "dist": "DIST"}
     front = tuple(names.get(token, token.replace("reg", "R")) for token in c.prefix)
-    guess.choice(
-        "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
-        {
-            "learned": "they were learned in training, and are the same for every picture",
-            "mean": "they are the mean of all patches",
-            "random": "they are drawn at random, anew for every picture",
-        },
-        "learned",
-        "It begins as the same learned vector for every picture; registers do too. What it knows of *this* picture it "
-        "hears in the layers, from the patches, as every token hears from every other.",
-        {
-            "mean": "Some models read out the mean of the patches *after* the last layer instead of a class token. "
-            "Before the first, nobody has seen the picture.",
-            "random": "Then the answer would change each time. It is fixed, as all parameters are after training.",
-        },
-        prose=f"Not every token is a patch. Before the {grid[0] * grid[1]:,} patches of your picture {name} puts "
-        f"{len(front)} more: " + ", ".join(front) + ".",
-        picture=Photo(photo(here.picture.jpeg), grid, wide / high, lines=True, front=front),
-    )  # fmt: skip
+    shown = Photo(photo(here.picture.jpeg), grid, wide / high, lines=True, front=front)
+    guess.ask(said.extra(name, front, shown))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.words import patches as said
 from playground.pack import pack
+from playground.samples import start_patch
 from playground.serving import models, queue
 from playground.serving.pictures import as_jpeg
 from playground.ui import guess
@@ -22,25 +24,30 @@ def filters(here: Here) -> None:
     write_address()
     blob = here.kept(("filters", state.pictures), lambda: _filters(here, state.pictures))
     drawing("filters", "lessons/patches.css", with_header(blob, chosen=state.filter), ("filter",))
+    if state.pictures == "filters":
+        _channels(here)
+
+
+def _channels(here: Here) -> None:
+    """A filter has a part for each colour, and their answers are added up."""
+    from playground.lessons import patches
+
+    vit = models.load(here.wish.model)
+    number = patches.strongest(vit)[min(state.filter, vit.config.width - 1)]
+    grid = patches.small_grid(vit, here.picture.image)
+    place = start_patch(here.picture.name, grid)
+    parts = patches.by_channels(vit, here.picture.image, number, place)
+    red, green, blue, bias = (f"{part:.2f}".replace("-", "−") for part in parts)
+    whole = f"{sum(parts):.2f}".replace("-", "−")
+    st.markdown(
+        f"A filter has three planes, and their answers are **summed**: of number {number}, at row {place[0]}, column "
+        f"{place[1]}: red {red}, green {green}, blue {blue}, bias {bias}; together **{whole}**, one number of the "
+        "token. Nothing of the token is “the red part”."
+    )
 
 
 def guess_even() -> None:
-    guess.choice(
-        "patches_filter", "A patch is all of one grey. What does a filter answer?",
-        {
-            "sum": "the grey, times the sum of the filter’s numbers, plus a bias",
-            "zero": "0: there is nothing to see in it",
-            "grey": "the grey itself",
-        },
-        "sum",
-        "The answer is a sum of products, pixel by pixel. Where all pixels are alike, that is the pixel times the sum "
-        "of the filter. Only a filter whose numbers sum to 0, an edge for example, is blind to an even patch.",
-        {
-            "zero": "That holds for filters that look for edges, whose numbers sum to 0. Others measure brightness or "
-            "colour.",
-            "grey": "A filter that takes the mean, all numbers alike and summing to 1, would do so.",
-        },
-    )  # fmt: skip
+    guess.ask(said.even())
 
 
 def _filters(here: Here, pictures: str) -> bytes:

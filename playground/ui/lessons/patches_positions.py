@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.words import patches as said
 from playground.pack import pack, unpack
 from playground.serving import models
 from playground.ui import guess, lesson
@@ -21,13 +22,16 @@ KINDS = {
     "table shows the sines and cosines of these angles.",
     "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted along the "
     "rows of the picture, the patch below is as far away as the row is long.",
+    "turned": "**Nothing is added.** Half of a head’s numbers are turned by angles of the row, half by angles of the "
+    "column (rotary positions in two dimensions, RoPE). The map: the mean cosine of the angles between two places, "
+    "which is what a query says to an equal key there.",
     "none": "This model is told nothing about places.",
 }
 
 
 @st.fragment
 def positions(here: Here) -> None:
-    titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal"}
+    titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
     st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
     write_address()
     blob = here.kept(("places", state.table), lambda: _places(here, state.table))
@@ -39,33 +43,25 @@ def positions(here: Here) -> None:
         else f" They did not begin as noise, but as sines and cosines of row and column; the cosine between a vector "
         f"of today and its beginning is {start:.2f} on average."
     )
-    st.markdown(KINDS[kind] + began)
     if kind != "none":
         drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
-    lesson.exercise(
-        "Show the sinusoidal positions, and point at a place. Which is more alike: the place beside it or the one "
-        "below?",
-        "The one beside it. This formula counts patches along the rows, as words of a text: the place beside is one "
-        "step away, the place below a whole row of steps. It knows nothing of two directions.",
-        hint="The choice above the map.",
-        done=state.table == "sinusoidal", id="patches_sines",
-    )  # fmt: skip
+    st.markdown(KINDS[kind] + began + (_only_the_way(header["grid"]) if kind == "turned" else ""))
+    lesson.exercises(said.TEXT.steps["positions"], {"patches_sines": state.table == "sinusoidal"})
+
+
+def _only_the_way(grid: tuple[int, int]) -> str:
+    from playground.lessons import patches
+
+    turned, added = patches.turned_scores(tuple(grid))
+    return (
+        " Two queries and keys that are turned have a score that depends only on the *way* from one place to the other:"
+        f" 2 rows down and 3 columns right, from wherever on this grid, one q·k differs by at most {turned:.0e}. With "
+        f"vectors that are *added*, random ones here, it differs by up to {added:.0f}."
+    )
 
 
 def guess_below() -> None:
-    guess.choice(
-        "patches_below",
-        "The sinusoidal formula counts patches along the rows, as words of a text. Which place is more like a place: "
-        "the one **beside** it or the one **below** it?",
-        {"beside": "the one beside", "below": "the one below", "both": "both alike"},
-        "beside",
-        "The place beside is one step away, the place below a whole row of steps. The formula knows nothing of two "
-        "directions; learned vectors can learn them. See it above under *Sinusoidal*.",
-        {
-            "below": "Learned vectors may be so, in a model that looks along columns. The formula counts along rows.",
-            "both": "On the picture both are one patch away. But the formula has one count, not a row and a column.",
-        },
-    )  # fmt: skip
+    guess.ask(said.below())
 
 
 def _places(here: Here, table: str) -> bytes:

@@ -7,6 +7,7 @@ import streamlit as st
 from PIL import Image
 
 from playground.lessons.questions import Pictures
+from playground.lessons.words import patches as said
 from playground.pack import pack, unpack
 from playground.serving import models, queue
 from playground.serving.pictures import as_jpeg, data_url
@@ -19,22 +20,7 @@ state = st.session_state
 
 
 def guess_shuffle(here: Here) -> None:
-    guess.choice(
-        "patches_shuffle",
-        "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
-        {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
-        "same",
-        "If the input is permuted, the output is permuted in the same way: **permutation equivariance**.",
-        {
-            "places": "That is what a convolution does: its parameters belong to places. Attention has the tokens "
-            "alone.",
-            "other": "It looks as if nothing were left in its place. But a score is q·k of two tokens, and neither "
-            "says where it stands.",
-        },
-        prose="The same network gets the same patches in another order. Does it notice? First without positions, then "
-        "with them.",
-        picture=_mixed(photo(here.picture.jpeg), here.picture.image),
-    )  # fmt: skip
+    guess.ask(said.shuffled(_mixed(photo(here.picture.jpeg), here.picture.image)))
 
 
 def _mixed(url: str, image: Image.Image, side: int = 8) -> Pictures:
@@ -69,19 +55,7 @@ def shuffle(here: Here) -> None:
         f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
         f"**{header['difference']:.1e}**, of the largest weight {header['largest']:.2f}. {same}"
     )
-    lesson.exercise(
-        "Switch the positions on. Does attention notice the other order now?",
-        "Yes. A token now holds what its patch shows *and* where it lies. A patch that is moved gets the vector of its "
-        "new place, and with it another query and another key.",
-        hint="The choice above the pictures.",
-        done=state.positions == "on", id="patches_told",
-    )  # fmt: skip
-    lesson.exercise(
-        "A convolution has no table of positions. Why does it not need one?",
-        "A convolution’s parameters belong to places: this one for the pixel above, that one for the pixel at the "
-        "left. "
-        "Attention’s weights are computed from the tokens alone, wherever they stand.",
-    )
+    lesson.exercises(said.TEXT.steps["shuffle"], {"patches_told": state.positions == "on"})
 
 
 def _shuffle(here: Here, layer: int, order: int, positions: str) -> bytes:

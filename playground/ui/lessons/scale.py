@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from playground.analysis.scale import ROWS, WIDTHS
+from playground.lessons.words import scale as said
 from playground.ui.navigation import Setting, Steps
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # from 1/d_k to no scale, as on the microscope's dial
 EACH, WHOLE = "each layer alone", "the whole pass"
 INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # 1/d_k^power of a real model
-STEPS = {
-    "row": "1 · One random row",
-    "rows": "2 · Many rows",
-    "model": "3 · A real model",
-    "answer": "4 · What it then predicts",
-}
+STEPS = said.TITLES
 SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
@@ -24,9 +20,4 @@ SETTINGS = {
 }
 WITH, WITHOUT = "#B63679", "#E8963A"
 
-IDEA = (
-    "A score is q·k: a sum of d_k products, one for each number in the two vectors. The more numbers they have, the "
-    "further apart the scores lie. The softmax, which turns scores into weights, then gives *nearly everything to one "
-    "key*. Dividing by √d_k undoes this: if the numbers are independent, with mean 0 and variance 1, the scores have a "
-    "standard deviation of 1, whatever d_k is."
-)
+IDEA = said.IDEA

@@ -15,6 +15,7 @@ from playground.serving import lesson_results, queue
 from playground.serving.traces import Wish
 from playground.ui import guess, lesson
 from playground.ui.here import Here
+from playground.ui.lessons import scale_start
 from playground.ui.lessons.scale import EACH, INSTEAD, WHOLE, WITH, WITHOUT
 from playground.ui.lessons.scale_passes import BELOW, choose_instead, passes, width
 
@@ -65,8 +66,10 @@ def _guess(here: Here, apart: np.ndarray, d: int, trained: bool) -> None:
 
 def _compared(here: Here, on, scaled: tuple, without: tuple, d: int, trained: bool) -> None:
     st.markdown(
-        f"Your picture in **{plain_name(here.wish.model)}**, d_k = {d}: each dot is a head, the mean over the rows of "
-        f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/√{d} and changes the "
+        f"Your picture in **{plain_name(here.wish.model)}**, $d_k$ = {d}: each dot is a head, the mean over the rows "
+        "of "
+        f"its patches. **{EACH.capitalize()}** keeps the queries and keys of the pass with 1/$\\sqrt{{{d}}}$ and "
+        "changes the "
         f"scale where they meet; in **{WHOLE}** every layer uses the other scale, and later layers get what earlier "
         "ones made of it."
     )
@@ -84,6 +87,7 @@ def _compared(here: Here, on, scaled: tuple, without: tuple, d: int, trained: bo
         with column:
             figure = _heads(title, scaled[i], without[i], words, d, log=i == 2)
             lesson.chart(figure, f"heads_{name.split()[0]}", name=name)
+    scale_start.cell()
 
 
 def _apart_words(apart: np.ndarray, d: int, trained: bool) -> str:

@@ -28,4 +28,4 @@ def width(seen) -> int:
 
 def choose_instead(d: int) -> None:
     named = {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
-    st.segmented_control(f"Instead of 1/√{d}", INSTEAD, key="instead", format_func=named.get, required=True)
+    st.segmented_control(f"Instead of 1/$\\sqrt{{{d}}}$", INSTEAD, key="instead", format_func=named.get, required=True)

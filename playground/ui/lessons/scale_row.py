@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
-from playground.lessons.questions import Bars, Number
+from playground.lessons.words import scale as said
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
@@ -26,45 +26,16 @@ def guess_spread() -> None:
     scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), at]  # of a row in the middle
     scaled, plain = (100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0))
     median = 100 * float(curve("peak", 0.0).median[at])
-    guess.number(
-        "scale_spread",
-        "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
-        "largest weight is ▢.",
-        Number(0, 100, " %"), float(plain.max()),
-        f"Undivided, the same scores lie 8 times as far apart. In the median of {MANY:,} random rows the largest "
-        f"weight "
-        f"is {median:.0f} %; an even row would have {100 / 64:.1f} %.",
-        tempting=(
-            ((float(scaled.max()) - 2, float(scaled.max()) + 3), "That is where it is now. The softmax is not blind to "
-             "a common factor, only to a common summand."),
-        ),
-        picture=Bars(
-            tuple(str(n) for n in range(64)), tuple(scaled.tolist()), 100, later=tuple(plain.tolist()),
-            title="64 weights of one row, scaled", x="keys", unit=" %",
-        ),
-    )  # fmt: skip
+    guess.ask(said.spread(scaled.tolist(), plain.tolist(), median, MANY))
 
 
 @st.fragment
 def one_row(here: Here) -> None:
     st.markdown("**One random query among 64 random keys.** Turn the dials.")
     dials(here)
-    at = WIDTHS.index(64)
     scores = softmax.experiment()[state.row, WIDTHS.index(state.dk)]
     peak = float(softmax.QUANTITIES["peak"](scores, softmax.scale_of(state.dk, state.power)))
-    lesson.exercise(
-        "Make one key take more than 99 % of the weight.",
-        "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest is far ahead. e to "
-        "a difference of 5 is already 148.",
-        hint="Both dials: more numbers, less scale.",
-        done=peak > 0.99, id="scale_one_key",
-    )  # fmt: skip
-    lesson.exercise(
-        "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What is different?",
-        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: a few keys ahead. "
-        "Without it, the same turn leads to one single key. At d_k = 64, as in most ViTs, the median row's largest "
-        f"weight is {curve('peak', 0.0).median[at]:.0%}; with the scale it is {curve('peak', 0.5).median[at]:.0%}.",
-    )
+    lesson.exercises(said.text(measured()).steps["row"], {"scale_one_key": peak > 0.99})
 
 
 def dials(here: Here) -> None:
@@ -91,3 +62,17 @@ def _on_dials() -> None:
 @cache
 def curve(quantity: str, power: float) -> Curve:
     return softmax.curve(quantity, power)  # of POWERS: there are no more than 21 × 4
+
+
+def measured() -> said.Measured:
+    """The numbers in the page's exercises."""
+    at, peaks, gradients = (
+        WIDTHS.index(64),
+        *({power: curve(quantity, power) for power in (0.5, 0.0)} for quantity in ("peak", "gradient")),
+    )
+    on, off = gradients[0.5], gradients[0.0]
+    return said.Measured(
+        peak_on=peaks[0.5].median[at], peak_off=peaks[0.0].median[at], on=on.median[at], off=off.median[at],
+        on_low=on.low[at], off_low=off.low[at], on_last=on.median[-1], off_last=off.median[-1],
+        less=next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b),
+    )  # fmt: skip

@@ -6,16 +6,18 @@ import streamlit as st
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
-from playground.serving import lesson_results, models, queue
+from playground.serving import lesson_results, models, queue, traces
 from playground.ui import guess
-from playground.ui.components import component
+from playground.ui.components import component, picture
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import begun, with_header
+from playground.ui.lesson import mathematics
+from playground.ui.lessons.drawings import begun, end_of, table_of, with_header
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
 
 STEPS = 9
+MOST_TABLE = 1100  # tokens whose weights are drawn one by one
 MOST_LAYERS = 64
 EXAMPLES = {  # as in lessons/shapes.py, which would import torch before the page is painted
     "picture": "Your picture",
@@ -86,8 +88,41 @@ def other_texts() -> None:
                     "Here every head has matrices of the full width, so each more head costs more. Most code, this one "
                     "too, shares the width among the heads."
                 )
+            if name == "without_matrices":
+                _rows_that_sum(conventions.rows_without_matrices())
             if name == "fused":
                 st.markdown(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}.")
+
+    with st.expander("Names in other code: qkv_bias and qk_scale", icon=":material/menu_book:"):
+        _names_in_code(conventions)
+
+
+def _rows_that_sum(weights) -> None:
+    """The numbers of the shortest attention, and what each row and each column sums to."""
+    letters = "abcd"
+    lines = [
+        f"| {letter} | " + " | ".join(f"{x:.2f}" for x in row.tolist()) + f" | **{float(row.sum()):.2f}** |"
+        for letter, row in zip(letters, weights, strict=True)
+    ]
+    sums = " | ".join(f"{x:.2f}" for x in weights.sum(0).tolist())
+    head = "| softmax(X Xᵀ / √d) | " + " | ".join(letters) + " | sum of the row |"
+    st.markdown("\n".join([mathematics(head), "|---" * 6 + "|", *lines, f"| sum of the column | {sums} | |"]))
+    st.markdown(
+        "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
+        f"scores high with itself: the diagonal holds {float(weights.diagonal().mean()):.0%} on average."
+    )
+
+
+def _names_in_code(conventions) -> None:
+    key, query = conventions.a_bias_of("key"), conventions.a_bias_of("query")
+    plain, off = conventions.largest_with(None), conventions.largest_with(1.0)
+    st.markdown(
+        "**`qkv_bias=True`** adds a learned vector to all queries, one to all keys, one to all values: 3 × width more "
+        f"parameters. The one of the *keys* changes no weight (measured: at most {key:.0e}), for q·b is the same for "
+        f"every key, and only differences count; that of the queries does ({query:.2f}).\n\n"
+        "**`qk_scale=None`** means " + mathematics("1/√d_k") + "; a number stands in its place. With 100 random tokens "
+        f"and one head of 64 the largest weight of a row is {plain:.0%} on average; with `qk_scale=1` it is {off:.0%}."
+    )
 
 
 def guess_scores() -> None:
@@ -108,6 +143,31 @@ def guess_scores() -> None:
             "wide": "That is what leaves the layer, 4 × 16 = 64 numbers a token: heads side by side.",
         },
     )  # fmt: skip
+
+
+@st.fragment
+def whole_table(here: Here) -> None:
+    """All N × N weights of one head: the walk above shows 64 rows."""
+    seen = traces.trace(here.picture, here.wish, here.own)
+    with st.expander(
+        f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head", icon=":material/grid_on:"
+    ):
+        left, right = st.columns(2)
+        layer = left.select_slider("Layer of the table", range(seen.layers), seen.upper_layer, key="table_layer")
+        head = right.select_slider("Head of the table", range(seen.heads), 0, key="table_head")
+        if seen.tokens > MOST_TABLE:
+            st.markdown(
+                f"With more than {MOST_TABLE:,} tokens it would be larger than a screen; choose a coarser grid."
+            )
+            return
+        with queue.turn():
+            weights = seen.matrix(layer, head)
+        st.caption(
+            f"A row asks, a column is asked. Every row sums to 1; brightest: {end_of(weights):.1%} and "
+            f"more. The first {len(seen.prefix)} are no patches. Stripes beside the diagonal are neighbours above and "
+            "below, one row of the picture apart."
+        )
+        picture(table_of(weights), "png", width=min(760, max(392, seen.tokens)))
 
 
 def has_scores(batch: int, heads: int, tokens: int) -> bool:

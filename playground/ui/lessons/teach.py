@@ -7,7 +7,9 @@ import streamlit as st
 from playground.assets import TEACHING
 from playground.lessons import teaching
 from playground.serving import admission, queue
+from playground.ui.here import Here
 from playground.ui.lesson import mathematics
+from playground.ui.lessons import teach_slides
 from playground.ui.navigation import Setting
 
 state = st.session_state
@@ -46,7 +48,7 @@ def parts() -> None:
     st.pills("Part", PARTS, format_func=PARTS.get, key="part", label_visibility="collapsed", required=True)
 
 
-def plan() -> None:
+def plan(here: Here) -> None:
     left, right = st.columns(2)
     left.segmented_control("Minutes", teaching.PLANS, key="minutes", required=True)
     right.segmented_control(
@@ -63,9 +65,10 @@ def plan() -> None:
         at += scene.minutes
     st.markdown("\n".join(["| minutes | scene | what to do |", "|---|---|---|", *lines]))
     st.caption(
-        "A **class link** opens the same fixed state for everybody and hides the row on top: pictures, models, other "
-        "pages. Any address of the app becomes one with *class=yes* behind it."
+        "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: "
+        "pictures, models, other pages. Any address of the app becomes one with *class=yes* behind it."
     )
+    teach_slides.offer(here)
 
 
 def notes() -> None:

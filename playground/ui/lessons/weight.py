@@ -14,12 +14,14 @@ from playground.serving import traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
+from playground.ui.lessons import weight_norms
 from playground.ui.lessons.code import on_the_picture
 from playground.ui.lessons.drawings import Written, begun, photo
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
 MOST_ASKED = 400  # patches, whose rows are averaged
+LOUD = 1.3  # × the median key's length
 LOCKED = 0.3  # a share of all rows; as in analysis/heads.py
 
 STEPS = {
@@ -43,6 +45,7 @@ def carried(here: Here) -> None:
     component("carried", "lessons/carried.js", "lessons/carried.css")(
         key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
     )
+    _mixer(here)
     lesson.exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of ‖W_O v‖. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -51,18 +54,58 @@ def carried(here: Here) -> None:
     )  # fmt: skip
 
 
+def _looked_at(here: Here, seen) -> tuple[int, int, tuple[int, int]]:
+    """(layer, head, patch)"""
+    start = (seen.upper_layer, 0, *start_patch(here.picture.name, seen.grid))
+    layer, head, row, column = (int(n) for n in state.look.split(".")) if state.look else start
+    query = (min(row, seen.grid[0] - 1), min(column, seen.grid[1] - 1))
+    return min(layer, seen.layers - 1), min(head, seen.heads - 1), query
+
+
 def _differs_here(here: Here) -> bool:
     """Whether the patch with the largest weight is not the one that adds the longest vector, in the row that is
     looked at."""
     if not state.look:
         return False
     seen = traces.trace(here.picture, here.wish, here.own)
-    layer, head, row, column = (int(n) for n in state.look.split("."))
-    layer, head = min(layer, seen.layers - 1), min(head, seen.heads - 1)
-    query = (min(row, seen.grid[0] - 1), min(column, seen.grid[1] - 1))
+    layer, head, query = _looked_at(here, seen)
     weights, front = seen.row(layer, head, query), len(seen.prefix)
     added = weights * seen.value_norms(layer)[head]
     return bool(weights[front:].argmax() != added[front:].argmax())
+
+
+CHANNELS = 8
+
+
+def _mixer(here: Here) -> None:
+    """A mixing desk: a fader for each token, how loud it is, and what is heard of it."""
+    seen = traces.trace(here.picture, here.wish, here.own)
+    layer, head, query = _looked_at(here, seen)
+    weights, loud = seen.row(layer, head, query), seen.value_norms(layer)[head]
+    some = weights.argsort(descending=True)[:CHANNELS].tolist()
+    front, columns = len(seen.prefix), seen.grid[1]
+    names = [seen.prefix[n] if n < front else "{},{}".format(*divmod(n - front, columns)) for n in some]
+    rows = (
+        ("Fader: the weight", weights[some], "#B63679", ".0%"),
+        ("How loud it is: ‖W<sub>O</sub> v‖", loud[some], lesson.VALUE, ".2f"),
+        ("Heard: their product", weights[some] * loud[some], lesson.QUERY, ".2f"),
+    )
+    figure = make_subplots(cols=3, subplot_titles=[title for title, *_ in rows])
+    for n, (_, values, colour, form) in enumerate(rows, start=1):
+        figure.add_bar(
+            x=names, y=values.tolist(), marker_color=colour, row=1, col=n, hoverinfo="skip", cliponaxis=False,
+            text=[format(x, form) for x in values.tolist()], textposition="outside",
+        )  # fmt: skip
+    figure.update_layout(showlegend=False)
+    figure.update_xaxes(type="category", tickangle=0)
+    figure.update_yaxes(showticklabels=False, rangemode="tozero")
+    lesson.chart(figure, "mixer", height=250, name="a-mixing-desk")
+    st.caption(
+        f"A head is a **mixing desk**. Its {seen.tokens:,} faders sum to 100 %; drawn are the {CHANNELS} that are "
+        f"furthest up for patch ({query[0]}, {query[1]}) in layer {layer}, head {head}. The fader does not say how "
+        "loud "
+        "the singer is."
+    )
 
 
 def _on_look() -> None:
@@ -221,6 +264,20 @@ def locked_on(here: Here) -> None:
     )  # fmt: skip
     with guess.after("weight_locked"):
         _table(mean, share)
+        _megaphone(seen, layer, head, int(crowd[len(seen.prefix) :].argmax()) + len(seen.prefix) if to_patch else 0)
+        weight_norms.lengths(here, seen)
+
+
+def _megaphone(seen, layer: int, head: int, token: int) -> None:
+    """Is the token heard by all because its key is long?"""
+    keys = seen.record[layer].k[head].norm(dim=-1)
+    times = float(keys[token] / keys[len(seen.prefix) :].median())
+    said = (
+        "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
+        if times > LOUD
+        else "So it has no **megaphone**; it is heard because most queries point to where its key points."
+    )
+    st.markdown(f"The key of that one token is **{times:.2f} ×** as long as the median key of this head. {said}")
 
 
 def _counted(many: int, heads: int) -> str:

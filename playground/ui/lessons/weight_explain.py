@@ -41,6 +41,10 @@ MAPS = {  # name -> (words, why it is tempting where it is not the best)
         "Near patches of one colour often belong together, so it is hard to beat. But it knows nothing of this model.",
     ),
 }
+PROSE = (
+    "Each map says, in its way, what matters for one patch. To know, blank a part of the picture and look at how far "
+    "the patch’s feature moves."
+)
 AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
 SIDE = 360  # pixels of a map
 
@@ -52,7 +56,8 @@ def explain(here: Here) -> None:
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
     passes, place = lesson.passes(seen.grid), st.empty()
-    asked = seen.tokens <= AT_ONCE or st.session_state.get("blank")
+    about = (here.picture.id, here.wish)
+    asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
     def work() -> lesson.Explained:
         with queue.turns() as give_way:
@@ -64,16 +69,23 @@ def explain(here: Here) -> None:
         st.info(str(error), icon=":material/info:")
         return
     with place.container():
-        picture(outlined(_small(here), seen.grid, query), width=640)
+        st.markdown(PROSE)
+        doing = st.empty()
+        picture(outlined(_small(here), seen.grid, query), width=440)
         if not asked:
-            st.button(f"Blank the picture, block by block: {passes} passes", key="blank", icon=":material/grid_off:")
+            label = f"Blank the picture, block by block: {passes} passes"
+            doing.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
-        with st.spinner(f"Blanking one block after the other: {passes} passes"):
+        with doing, st.spinner(f"Blanking one block after the other: {passes} passes"):
             found = here.kept(("explain", query), work)
     place.empty()
     _question(here, seen, query, found)
     with guess.after("weight_explain"):
         st.markdown(said(found))
+
+
+def _on_blank(about: tuple) -> None:
+    st.session_state.blanked = about
 
 
 def _small(here: Here):
@@ -101,9 +113,7 @@ def _question(here: Here, seen, query: tuple[int, int], found) -> None:
                 (*drawn[:-1], plain), tuple(drawn), (*names, "measured: what blanking changes"),
                 image.width / image.height, 400,
             ),
-            prose="Each map says, in its way, what matters for one patch. To know, blank a part of the picture and "
-            "look "
-            "at how far the patch’s feature moves.",
+            prose=PROSE,
             tempting=tuple((name, why) for name, (_, why) in MAPS.items() if name != best),
         ),
         (here.picture.id, here.wish),
@@ -111,11 +121,17 @@ def _question(here: Here, seen, query: tuple[int, int], found) -> None:
 
 
 def said(found) -> str:
+    from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+
     row, column = found.top
     return (
         f"{found.blocks} blocks of {found.side} × {found.side} patches were blanked with the picture’s mean colour. "
         f"Outside of its own block, rollout gives most to row {row}, column {column}, {found.top_share:.1%}; "
         f"blanking the "
         f"block around that patch moves the feature by {found.top_moves:.0%} of its length: place {found.top_rank} of "
-        f"{found.blocks - 1}. The block of the patch itself is left out of the scores: every map knows that one."
+        f"{found.blocks - 1}. The block of the patch itself is left out of the scores: every map knows that one.\n\n"
+        f"Does rollout find what the model *names*? On {NAMED_SCENES} drawn scenes whose things are known, our small "
+        f"model’s class token: rollout puts {ON_THE_NAMED['rollout']:.0%} of itself on the things that it names, which "
+        f"cover {ON_THE_NAMED['area']:.1%} of the patches: hardly more than chance. Gradient × weight puts "
+        f"{ON_THE_NAMED['gradient']:.0%} there."
     )

@@ -1,5 +1,6 @@
 """Patches: tokens that are no patches, counted, and where positions come from."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,18 @@ def test_where_the_positions_come_from_is_said_of_each_model(model, says):
 def test_positions_that_have_not_moved_are_like_their_beginning():
     grid = (4, 6)
     assert patches_positions.like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
+
+
+def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):
+    """It asked about the model's 28 × 28, while the picture below fell into 14 × 14."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["model"], app.query_params["sample"] = "bundled", "meadow"
+    app.switch_page("pages/patches.py").run()
+    assert not app.exception
+    (asked,) = [one for one in app.get("bidi_component") if one.proto.component_name.endswith("guess")]
+    data = json.loads(asked.proto.json)
+    data = data.get("data", data)
+    rows, columns = data["picture"]["grid"]
+    assert app.session_state.patch == 16
+    assert data["truth"] == rows * columns
+    assert f"Both give {rows * columns:,} ×" in " ".join(element.value for element in app.markdown)

@@ -1,9 +1,17 @@
 """What the one who teaches sees of the class."""
 
-import pytest
+import json
+import re
+from pathlib import Path
 
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from playground.lessons import teaching
 from playground.serving import admission
 from playground.ui.lessons import teach
+
+ROOT = Path(__file__).parent.parent.parent.parent
 
 
 @pytest.mark.parametrize(
@@ -24,3 +32,27 @@ def test_two_tabs_of_one_browser_are_one_person():
     for key in ("one", "one", "two", ""):
         places.enter("hall", lambda: None).key = key
     assert places.people() == 3
+
+
+@pytest.mark.parametrize("minutes", teaching.PLANS)
+@pytest.mark.usefixtures("nothing_fetched")
+def test_the_slides_hold_a_question_or_the_microscope_for_every_scene(minutes):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params |= {"minutes": str(minutes), "model": "bundled", "sample": "meadow"}
+    app.switch_page("pages/teach.py").run()
+    app.button(key="make_slides").click().run()
+    assert not app.exception
+    about, page = app.session_state["slides"]
+    assert about[0] == minutes
+    (data,) = re.findall(r'id="slides">(.*?)</script>', page.decode(), re.DOTALL)
+    slides = json.loads(data)
+    titles = " ".join(slide["title"] for slide in slides)
+    for scene in teaching.PLANS[minutes]:
+        assert scene.title in titles
+    assert all(slide["questions"] or slide["living"] for slide in slides)
+    assert sum(scene.page == "microscope" for scene in teaching.PLANS[minutes]) == sum(
+        bool(slide["living"]) for slide in slides
+    )
+    assert len(page) < 6 * 2**20
+    app.run()
+    assert "gathered" not in app.session_state

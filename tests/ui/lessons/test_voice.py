@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent.parent
 FILES = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py"),
-         *(ROOT / "playground/lessons").glob("*.py")]  # fmt: skip
+         *(ROOT / "playground/lessons").rglob("*.py")]  # fmt: skip
 LEARNED = re.compile(
     r"(random|learned|trained|first|million|shared?|sharing) weights\b|weights (are|were) learned|steps .*have weights",
     re.IGNORECASE,

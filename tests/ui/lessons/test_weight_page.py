@@ -54,6 +54,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
         picture=SimpleNamespace(id="x", name="meadow", jpeg=pictures.sample("meadow").jpeg),
         wish=SimpleNamespace(model="x"),
         own=None,
+        kept=lambda what, make: make(),
     )
     monkeypatch.setattr(traces, "trace", lambda *what: seen)
     monkeypatch.setattr(heads_numbers, "habits_here", lambda here: habits)

@@ -1,0 +1,1 @@
+"""One file a lesson: all that it says and asks, as data."""

@@ -1,0 +1,99 @@
+"""A plan's scenes as slides in one file: the questions that its pages ask, about one's own picture, and the living
+microscope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from playground.lessons import teaching
+from playground.serving import queue, traces
+from playground.ui import guess
+from playground.ui.here import Here
+from playground.ui.lessons import (
+    block_stream,
+    by_hand,
+    cost,
+    heads_row,
+    patches_cut,
+    scale_row,
+    shapes,
+    two_ways,
+    weight,
+)
+
+QUIZ = 5  # questions of the quiz: the plan speaks of so many
+state = st.session_state
+
+
+def asked(page: str) -> Callable[[Here], object]:
+    """What asks the questions of a scene on this page."""
+    return {
+        "by_hand": lambda here: (by_hand.guess_longer(), by_hand.guess_values()),
+        "patches": patches_cut.guess_patches,
+        "shapes": lambda here: shapes.guess_scores(),
+        "block": block_stream.guess_push,
+        "scale": lambda here: scale_row.guess_spread(),
+        "heads": lambda here: heads_row.paint_a_row(here, traces.trace(here.picture, here.wish, here.own)),
+        "weight": weight.guess_differs,
+        "cost": lambda here: cost.guess_ratio(),
+        "two_ways": two_ways.guess_shift,
+    }[page]
+
+
+def of_the_quiz(number: int, question: teaching.Question) -> dict:
+    """As guess.js reads one."""
+    options = [(str(n), words) for n, words in enumerate(question.options)]
+    return {
+        "id": f"quiz_{number}", "asks": question.asks, "prose": "", "picture": None, "says": question.why,
+        "guess": {"kind": "Choice", "options": options}, "truth": str(question.right), "tempting": [],
+    }  # fmt: skip
+
+
+def made(here: Here, minutes: int) -> str:
+    from playground.figures import Spec, html, slides
+    from playground.figures.bundle import bundle
+
+    found, at = [], 0
+    for scene in teaching.PLANS[minutes]:
+        time, living = f"minute {at} to {at + scene.minutes}", ""
+        at += scene.minutes
+        if scene.page == "teach":
+            quiz = teaching.quiz()
+            chosen = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
+            for number, question in enumerate(chosen, start=1):
+                title = f"{scene.title}: {number} of {QUIZ}"
+                found.append(slides.Slide(title, time, scene.do, (of_the_quiz(number, question),)))
+            continue
+        with guess.gathered() as questions:
+            if scene.page == "microscope":
+                seen = traces.trace(here.picture, here.wish, here.own)
+                with queue.turn():
+                    living = html.page(Spec(image=here.picture.name or "your picture"), seen, here.picture.image)
+            else:
+                asked(scene.page)(here)
+        for n, question in enumerate(questions or [None]):
+            several = f": {n + 1} of {len(questions)}" if len(questions) > 1 else ""
+            found.append(slides.Slide(
+                scene.title + several, time, scene.do, (question,) if question else (), living,
+            ))  # fmt: skip
+    return slides.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
+
+
+def offer(here: Here) -> None:
+    minutes = state.minutes
+    about = (minutes, here.picture.id, here.wish)
+    if st.button("Make slides of this plan", icon=":material/slideshow:", key="make_slides"):
+        with st.spinner("Asking the questions of the plan"):
+            state.slides = (about, made(here, minutes).encode())
+    if state.get("slides", (None,))[0] == about:
+        data = state.slides[1]
+        st.download_button(
+            f"One file, {len(data) / 2**20:.1f} MB", data, f"attention-{minutes}.html", "text/html",
+            on_click="ignore", icon=":material/download:",
+        )  # fmt: skip
+    st.caption(
+        "The slides hold your picture, the living microscope and the plan’s questions, which a room guesses. Any "
+        "browser shows them, also without a network: → goes on, N shows what to do."
+    )

@@ -1,0 +1,21 @@
+"""Lengths of tokens: those of the features, and outliers where some were put."""
+
+import torch
+
+from playground.analysis import token_norms
+
+
+def test_the_lengths_are_those_of_the_features(seen):
+    found = token_norms.lengths(seen)
+    for layer in range(seen.layers):
+        long = seen.features(layer).norm(dim=-1)
+        torch.testing.assert_close(found.patches[layer], seen.on_grid(long))
+        torch.testing.assert_close(found.prefix[layer], long[: len(seen.prefix)])
+
+
+def test_a_patch_that_stands_far_out_is_counted():
+    lengths = torch.ones(2, 8, 8) + torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    lengths[1, 3, 4] = 15
+    found = token_norms.Lengths(lengths, torch.ones(2, 1))
+    assert (found.far_out(0), found.far_out(1), found.worst) == (0, 1, 1)
+    assert found.largest(0) < 2 < 8 < found.largest(1)

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CHARTS } from "../../../playground/microscope/lessons/guesscharts.js";
+import { pictures } from "../../../playground/microscope/lessons/guessphoto.js";
+import { markedWords } from "../../../playground/microscope/lessons/words.js";
+
+test("what stands low in a formula stands low, and a root has its bar", () => {
+  assert.equal(markedWords("after W_O"), "after <i>W</i><sub>O</sub>");
+  assert.match(markedWords("1/√d_k"), /1\/√<span style="text-decoration: overline"><i>d<\/i><sub>k<\/sub><\/span>/);
+  assert.match(markedWords("÷ √64"), /√<span style="text-decoration: overline">64<\/span>/);
+});
+
+test("names in code and in words stay as they are", () => {
+  assert.equal(
+    markedWords("`q_k` and **bold**, qk_scale, no_grad"),
+    "<code>q_k</code> and <b>bold</b>, qk_scale, no_grad",
+  );
+  assert.equal(markedWords("<b>"), "&lt;b>");
+});
+
+test("and the caption of a picture", () => {
+  const chart = { covered: ["a"], open: ["a"], captions: ["weight × ‖W_O v‖"], aspect: 1 };
+  const { svg } = pictures(chart, { open: false, width: 100, height: 100 });
+  assert.match(svg, /‖<tspan font-style="italic">W<\/tspan><tspan dy="3" font-size="75%">O<\/tspan>/);
+});
+
+test("so does the name of a curve", () => {
+  const now = { guess: null, truth: 1, open: true, width: 400, height: 300 };
+  const series = [{ name: "1/√d_k", y: [1, 2], colour: "#000" }];
+  const { svg } = CHARTS.Lines({ x: [1, 2], series, low: 0, high: 3, x_title: "d_k", at: [0, 1] }, now);
+  assert.match(svg, /1\/√<tspan text-decoration="overline"><tspan font-style="italic">d<\/tspan>/);
+  assert.match(svg, /<tspan dy="3" font-size="75%">k<\/tspan><tspan dy="-3">/);
+  assert.doesNotMatch(svg, /d_k/);
+});

@@ -1,0 +1,28 @@
+"""Windows and linear attention against loops over all pairs."""
+
+import torch
+import torch.nn.functional as F
+
+from playground.lessons import cheaper
+from playground.vit import attention_by_hand
+
+SIDE = 8
+
+
+def numbers():
+    return torch.randn(3, 2, 3, SIDE**2, 5, generator=torch.Generator().manual_seed(0))
+
+
+def test_in_windows_it_is_attention_in_which_nobody_hears_another_window():
+    row, column = torch.arange(SIDE**2) // SIDE // cheaper.WINDOW, torch.arange(SIDE**2) % SIDE // cheaper.WINDOW
+    window = row * SIDE + column
+    heard = (window[:, None] == window)[None]
+    q, k, v = numbers()
+    torch.testing.assert_close(cheaper.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, heard))
+
+
+def test_linear_attention_is_the_mean_of_all_values_weighted_by_the_products_of_features():
+    q, k, v = numbers()
+    weights = (F.elu(q) + 1) @ (F.elu(k) + 1).mT
+    weights = weights / weights.sum(-1, keepdim=True)
+    torch.testing.assert_close(cheaper.linear(q, k, v, 0.6), weights @ v)

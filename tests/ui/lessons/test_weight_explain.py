@@ -1,0 +1,35 @@
+"""Does the map explain: of many tokens somebody asks for the measurement, and gets it, for as long as they look."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from playground.ui.lessons import weight_explain
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+ROOT = Path(__file__).parent.parent.parent.parent
+
+
+def drawn(app) -> set[str]:
+    assert not app.exception
+    return {component.proto.component_name.rpartition("attention_")[2] for component in app.get("bidi_component")}
+
+
+def test_many_tokens_are_blanked_when_asked(monkeypatch):
+    from playground.analysis import occlusion
+
+    monkeypatch.setattr(weight_explain, "AT_ONCE", 100)  # 196 patches are many then, and passes over them short
+    monkeypatch.setattr(occlusion, "WHOLE", 4)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
+    app.switch_page("pages/weight.py").run()
+    assert "guess" not in drawn(app)
+    assert app.button(key="blank").label == "Blank the picture, block by block: 4 passes"
+    app.button(key="blank").click().run()
+    assert "guess" in drawn(app)
+    said = " ".join(element.value for element in app.markdown)
+    assert "4 blocks of 8 × 8 patches were blanked" in said
+    assert "hardly more than chance" in said
+    app.run()  # and once more, when something else on the page is touched
+    assert "guess" in drawn(app)

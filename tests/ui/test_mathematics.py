@@ -1,0 +1,22 @@
+"""Formulas in prose: nothing that stands low or under a root is left as plain letters."""
+
+import pytest
+
+from playground.ui.lesson import low, mathematics
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Scale: why √d_k", r"Scale: why $\sqrt{d_k}$"),
+        ("d_k = 64, ÷ √64", r"$d_k$ = 64, ÷ $\sqrt{64}$"),
+        ("W_Q, W_O and ‖W_O v‖", "$W_Q$, $W_O$ and ‖$W_O$ v‖"),
+        ("already $d_k$, `d_k` and qk_scale", "already $d_k$, `d_k` and qk_scale"),
+    ],
+)
+def test_what_stands_low_stands_low_and_the_root_has_its_bar(text, written):
+    assert mathematics(text) == written
+
+
+def test_in_a_chart_as_well():
+    assert low("1/√d_k") == "1/√d<sub>k</sub>"
