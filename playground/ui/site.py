@@ -24,13 +24,13 @@ from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
 from playground.ui import site_lessons, toolbar
 from playground.ui.components import SHELL_STYLES
-from playground.ui.lessons import by_hand, cost, patches, scale
+from playground.ui.lessons import by_hand, code, cost, patches, scale, two_ways
 from playground.ui.pages import LESSONS, PAGES
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
 HERE = "microscope"
-SAY_IDEAS = (by_hand, cost, patches, scale)  # modules that pages name in the first thing they say
+SAY_IDEAS = (by_hand, code, cost, patches, scale, two_ways)  # modules that pages name in the first thing they say
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/live.css", "shell/site.css")
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "

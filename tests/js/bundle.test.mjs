@@ -55,6 +55,7 @@ test("every module is in a bundle", () => {
     "shell/site.js",
     "shell/lost.js",
     "shell/serviceworker.js",
+    "lessons/slides.js",
     "engine/worker.js",
     ...COMPONENTS,
   ]);
