@@ -13,7 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -70,30 +70,33 @@ DROPPED = (
 
 
 class Visit(AtTheSite):
-    def renderer(self) -> int:
-        """The number of the page's process: the one that is busy while the page is."""
+    def processes(self) -> list[int]:
+        """Of all pages of the browser; one page at a time is open."""
         cdp = self.context.browser.new_browser_cdp_session()
-        spin = "() => { const end = performance.now() + 300; while (performance.now() < end); }"
-        before = _cpu(cdp)
-        self.page.evaluate(spin)
-        after = _cpu(cdp)
+        told = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
         cdp.detach()
-        return max(after, key=lambda pid: after[pid] - before.get(pid, 0))
+        return [process["id"] for process in told if process["type"] == "renderer"]
+
+    def cpu(self) -> float:
+        """Seconds, of all threads."""
+        return sum(_cpu(pid) for pid in self.processes())
+
+    def memory(self) -> float:
+        """MB that no other process shares, once what is not needed was given back."""
+        self.context.new_cdp_session(self.page).send("HeapProfiler.collectGarbage")
+        until, found = time.monotonic() + 8, []
+        while time.monotonic() < until:
+            found.append(sum(_private(pid) for pid in self.processes()))
+            time.sleep(0.5)
+        return min(found)
 
 
-def _cpu(cdp) -> dict[int, float]:
-    told = cdp.send("SystemInfo.getProcessInfo")["processInfo"]
-    return {process["id"]: process["cpuTime"] for process in told if process["type"] == "renderer"}
-
-
-def cpu_of(pid: int) -> float:
-    """Seconds, of all its threads."""
+def _cpu(pid: int) -> float:
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / 100
 
 
-def memory_of(pid: int) -> float:
-    """MB that no other process shares."""
+def _private(pid: int) -> float:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1000
 
@@ -121,13 +124,12 @@ def photographs(browser: Browser, url: str, model: str, times: int) -> None:
         visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
         visitor.page.locator(".attention-notice button", has_text="fetch it").click()
         visitor.until("r => r.what === 'similarity' && r.map")
-    pid = visitor.renderer()
     layers, patches = (12, 600) if model == models.REAL else (6, 150)
     seen, spent = [], []
     for data in _made(times + 1):
-        before = cpu_of(pid)
+        before = visitor.cpu()
         seen.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
-        spent.append(cpu_of(pid) - before)
+        spent.append(visitor.cpu() - before)
     first, *later = seen
     shown, whole = ([one[what] for one in later] for what in ("shown", "all"))
     cpu = statistics.median(spent[1:])
@@ -143,11 +145,10 @@ def live(browser: Browser, url: str, seconds: float = 5) -> None:
     visitor.unfold("opening").get_by_role("button", name="Live").click()
     visitor.until("r => r.picture.startsWith('live')")
     number = "() => Number(theLens().read().picture.split(' ')[1])"
-    pid = visitor.renderer()
-    from_, spent, began = visitor.page.evaluate(number), cpu_of(pid), time.perf_counter()
+    from_, spent, began = visitor.page.evaluate(number), visitor.cpu(), time.perf_counter()
     time.sleep(seconds)
     frames = visitor.page.evaluate(number) - from_
-    wall, cpu = time.perf_counter() - began, cpu_of(pid) - spent
+    wall, cpu = time.perf_counter() - began, visitor.cpu() - spent
     print(f"live, ours: {frames / wall:.1f} pictures a second (8), {cpu / max(1, frames):.3f} s CPU each")
     visitor.close()
 
@@ -155,29 +156,19 @@ def live(browser: Browser, url: str, seconds: float = 5) -> None:
 def memory(browser: Browser, url: str, count: int) -> None:
     empty = Visit(browser, url)
     empty.page.goto(f"{url}/404.html")
-    bare = memory_of(empty.renderer())
+    bare = empty.memory()
     empty.close()
     visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
-    pid, held = visitor.renderer(), {}
+    held = {}
     for number, data in enumerate(_made(count), 1):
         visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
         if number in (1, count):
-            visitor.context.new_cdp_session(visitor.page).send("HeapProfiler.collectGarbage")
-            held[number] = _lowest(lambda: memory_of(pid))
+            held[number] = visitor.memory()
     (_, one), *rest = held.items()
     print(f"memory above an empty page ({bare:.0f} MB), one photograph in ours: {one - bare:.0f} MB (150)")
     for number, all_of_them in rest:
         print(f"after {number} photographs: {all_of_them - one:+.0f} MB (+20)")
     visitor.close()
-
-
-def _lowest(measure: Callable[[], float], seconds: float = 8) -> float:
-    """What is not needed is given back after a while."""
-    until, found = time.monotonic() + seconds, []
-    while time.monotonic() < until:
-        found.append(measure())
-        time.sleep(0.5)
-    return min(found)
 
 
 def _made(count: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ def write(folder: Folder) -> dict[str, list[dict]]:
 
 def _drawing(folder: Folder, page: str, step: str, name: str, settings: tuple[str, ...]) -> dict:
     return {
-        "title": STEPS[page][step],
+        "title": STEPS[page][step].rpartition(" · ")[2],
         "script": folder.put(f"{name}.js", bundle(f"lessons/{name}.js").encode()),
         "styles": folder.put(f"{page}.css", stylesheet("drawing/drawing.css", f"lessons/{page}.css").encode()),
         "settings": {setting: SETTINGS[page][setting].default for setting in settings},
