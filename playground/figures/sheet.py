@@ -399,7 +399,7 @@ def _stored_size(image: Image.Image, box: Box) -> tuple[int, int]:
 
 
 def _bottom_up(image: Image.Image) -> np.ndarray:
-    return np.asarray(image.convert("RGBA"))[::-1]
+    return np.array(image.convert("RGBA"))[::-1]
 
 
 def _cell(axes: Axes, box: Box) -> float:

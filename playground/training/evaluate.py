@@ -321,7 +321,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
             stuffs = [MATERIALS.index(member) for member in members if member in MATERIALS]
             on = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
             mask = torch.from_numpy((on & (targets.objects > 0)).ravel())
-            moved = seen.relevance(label=LABELS.index(name))[front:]
+            moved = seen.relevance(label=LABELS.index(name), method="chefer")[front:]
             for what, row in (("rollout", rolled), ("gradient", moved), ("area", torch.ones(len(mask)))):
                 if float(row.sum()) > 0:
                     found[what].append(float(row[mask].sum() / row.sum()))

@@ -126,6 +126,7 @@ def test_what_is_no_key_makes_nobody_a_person(http, key):
 
 ANYTHING = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
+    "file": "bundled.bin",
 }  # fmt: skip
 STRANGERS = {
     "another key": (BERT, {}),

@@ -46,7 +46,7 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
   return (path, asked) => {
     const [name, query] = path.split("?");
     if (routes[name]) return routes[name](new URLSearchParams(query), asked);
-    if (name.startsWith("api/")) return Promise.resolve(sorry("This page has no server that could answer.", 404));
+    if (name.split("/")[0] === "api") return Promise.resolve(sorry("This page has no server that could answer.", 404));
     return read(name, asked).then(async (bytes) =>
       answered(await catalogueFrom(JSON.parse(new TextDecoder().decode(bytes)))),
     );
