@@ -175,9 +175,11 @@ def test_on_a_lesson_who_gets_no_socket_reads_that_the_server_is_full_and_comes_
 
 
 def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newcomer, server):
-    page = newcomer.page
+    page, back = newcomer.page, []
 
     def goes(socket) -> None:
+        if back:
+            return socket.connect_to_server()
         if server.process.poll() is None:
             server.kill()
         socket.close(code=1013)
@@ -188,8 +190,10 @@ def test_a_newcomer_whose_server_goes_reads_so_and_comes_in_when_it_is_back(newc
         newcomer.says("The server does not answer. This page tries again by itself.")
         assert "streamlit run" not in page.inner_text("body")
     finally:
-        page.unroute_all()
+        back.append(True)
         server.start().wait()
+    page.locator(CONNECTED).wait_for()
+    assert newcomer.until()["picture"] == "flock"
 
 
 @pytest.mark.parametrize("when", ["away", "starting"])
