@@ -40,7 +40,7 @@ class Scene:
 _LOOK = Scene(
     5, "A patch asks everybody",
     "Say nothing. Move the cursor over the picture. Ask what the light means. Only then read the sentence above it.",
-    "microscope", {"layer": "3", "head": "0", "query": "8,5"},
+    "microscope", {"layer": "3", "query": "8,5"},
 )  # fmt: skip
 _HANDS = Scene(
     12, "By hand",

@@ -9,11 +9,11 @@ from browser.policy import WATCH
 from browser.visitor import Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 
-SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $m$"
+SCRIPT = "<img src=x onerror=alert(1)> ![x](x) **b** $mm$"
 PLANTED = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
-  const ours = (e) => e.closest("h1, h2, h3, table"); // headings and plans have formulas: √d_k
-  const planted = (e) => e.matches("img[src='x'], [onerror]") || (e.matches(".katex") && !ours(e));
+  const formula = (e) => e.matches(".katex") && e.querySelector("annotation")?.textContent.includes("mm");
+  const planted = (e) => e.matches("img[src='x'], [onerror]") || formula(e);
   return all(document).filter(planted).map((e) => e.outerHTML);
 }"""
 

@@ -183,7 +183,8 @@ function curves(chart, now) {
   for (const mark of now.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x);
     svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
-    svg += label(px + 6, box.top + 14, mark.words, 'class="known"');
+    const middle = Math.min(px + 6, box.right - 4 * mark.words.length); // inside of the chart
+    svg += label(middle, box.top + 14, mark.words, 'class="known"');
   }
   return { svg, valueAt: (_, py) => y.value(py) };
 }
