@@ -145,9 +145,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     site.add_argument(
         "--models",
-        default="bundled,dinov2-small",
         metavar="NAMES",
-        help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: both)',
+        help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: those that are here)',
     )
     site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
     site.set_defaults(run=_site)
@@ -298,9 +297,15 @@ def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
 
 
 def _site(options: argparse.Namespace) -> None:
+    from playground.serving import models, site_files
     from playground.ui import site
 
-    names = [name.strip() for name in options.models.split(",") if name.strip()]
+    if options.models is None:
+        names = [name for name in site_files.MODELS if models.is_here(name)]
+        for name in set(site_files.MODELS) - set(names):
+            print(f"Without {name}, which is not on this machine: `attention-playground download {name}` fetches it.")
+    else:
+        names = [name.strip() for name in options.models.split(",") if name.strip()]
     out = site.write(options.out.expanduser(), options.base, names, options.photographs)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
