@@ -1,5 +1,7 @@
 """One idea on the screen at a time: the steps of a page, in its address and behind its Next."""
 
+import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,15 @@ def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
         assert set(steps.words) <= set(PAGES[page].STEPS)
         assert list(settings)[-1] == "step"
     assert steps.read("<b>") == next(iter(PAGES[page].STEPS))
+
+
+def test_no_button_has_the_name_of_a_setting_or_of_another_button():
+    """The session keeps both under one name: a setting that says "entropy" would press a button of that name."""
+    folder = ROOT / "playground/ui/lessons"
+    pressed = re.compile(r"\.button\((?:[^()]|\([^()]*\))*?key=\"(\w+)\"")
+    keys = [key for file in folder.glob("*.py") for key in pressed.findall(file.read_text(encoding="utf-8"))]
+    modules = [importlib.import_module(f"playground.ui.lessons.{file.stem}") for file in folder.glob("*.py")]
+    settings = {name for module in modules for name in getattr(module, "SETTINGS", {})}
+    assert len(keys) > 3
+    assert len(settings) > 20
+    assert sorted(key for key in {*keys} if key in settings or keys.count(key) > 1) == []

@@ -104,7 +104,7 @@ def _difference(here: Here) -> None:
     numbers = on_the_picture(here)
     some = f" (its first {MOST:,} tokens)" if numbers["tokens"] > MOST else ""
     st.markdown(f"Their largest difference on your picture{some}, all layers and heads: **{numbers['apart']:.1e}**.")
-    if st.button("Measure both on this machine", icon=":material/timer:", key="measure"):
+    if st.button("Measure both on this machine", icon=":material/timer:", key="measure_attention"):
         state.timed = True
     if state.get("timed"):
         _times(_measured())

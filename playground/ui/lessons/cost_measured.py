@@ -71,7 +71,7 @@ def _measured(case: Case, was_busy: bool) -> None:
             "tokens, "
             f"linear attention, a {case.kernel}×{case.kernel} convolution. Half a minute or so."
         )
-        if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure"):
+        if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure_layer"):
             state.measuring = _measurements.start(chosen)
             st.rerun()
     if series is not None and series.points:
