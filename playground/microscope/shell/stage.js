@@ -233,8 +233,10 @@ function outdated() {
 function advise(kept, trace, now, before) {
   const kind = now.sample ? sampleNamed(now.sample)?.kind : "photograph";
   const found = adviceFor(trace, kind, now, before, catalogue.real);
+  const comes = kept.advice.hidden === Boolean(found);
   kept.advice.hidden = !found;
   kept.advice.replaceChildren();
+  if (comes) requestAnimationFrame(() => kept.lens.refresh()); // where it has a line of its own, the picture gets less
   if (!found) return;
   const button = document.createElement("button");
   button.textContent = found.label;
