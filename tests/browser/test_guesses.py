@@ -185,11 +185,11 @@ def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visi
     box.locator("div.told b").wait_for()
     visitor.pick("flock")
     box.get_by_text("You guessed this about something else").wait_for()
-    page.locator(".st-key-push").wait_for(state="visible")
+    page.locator(".st-key-push").first.wait_for(state="visible")
     box.get_by_role("button", name="Guess once more").click()
     box.get_by_role("button", name="Lock my guess").wait_for()
     assert box.locator("div.told").is_hidden()
-    page.locator(".st-key-push").wait_for(state="hidden")
+    page.locator(".st-key-push").first.wait_for(state="hidden")
 
 
 def test_what_was_guessed_is_counted_and_can_be_forgotten(visitor):
