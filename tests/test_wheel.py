@@ -18,7 +18,8 @@ from PIL import Image
 # One of them needs a browser, and the others wait for the same wheel: it is built once
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parent.parent
-ELSEWHERE = {"prepare", "download"}  # commands that need a network or what it brought
+# Commands that need a network or what it brought; a whole site takes a minute, and tests/ui/test_site.py writes one
+ELSEWHERE = {"prepare", "download", "site"}
 
 
 def run(*command, cwd: Path) -> str:
