@@ -232,6 +232,24 @@ def page_runs(server: Server) -> Outcome:
     return _flooded(watch, *floods.pages(server))
 
 
+def comers_and_goers(server: Server) -> Outcome:
+    """Twenty sockets ask for a page and are gone before it has come, again and again."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.visits(server))
+
+
+def crumbs(server: Server) -> Outcome:
+    """Twenty connections bring a picture in pieces of one byte."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.bodies(server))
+
+
+def half_files(server: Server) -> Outcome:
+    """Six hundred files that stall half-way, each with a key of its own."""
+    watch = Watch(server)
+    return _flooded(watch, *floods.files(server))
+
+
 def pipelined(server: Server) -> Outcome:
     """Three hundred connections that ask for a sample's numbers, without a key and before they were answered."""
     watch = Watch(server)
@@ -368,6 +386,9 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "forty messages that stall": half_messages,
     "questions and pings without a pause": without_a_pause,
     "four sockets that ask for a page without a pause": page_runs,
+    "twenty sockets that ask for a page and go": comers_and_goers,
+    "twenty pictures in pieces of one byte": crumbs,
+    "six hundred files that stall, each of another key": half_files,
     "300 connections that ask before they were answered": pipelined,
     "the same with what takes many passes": long_work,
     "450 sockets that say nothing": silent_sockets,

@@ -1,6 +1,7 @@
 """What the bundled model can do, on scenes that its training can't have seen: python benchmarks/bundled.py [FILE]
 
-Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there. Heads, and the
+Prints the numbers of assets/MODEL.md and the bars they have to reach; `--write-card` puts them there, and the main ones
+into the README. Heads, and the
 settings of the rows they are compared with, are chosen on other held-out scenes than those they are measured on.
 
 With `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also on photographs that no training has seen: things
@@ -20,9 +21,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-CARD = ROOT / "assets" / "MODEL.md"
-BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"
+CARD, README = ROOT / "assets" / "MODEL.md", ROOT / "README.md"
+BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # in both of them
 OTHERS = 200  # scenes on which heads and settings are chosen
+NAMED = 60  # scenes on which what the class token names is compared with where it looks
 APART, APART_SEED = 480, 2**16  # views of photographs that no training sees
 BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures of things before photographs: measured, to choose on; patches
 BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
@@ -102,28 +104,79 @@ def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tupl
     return found
 
 
+def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
+    """What the class token takes from the things that it names."""
+    from playground.training.evaluate import on_the_named
+
+    found = on_the_named(vit, scenes)
+    times = {what: f"{share:.3f}, {share / found['area']:.2f} × their area" for what, share in found.items()}
+    return [
+        (
+            f"class token's attention on what it names, last two layers, {len(scenes)} scenes",
+            times["attention"],
+            "≥ 1.5 ×",
+        ),
+        ("… its rollout through all layers", times["rollout"], ""),
+        ("… attention × gradient of the name's logit", times["gradient"], ""),
+    ]
+
+
+def in_eight_bits(vit) -> list[tuple[str, str, str]]:
+    """How far rows are off where the browser computes them, with weights rounded to 8 bits: on the samples'
+    photographs, of all layers and heads."""
+    from playground.pictures.images import fit, open_image
+    from playground.samples import PHOTOGRAPHS
+    from playground.tracing import trace
+
+    other, apart, same = rounded(vit), [], []
+    for sample in PHOTOGRAPHS:
+        image = open_image(sample.path)
+        size = fit(image.size, vit.config.patch_size, vit.config.image_size)
+        both = [trace(one, image, size=size) for one in (vit, other)]
+        for layer in range(vit.config.depth):
+            exact, eight = (seen.weights(layer) for seen in both)
+            apart.append((exact - eight).abs().sum(-1).mean() / 2)
+            same.append((exact.argmax(-1) == eight.argmax(-1)).double().mean())
+    return [
+        (
+            f"weights in 8 bits, as the browser gets them: total variation of rows, {len(PHOTOGRAPHS)} photographs",
+            f"{statistics.mean(map(float, apart)):.4f}",
+            "≤ 0.008",
+        ),
+        ("… rows whose largest weight is at the same token", f"{statistics.mean(map(float, same)):.1%}", "≥ 97 %"),
+    ]
+
+
+def rounded(vit):
+    """The same model, its weights as models/engine_file.py rounds them."""
+    import copy
+
+    import numpy as np
+    import torch
+
+    from playground.models.engine_file import BLOCK, eight_bit_blocks
+
+    other = copy.deepcopy(vit)
+    with torch.no_grad():
+        for name, tensor in other.named_parameters():
+            if name == "pos_embed":
+                tensor.copy_(tensor.half().float())
+            elif name.endswith(".weight") and tensor.dim() > 1:
+                codes, gains = eight_bit_blocks(tensor.flatten(1).numpy())
+                gains = np.repeat(gains.astype(np.float32), BLOCK, axis=1)[:, : codes.shape[1]]
+                tensor.copy_(torch.from_numpy(codes * gains).view_as(tensor))
+    return other
+
+
 def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
     """Things before photographs: the head and the filter's widths are chosen on a third of the pictures."""
-    import numpy as np
-    from tqdm import tqdm
-
     from playground.analysis import colour_nearness
     from playground.training import evaluate
-    from workshop.photographs import composite
-    from workshop.views import LARGE, most_of_each_patch
 
-    pictures, grids = [], []
-    for number in range(BEFORE + BEFORE_OTHERS):
-        picture, seen = composite(apart, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
-        pictures.append(np.asarray(picture))
-        grids.append(most_of_each_patch(seen, SIDE))
+    pictures, grids = things(apart)
 
     def measured(rows_of, title: str) -> tuple:
-        """On the pictures to choose on, and on the others."""
-        parts = slice(BEFORE, None), slice(None, BEFORE)
-        return tuple(
-            evaluate.Shares.of(tqdm(pictures[some], desc=title or "this model"), grids[some], rows_of) for some in parts
-        )
+        return on_things(pictures, grids, rows_of, title or "this model")
 
     every = {title: measured(evaluate.of_heads(vit), title) for title, vit in vits.items()}
     every |= {"filter": measured(evaluate.of_filter, "filter"), "area": measured(evaluate.of_area, "area")}
@@ -158,6 +211,31 @@ def before_photographs(vits: dict, apart) -> list[tuple[str, str, str]]:
     return found
 
 
+def things(apart) -> tuple[list, list]:
+    """Things before photographs, and which thing each patch belongs to."""
+    import numpy as np
+
+    from workshop.photographs import composite
+    from workshop.views import LARGE, most_of_each_patch
+
+    pictures, grids = [], []
+    for number in range(BEFORE + BEFORE_OTHERS):
+        picture, seen = composite(apart, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        pictures.append(np.asarray(picture))
+        grids.append(most_of_each_patch(seen, SIDE))
+    return pictures, grids
+
+
+def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
+    """On the pictures to choose on, and on the others."""
+    from tqdm import tqdm
+
+    from playground.training.evaluate import Shares
+
+    parts = slice(BEFORE, None), slice(None, BEFORE)
+    return tuple(Shares.of(tqdm(pictures[some], desc=title), grids[some], rows_of) for some in parts)
+
+
 def plus(shares) -> str:
     """ "0.686 ± 0.012": the mean over pictures, and its error."""
     from playground.training.evaluate import mean_and_error
@@ -186,6 +264,16 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
 
 
 def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
+    alike = cosines(apart, views_folder, read_out)
+    return (
+        f"cosine of predicted and DINOv2's features, {len(alike)} photographs",
+        f"{statistics.mean(alike):.3f}",
+        "≥ 0.70",
+    )
+
+
+def cosines(apart, views_folder: Path, read_out) -> list[float]:
+    """Of each photograph."""
     import torch
     from tqdm import tqdm
 
@@ -196,12 +284,7 @@ def cosine(apart, views_folder: Path, read_out) -> tuple[str, str, str]:
     seen = views.read(views_folder)
     shots = [i for i in range(len(seen)) if not seen.things[i].any() and seen.present[i, 0] < 0]
     with torch.no_grad():
-        alike = [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
-    return (
-        f"cosine of predicted and DINOv2's features, {len(shots)} photographs",
-        f"{statistics.mean(alike):.3f}",
-        "≥ 0.70",
-    )
+        return [float(read_out(seen.pictures[i], seen.features[i, 1:])) for i in shots]
 
 
 def from_run(folder: Path):
@@ -245,7 +328,7 @@ def main() -> None:
     from playground.assets import BUNDLED
     from playground.models import zoo
     from playground.scenes import generate
-    from playground.training import evaluate
+    from playground.training import evaluate, measured
 
     file, read_out = (options.file or BUNDLED).resolve(), None
     with tempfile.TemporaryDirectory() as work:
@@ -259,8 +342,9 @@ def main() -> None:
         vit = zoo.load(str(file), device="cpu")
         count = options.scenes + min(OTHERS, options.scenes)
         held_out = [generate.scene(generate.HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
-        measured = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        found = lines(measured, load_seconds(file), file.stat().st_size / 1e6)
+        numbers = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+        found = lines(numbers, load_seconds(file), file.stat().st_size / 1e6)
+        found += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
         if options.photographs:
             found += on_photographs(vit, options.photographs, options.views or Path(work) / "views", read_out)
     text = "\n".join(
@@ -268,10 +352,15 @@ def main() -> None:
     )
     print(f"{file.name}, {options.scenes} scenes\n\n{text}")
     if options.write_card:
-        card = CARD.read_text(encoding="utf-8")
-        before, after = card.split(BEGIN)[0], card.split(END)[1]
         title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {OTHERS} others."
-        CARD.write_text(f"{before}{BEGIN}\n{title}\n\n{text}\n{END}{after}", encoding="utf-8")
+        put(CARD, f"{title}\n\n{text}")
+        put(README, measured.table())
+
+
+def put(file: Path, numbers: str) -> None:
+    said = file.read_text(encoding="utf-8")
+    before, after = said.split(BEGIN)[0], said.split(END)[1]
+    file.write_text(f"{before}{BEGIN}\n{numbers}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from fuzz import for_each  # noqa: E402
 from hostile.pngs import png  # noqa: E402
 
 from playground.errors import PlaygroundError  # noqa: E402
+from playground.pictures import decoder as decoding  # noqa: E402
 from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
 
 LITTLE = png(pixels=zlib.compress(bytes(80_000)))
@@ -35,6 +36,8 @@ A_ROUND = 300  # files of one seed
 LARGEST = 2**15  # bytes of a file that is kept
 SLOW = 2.0  # seconds of a core
 PIXELS = 2**22
+
+decoding.PATIENCE = 60.0  # only the seconds of a core say something of a file where the machine has other work
 
 
 class Decoder:

@@ -18,11 +18,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person  # noqa: E402
-from innocents import LAIRS, without_a_pause  # noqa: E402
+from innocents import LAIRS, coming_and_going, crumbs, stalling, without_a_pause  # noqa: E402
+from websockets.exceptions import WebSocketException  # noqa: E402
 
 from playground.samples import SAMPLES  # noqa: E402
 
-TEN, CALM, FLOOD = 10, 5.0, 15.0  # people; seconds
+TEN, TWENTY, SIX_HUNDRED = 10, 20, 600  # people, and the hostile
+CALM, FLOOD = 5.0, 15.0  # seconds
 FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
 PIPELINED = 50  # requests that a connection sends at once, again and again
 LINES = 300
@@ -76,8 +78,37 @@ def pages(server: Server) -> tuple[float, float]:
     return asyncio.run(others_wait(server, flood))
 
 
+def visits(server: Server) -> tuple[float, float]:
+    """Twenty sockets ask for a page and are gone, again and again."""
+    return asyncio.run(others_wait(server, lambda: _again_and_again(server, coming_and_going)))
+
+
+def bodies(server: Server) -> tuple[float, float]:
+    """Twenty connections bring a picture in pieces of one byte; who is cut off comes again."""
+    return asyncio.run(others_wait(server, lambda: _again_and_again(server, crumbs)))
+
+
+def files(server: Server) -> tuple[float, float]:
+    """Six hundred files stall half-way, each with a key of its own; who is refused comes again."""
+
+    def stall(url: str, home: str) -> Awaitable[None]:
+        return stalling(url, home, sends=2**16)
+
+    return asyncio.run(others_wait(server, lambda: _again_and_again(server, stall, SIX_HUNDRED)))
+
+
+async def _again_and_again(server: Server, way: Callable[[str, str], Awaitable[None]], at_once: int = TWENTY) -> None:
+    async def one() -> None:
+        while True:
+            with suppress(OSError, WebSocketException, TimeoutError):
+                await way(server.url, FLOODING)
+            await asyncio.sleep(0.05)
+
+    await asyncio.gather(*(one() for _ in range(at_once)))
+
+
 def requests(server: Server, path: str) -> tuple[float, float]:
-    """Without a key, each of many connections asks before it was answered."""
+    """Many connections without a key; each sends its next request before the last was answered."""
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(

@@ -165,19 +165,24 @@ def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> No
 def among_the_hostile(minutes: float, share: float = 1) -> None:
     with serving() as (_, (server,)):
         seen = asyncio.run(innocents(server, minutes, share))
-    calm, attacked = (sorted(seen[when]) for when in ("calm", "attacked"))
-    before, after = (times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked))
     memory = seen["memory"]
     third = len(memory) // 3
     middle, last = max(memory[third : 2 * third] or memory), max(memory[2 * third :])
     tried = ", ".join(f"{way} {seen['tried'].count(way)}" for way in sorted({*seen["tried"]}))
+    print(f"Innocents among the hostile, {minutes:g} minutes:")
+    for what, own in (("samples", ""), ("photographs of their own", "own ")):
+        calm, attacked = (sorted(seen[own + when]) for when in ("calm", "attacked"))
+        before, after = (times[int(0.95 * len(times))] if times else float("nan") for times in (calm, attacked))
+        print(
+            f"{what}: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), {after * 1e3:.0f} ms under attack "
+            f"({len(attacked)});"
+        )
+        judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace for {what}")
     print(
-        f"Innocents among the hostile, {minutes:g} minutes: p95 {before * 1e3:.0f} ms in peace ({len(calm)} answers), "
-        f"{after * 1e3:.0f} ms under attack ({len(attacked)}); {len(seen['errors'])} errors; memory at most "
-        f"{middle:.0f} MB in the middle third, {last:.0f} in the last. Tried: {tried}.",
+        f"{len(seen['errors'])} errors; memory at most {middle:.0f} MB in the middle third, {last:.0f} in the last. "
+        f"Tried: {tried}.",
         flush=True,
     )
-    judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace")
     judge(not seen["errors"], f"innocents: {len(seen['errors'])} errors, such as {seen['errors'][:1]}")
     judge(minutes < 10 or last <= MOST_GROWTH * middle, "innocents: memory still grows in the last third")
 

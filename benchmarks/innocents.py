@@ -1,5 +1,6 @@
 """Do innocents stay well while others are hostile? For benchmarks/hold.py: two hundred pages at one server. Half are of
-people who click every five seconds, a tenth is hostile in every way that is known here, the rest are people who listen.
+people who click every five seconds, ten of them on photographs of their own; a tenth is hostile in every way that is
+known here, the rest are people who listen.
 Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
 one of which they share with innocents. The same people click for a while before, in peace: that is what they are
 compared to.
@@ -25,7 +26,7 @@ from websockets.asyncio.client import connect
 
 from playground.samples import SAMPLES
 
-PEOPLE = 200
+PEOPLE, WITH_PHOTOS = 200, 10
 HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # where innocents sit
 LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # the first is shared; the last is a whole /64
 PEACE = 0.25  # of the time, before anybody is hostile
@@ -57,6 +58,28 @@ def largest_file(url: str) -> str:
     """The address of Streamlit's own script, of megabytes."""
     with urllib.request.urlopen(url) as page:
         return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
+
+
+async def coming_and_going(url: str, home: str) -> None:
+    """Asks for a page, and is gone before it has come."""
+    question = BackMsg()
+    question.rerun_script.page_name = "shapes"
+    async with _socket(url, home) as socket:
+        await socket.send(question.SerializeToString())
+
+
+async def crumbs(url: str, home: str) -> None:
+    """A picture in pieces of one byte."""
+    at = urlsplit(url)
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    head = [
+        "POST /api/pictures HTTP/1.1", f"Host: {at.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        f"X-Playground-Key: {secrets.token_urlsafe(24)}", "Transfer-Encoding: chunked", "", "",
+    ]  # fmt: skip
+    writer.write("\r\n".join(head).encode())
+    while not reader.at_eof():
+        writer.write(b"1\r\nx\r\n" * 10_000)
+        await writer.drain()
 
 
 async def half_read(url: str, home: str) -> None:
@@ -104,21 +127,24 @@ async def questions(url: str, home: str) -> None:
         person.hang_up()
 
 
-async def stalling(url: str, home: str) -> None:
+async def stalling(url: str, home: str, sends: int = 2**20) -> None:
     """A file that never comes to its end."""
     at = urlsplit(url)
-    _, writer = await asyncio.open_connection(at.hostname, at.port)
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
     head = [
         "POST /api/pictures HTTP/1.1", f"Host: {at.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", f"Content-Length: {30 * 2**20}", "", "",
     ]  # fmt: skip
-    writer.write("\r\n".join(head).encode() + bytes(2**20))
-    await asyncio.sleep(20)
-    writer.close()
+    writer.write("\r\n".join(head).encode() + bytes(sends))
+    try:
+        async with asyncio.timeout(20):
+            await reader.read()  # until it is cut off
+    finally:
+        writer.close()
 
 
 WAYS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
-    silent, without_a_pause, half_read, ahead, minting, questions, stalling,
+    silent, without_a_pause, coming_and_going, crumbs, half_read, ahead, minting, questions, stalling,
 )  # fmt: skip
 PHOTOS: list[bytes] = []
 
@@ -129,17 +155,23 @@ def _socket(url: str, home: str):
 
 
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
-    """{calm, attacked: seconds until each answer, errors, memory}"""
+    """{calm, attacked: seconds until each answer, those about one's own photographs apart; errors, memory}"""
     PHOTOS[:] = PHOTOS or drawn_photos(10)
     clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
+    with_photos = max(1, round(share * WITH_PHOTOS))
     listening = max(0, round(share * PEOPLE) - clicking - hostile)
-    people = [Person(server.url, network=HALLS[number % len(HALLS)]) for number in range(clicking + listening)]
+    models = ["model=bundled"] * with_photos + [""] * (
+        clicking + listening - with_photos
+    )  # two cores keep up with ours
+    people = [Person(server.url, words, network=HALLS[i % len(HALLS)]) for i, words in enumerate(models)]
     for start in range(0, len(people), 20):
         await asyncio.gather(*(person.open() for person in people[start : start + 20]))
     await people[0].pick(SAMPLES[0].name)  # brings the model into memory
+    await people[0].drop(PHOTOS[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
     peace = began + PEACE * seconds
-    seen: dict[str, list] = {"calm": [], "attacked": [], "errors": [], "memory": [], "tried": []}
+    whens = ("calm", "attacked", "own calm", "own attacked")
+    seen: dict[str, list] = {name: [] for name in (*whens, "errors", "memory", "tried")}
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
@@ -147,11 +179,15 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
         while time.perf_counter() < began + seconds:
             asked = time.perf_counter()
             try:
-                waited = await person.pick(chance.choice(SAMPLES).name)
+                if number < with_photos:
+                    waited = await person.drop(chance.choice(PHOTOS), "mine.jpg")
+                else:
+                    waited = await person.pick(chance.choice(SAMPLES).name)
             except Exception as error:
                 seen["errors"].append(f"{type(error).__name__}: {error}")
                 waited = float("inf")
-            seen["calm" if asked < peace else "attacked"].append(waited)
+            kind = "own " if number < with_photos else ""
+            seen[kind + ("calm" if asked < peace else "attacked")].append(waited)
             await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
 
     async def attack(number: int) -> None:

@@ -11,6 +11,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
@@ -36,9 +37,13 @@ MB = 1e6
 
 
 def photographs() -> dict[str, Path]:
-    """Nothing in the engine was chosen by looking at them."""
-    hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
-    return {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here} | {"grace_hopper": hopper}
+    """Nothing in the engine was chosen by looking at them. Eight with `pip install scikit-learn`, which brings two."""
+    found = {sample.name: sample.path for sample in PHOTOGRAPHS if sample.is_here}
+    found["grace_hopper"] = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
+    if sklearn := find_spec("sklearn"):
+        images = Path(sklearn.submodule_search_locations[0]) / "datasets" / "images"
+        found |= {file.stem: file for file in sorted(images.glob("*.jpg"))}
+    return found
 
 
 def rounded(name: str, folder: Path) -> None:
@@ -53,6 +58,7 @@ def rounded(name: str, folder: Path) -> None:
         found.append(distance(rows(eight.q, eight.k, seen), python))
     megabytes = (folder / "weights.bin").stat().st_size / MB
     apart, same = (statistics.mean(column) for column in zip(*found, strict=True))
+    print(f"{name}: {', '.join(photographs())}")
     worst = max(apart for apart, _ in found), min(same for _, same in found)
     print(f"{name}: 32-bit weights, largest difference of a weight: {largest:.1e} (bar: 1e-4)")
     print(

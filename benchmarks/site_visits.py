@@ -58,9 +58,12 @@ DROPPED = (
     const look = () => {
       const r = theLens().read();
       const now = performance.now() - began;
-      if (r.picture !== before) times.shown ??= now;
+      if (r.picture !== before && !times.seen) {
+        times.seen = true;
+        requestAnimationFrame(() => setTimeout(() => (times.shown = performance.now() - began))); // it is drawn
+      }
       const whole = r.picture !== before && r.layersHeld.length === given[4] && r.grid[0] * r.grid[1] >= given[5];
-      if (whole) go({ ...times, all: now });
+      if (whole && times.shown) go({ ...times, all: now });
       else setTimeout(look, 10);
     };
     look();

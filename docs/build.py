@@ -26,9 +26,11 @@ os.environ.setdefault("COLUMNS", "100")  # of what --help says
 import markdown2  # noqa: E402
 import pdoc  # noqa: E402
 import pdoc.render  # noqa: E402
+import streamlit  # noqa: E402
 
 import playground  # noqa: E402
 from playground.__main__ import Parser, _parser  # noqa: E402
+from playground.figures import command_line  # noqa: E402
 from playground.ui.pages import LESSONS  # noqa: E402
 
 HERE = ROOT / "docs"
@@ -58,6 +60,9 @@ def build(out: Path, app: str | None = None) -> list[Path]:
     """The pages that were written."""
     out.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "site.css", out)
+    fonts = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    for font in fonts[:1]:  # the app's own typeface, which Streamlit brings
+        shutil.copy(font, out / "source-sans.woff2")
     parts = Parts(out, app)
     written = []
     for page in PAGES:
@@ -134,7 +139,11 @@ class Parts:
         return "\n".join(lines)
 
     def _living(self, _: str) -> str:
-        playground.save(self.seen, self.out / "living.html", **VIEW, layers=(4,), pack="int8")
+        checkout, command_line.PROGRAM = command_line.PROGRAM, "attention-playground"  # what its readers type
+        try:
+            playground.save(self.seen, self.out / "living.html", **VIEW, layers=(4,), pack="int8")
+        finally:
+            command_line.PROGRAM = checkout
         return (
             '<iframe class="living" title="The living microscope on a drawing" src="living.html" '
             'sandbox="allow-scripts allow-downloads" loading="lazy"></iframe>'
@@ -156,6 +165,7 @@ def documented(out: Path) -> list[Path]:
     pdoc.render.configure(template_directory=HERE / "api", docformat="markdown", show_source=False, search=True)
     # a type that waits for NumPy and torch is shown as it is written
     warnings.filterwarnings("ignore", "Error parsing type annotation", module="pdoc")
+    pdoc.render.env.globals["pages"] = PAGES
     pdoc.pdoc(*API, output_directory=out)
     return sorted(out.rglob("*.html"))
 

@@ -1,7 +1,7 @@
 """Measures every number of the paper's draft, and writes it: docs/paper.in.md with docs/numbers.json is docs/paper.md.
 
 python docs/measure.py             measures (some minutes) and writes both
-python docs/measure.py --write     writes docs/paper.md anew from the numbers that are there
+python docs/measure.py --write     counts again, and writes docs/paper.md anew from the times that are there
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ def measured() -> dict[str, str]:
     import many
 
     import playground
-    from playground.figures.spec import LAYOUTS
-    from playground.ui.pages import LESSONS
 
     speed = engine.apart("against_timm", SPEED)
     ours, theirs = (engine.apart("one_large_image", who, SIDE) for who in ("ours", "theirs"))
@@ -61,9 +59,16 @@ def measured() -> dict[str, str]:
             ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * base:.0f} ms | 1 |"]
             + [f"| {', '.join(what)} | {ratio:.2f} |" for what, ratio in ratios.items()]
         ),
-        "lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)),
-        "vit_lines": str(len((ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines())),
+        **counted(),
     }  # fmt: skip
+
+
+def counted() -> dict[str, str]:
+    from playground.figures.spec import LAYOUTS
+    from playground.ui.pages import LESSONS
+
+    lines = (ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines()
+    return {"lessons": str(len(LESSONS)), "layouts": str(len(LAYOUTS)), "vit_lines": str(len(lines))}
 
 
 def parity() -> dict[str, str]:
@@ -117,7 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true")
     file = HERE / "numbers.json"
-    numbers = json.loads(file.read_text(encoding="utf-8")) if parser.parse_args().write else measured()
+    numbers = json.loads(file.read_text(encoding="utf-8")) | counted() if parser.parse_args().write else measured()
     file.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     (HERE / "paper.md").write_text(written(numbers), encoding="utf-8")
 

@@ -3,12 +3,7 @@
 from playground.ui import lesson
 from playground.ui.lessons import block, block_answer, block_mlp, block_norms, block_read, block_stream, block_whole
 
-here = lesson.begin(
-    "block",
-    "Attention is one part of a layer. Around it stand two sums, two norms and a small network, the MLP. One idea at "
-    "a time:",
-    block.SETTINGS,
-)
+here = lesson.begin("block", block.TEXT.idea, block.SETTINGS)
 match lesson.steps(block.STEPS):
     case "whole":
         block_whole.whole(here)

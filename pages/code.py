@@ -1,14 +1,15 @@
 """The code of the ViT, beside its formulas."""
 
-from playground.ui import lesson
+from playground.ui import guess, lesson
 from playground.ui.lessons import code
 
-here = lesson.begin("code", code.TEXT.idea, code.SETTINGS)
+said = code.said
+here = lesson.begin("code", said.TEXT.idea, code.SETTINGS)
 match lesson.steps(code.STEPS):
     case "file":
         code.listing()
         code.exercises()
-        code.guess_column()
+        guess.ask(said.column())
     case "twice":
         code.twins(here)
     case "library":

@@ -3,7 +3,7 @@
 from playground.ui import guess, lesson
 from playground.ui.lessons import scale, scale_answer, scale_model, scale_row, scale_rows
 
-here = lesson.begin("scale", scale.IDEA, scale.SETTINGS)
+here = lesson.begin("scale", scale.TEXT.idea, scale.SETTINGS)
 match lesson.steps(scale.STEPS):
     case "row":
         scale_row.guess_spread()

@@ -3,12 +3,12 @@
 ```python
 import playground
 
-vit   = playground.load("dinov2-small")                      # or a timm name, "bundled", "my.safetensors"
-seen  = playground.trace(vit, "cat.jpg")                     # or an image, an array, a tensor, a sample's name
-seen.row(layer=8, head=3, query=(7, 5))                      # float32 (tokens,), sums to 1
-playground.show(seen, layer=8, head=3)                       # in a notebook: the living microscope
-playground.figure(seen, layer=8, head=3)                     # a matplotlib figure
-playground.save(seen, "cat.pdf", layer=8, head=3)            # the same as a file; or .npz, .csv, .json: its numbers
+vit = playground.load("dinov2-small")  # or a timm name, "bundled", "my.safetensors"
+seen = playground.trace(vit, "cat.jpg")  # or an image, an array, a tensor, a sample's name
+seen.row(layer=8, head=3, query=(7, 5))  # float32 (tokens,), sums to 1
+playground.show(seen, layer=8, head=3)  # in a notebook: the living microscope
+playground.figure(seen, layer=8, head=3)  # a matplotlib figure
+playground.save(seen, "cat.pdf", layer=8, head=3)  # the same as a file; .npz, .csv, .json: its numbers
 ```
 """
 

@@ -11,12 +11,13 @@ import difflib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
 EXAMPLES = """examples:
@@ -63,7 +64,17 @@ def _complain(*lines: str) -> int:
     return 2
 
 
+_usual = warnings.formatwarning
+
+
+def _in_a_line(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> str:
+    """Our own warnings without the place in the code; others as they are."""
+    ours = issubclass(category, PlaygroundWarning)
+    return f"playground: {message}\n" if ours else _usual(message, category, *where, **more)
+
+
 def main(arguments: list[str] | None = None) -> int:
+    warnings.formatwarning = _in_a_line
     try:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
@@ -107,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     scored.add_argument("images", metavar="IMAGE", nargs="+", help="pictures, folders of them, or names of samples")
     scored.add_argument("--out", metavar="FILE", required=True, help="a .csv: one line for a picture and a method")
-    scored.add_argument("--model", default="bundled", help="a model's name (default: bundled)")
+    _add_model(scored)
     scored.add_argument(
         "--patch", metavar="ROW,COLUMN", help="or cls: whose feature is explained (default: the likeliest label; the "
         "patch in the middle where the model has no labels)",
@@ -115,13 +126,13 @@ def _parser() -> argparse.ArgumentParser:
     scored.add_argument("--label", help="a label's name or number, instead of a patch")
     scored.add_argument("--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)")
     scored.add_argument("--method", help="gradient, chefer or legrad (default: all)")
-    scored.set_defaults(run=_relevance, parser=scored)
+    scored.set_defaults(run=_relevance)
     numbers = commands.add_parser(
         "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
     )
     numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")
     numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store, or a .nc file")
-    numbers.add_argument("--model", metavar="NAME", default="bundled", help="as of the command figure")
+    _add_model(numbers)
     numbers.add_argument(
         "--what",
         default="entropy distance",
@@ -134,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     numbers.add_argument(
         "--dask", metavar="ADDRESS", help="of a scheduler of dask.distributed, whose workers share the work"
     )
-    numbers.set_defaults(run=_numbers, parser=numbers)
+    numbers.set_defaults(run=_numbers)
 
     site = commands.add_parser(
         "site", help="write the playground as a folder of plain files, for a host without Python"
@@ -218,7 +229,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: a GPU where there is one)")
     train.set_defaults(run=_train)
+    for command in commands.choices.values():
+        command.set_defaults(parser=command)
     return parser
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        default="bundled",
+        help="a name, a file, a folder or a repository on the hub (default: bundled)",
+    )
+    parser.add_argument("--weights", metavar="FILE", help="a .safetensors or .pth file with that model's weights")
 
 
 # Each command's code is imported when it is asked for: the help does not wait for torch.
@@ -280,7 +303,7 @@ def _numbers(options: argparse.Namespace) -> None:
     from playground.models.bars import bar
     from playground.models.loading import load
 
-    vit = load(options.model, device=options.device)
+    vit = load(options.model, weights=options.weights, device=options.device)
     size = read_size(options.size)
     every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:

@@ -3,3 +3,7 @@
 
 class PlaygroundError(ValueError):
     """Something a person can put right. Its text is shown to them as it stands."""
+
+
+class PlaygroundWarning(UserWarning):
+    """Something a person should know of a result that they get all the same. Its text is shown as it stands."""

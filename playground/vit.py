@@ -269,6 +269,7 @@ class VisionTransformer(nn.Module):
         self.name = "untrained"
         self.random_weights = True  # until others are loaded
         self.file: Path | None = None  # of its weights, where they are a file of somebody's own
+        self.asked: tuple[str, str | None] | None = None  # the name and the file by which a command loads it again
         self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
@@ -292,7 +293,7 @@ class VisionTransformer(nn.Module):
         self.initialise(seed)
 
     def load_state_dict(self, *given, **how):
-        self.random_weights = False
+        self.random_weights, self.asked = False, None
         return super().load_state_dict(*given, **how)
 
     def initialise(self, seed: int) -> None:
@@ -328,6 +329,7 @@ class VisionTransformer(nn.Module):
         for layer, block in enumerate(self.blocks[first:], first):
             x, qkv = block(x, scale, rotation, heard(layer))
             yield x, qkv
+            del qkv  # if nobody keeps them, the next layer's take their memory
 
     def embed(self, image: Tensor) -> tuple[Tensor, Rotation]:
         """Pixels to tokens that know their place; with them the rotation, where places are angles."""

@@ -77,7 +77,7 @@ def distance(ours: np.ndarray, python: np.ndarray) -> tuple[float, float]:
 def resized(picture: Image.Image, size: tuple[int, int], folder: Path, band: int = 7) -> np.ndarray:
     """(H, W, 3): the picture in this (height, width), by the engine."""
     pixels, out = folder / "pixels.bin", folder / "resized.bin"
-    pixels.write_bytes(np.asarray(picture).tobytes())
+    pixels.write_bytes(np.asarray(picture if picture.mode == "RGBA" else picture.convert("RGBA")).tobytes())
     how = {"size": (picture.height, picture.width), "to": size, "band": band}
     run({"pixels": str(pixels), "out": str(out), **how}, folder)
-    return np.fromfile(out, np.uint8).reshape(*size, 3)
+    return np.fromfile(out, np.uint8).reshape(*size, 4)[..., :3]

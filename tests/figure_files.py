@@ -11,7 +11,7 @@ SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 
 
 def read_pdf(path) -> pypdf.PdfReader:
-    return pypdf.PdfReader(str(path))
+    return pypdf.PdfReader(path)
 
 
 def pdf_images(page) -> list[tuple[int, int]]:

@@ -7,9 +7,13 @@ import struct
 import zlib
 
 from hostile import profiles
+from hostile.gifs_and_bmps import bmp, gif_frame
+from hostile.heics import heic_claiming, heic_of_tiles
 from hostile.jpegs import jpeg_with, segment
+from hostile.making import patched, saved
 from hostile.pngs import chunk, png
 from hostile.tiffs import long, short, tiff
+from hostile.webps_and_avifs import animated_webp, avif_claiming, riff, vp8x
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -141,4 +145,60 @@ def pngs(draw: st.DrawFn) -> bytes:
     return draw(spoiled(png(*parts, pixels=zlib.compress(bytes(80_000)), **header)))
 
 
-KINDS = {"profiles": with_profiles(), "JPEG": jpegs(), "TIFF": tiffs(), "films": films(), "PNG": pngs()}
+@st.composite
+def heifs(draw: st.DrawFn) -> bytes:
+    """AVIF and HEIC: sides that are not theirs, tiles that cover more or less than the picture, properties of another
+    kind than they say."""
+    claimed, few = st.sampled_from((0, 1, 64, 65, 300, 8000, 2**16, 2**31, 2**32 - 1)), st.integers(1, 8)
+    whole = st.sampled_from((64, 256, 300, 1280))
+    nested = st.sampled_from((False, False, False, True))
+    tiles = st.builds(heic_of_tiles, few, few, st.sampled_from((64, 128)), st.tuples(whole, whole), nested)
+    modes = st.sampled_from(("RGB", "RGBA"))
+    plain = st.builds(saved, st.sampled_from(("AVIF", "HEIF")), st.tuples(SIDES, SIDES), modes)
+    data = draw(plain | st.builds(avif_claiming, claimed, claimed) | st.builds(heic_claiming, claimed, claimed) | tiles)
+    at = data.find(draw(st.sampled_from((b"ispe", b"pixi", b"av1C", b"hvcC", b"colr"))))
+    if at >= 0 and draw(st.booleans()):
+        kind = draw(st.sampled_from((b"irot", b"imir", b"clap", b"pasp", b"colr", b"auxC")))
+        data = patched(data, at, kind + draw(st.binary(max_size=12)))
+    return draw(spoiled(data))
+
+
+@st.composite
+def webps(draw: st.DrawFn) -> bytes:
+    """One picture or several, as a file that is right, or put together from parts that are not."""
+    side = st.sampled_from((1, 8, 64, 300, 5000, 2**14, 2**24))
+    frame = saved("WEBP", (64, 48), lossless=draw(st.booleans()))[12:]
+    body = st.sampled_from((frame[8:], bytes(40), b"\x2f" + bytes(400), b"\xff" * 400))
+    names = st.sampled_from((b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"EXIF", b"XMP "))
+    parts = draw(st.lists(st.tuples(names, body), max_size=4))
+    put_together = riff(vp8x(draw(side), draw(side), draw(st.integers(0, 63))), *parts)
+    film = animated_webp(draw(st.integers(1, 2000)), draw(st.integers(1, 2000)), draw(st.booleans()))
+    return draw(spoiled(draw(st.sampled_from((put_together, film, riff((frame[:4], frame[8:])))))))
+
+
+@st.composite
+def bmps_and_gifs(draw: st.DrawFn) -> bytes:
+    """A file that is right, or put together from parts that are not."""
+    bits = st.sampled_from((0, 1, 4, 8, 16, 24, 24, 24, 32, 33))
+    body = st.binary(max_size=60) | st.sampled_from((bytes(20_000), b"\0\2\0\0" * 4000, b"\5\1" * 4000))
+    side = st.sampled_from((-64, 1, 8, 64, 64, 80, 8000))
+    header = st.sampled_from((12, 40, 40, 40, 41, 52, 56, 64, 108, 124, 2**31))
+    packing, colours = st.sampled_from((0, 0, 0, 1, 2, 3, 6)), st.sampled_from((0, 1, 256, 2**32 - 1))
+    palette = st.binary(max_size=1024)
+    flat = st.builds(bmp, side, side, bits, packing, body, header, palette, st.none() | st.just(54), colours)
+    place = st.sampled_from((0, 1, 64, 65_535))
+    frame = st.builds(gif_frame, place, place, place, place, st.integers(0, 255), body)
+    right = st.sampled_from((saved("BMP", (64, 48)), saved("GIF", (64, 48))))
+    return draw(spoiled(draw(flat | frame | right)))
+
+
+KINDS = {
+    "profiles": with_profiles(),
+    "JPEG": jpegs(),
+    "TIFF": tiffs(),
+    "films": films(),
+    "PNG": pngs(),
+    "HEIF": heifs(),
+    "WebP": webps(),
+    "BMP": bmps_and_gifs(),
+}

@@ -26,6 +26,7 @@ PAGES = ["tests/ui", "-m", "not browser"]  # the Python tests of what knows Stre
 IN_FIREFOX = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
 SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that is thrown away
     "beyond": ["--times", "1"],
+    "blind": [],
     "bundled": ["--scenes", "5"],
     "contact_sheet": [],
     "corpus": ["--minutes", "0.05"],
@@ -36,6 +37,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "fuzz": ["--count", "1"],
     "gallery": ["--folder", "{}", "drawing.png"],
     "hold": ["--quick"],
+    "installation": [],
     "layouts": ["heads"],
     "many": ["--count", "8"],
     "microscope": ["--few"],
@@ -45,6 +47,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "screenshots": ["--folder", "{}", "compare"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
+    "trials": ["--help"],
     "upload": ["--times", "1"],
     "visit": ["--few"],
     "zoo": [],

@@ -16,6 +16,7 @@ from playground.models import zoo
 from playground.scenes import generate
 from playground.scenes.labels import LABELS
 from playground.training import evaluate
+from playground.training import measured as told
 
 # Just below what the model card says of 500 scenes: 40 say less.
 TOLD_NOTHING = {"mass": 0.5, "f1": 0.6, "overlap": 0.18}
@@ -55,7 +56,10 @@ def test_rollout_finds_what_the_model_names_hardly_more_than_chance_and_the_less
     """Weight 4 prints these numbers beside rollout."""
     assert len(held_out()) == NAMED_SCENES
     found = evaluate.on_the_named(zoo.load("bundled", device="cpu"), held_out())
-    assert found == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert {what: found[what] for what in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert 0.5 * found["area"] < found["attention"] < 1.2 * found["area"], (
+        "the class token's own rows find it no better"
+    )
     assert found["rollout"] < 1.2 * found["area"] < found["gradient"]
 
 
@@ -79,6 +83,21 @@ def test_they_are_small_and_load_by_themselves_without_timm(name):
     )
     out = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=Path(__file__).parent.parent)
     assert out.split() == [str(len(LABELS)), "False"]
+
+
+def test_readme_and_lesson_show_the_card_s_numbers_beside_the_filter():
+    found = told.rows()
+    assert len(found) == len(told.KINDS)
+    card = (ASSETS / "MODEL.md").read_text(encoding="utf-8")
+    for kind, columns in found.items():
+        assert columns.keys() == set(told.COLUMNS), kind
+        assert all(f"| {number} |" in card for number in columns.values()), kind
+        ours, filtered, less = (
+            float(columns[one].split()[0].replace("−", "-")) for one in (told.OURS, told.FILTER, told.LESS)
+        )
+        assert less == pytest.approx(ours - filtered, abs=2e-3), kind
+    readme = (ASSETS.parent / "README.md").read_text(encoding="utf-8")
+    assert f"--write-card -->\n{told.table()}\n<!-- end" in readme, "run benchmarks/bundled.py --write-card"
 
 
 def test_the_card_tells_the_numbers():

@@ -104,6 +104,36 @@ def test_a_figure_that_lives_is_in_a_frame_of_its_own(site):
     assert (out / frame["src"]).stat().st_size < 3e6
 
 
+def test_what_an_installed_person_reads_is_what_they_can_type(site):
+    _, out = site
+    for page in out.rglob("*.html"):
+        if page.name not in ("command_line.html", "python.html"):  # which say what a checkout has
+            assert "python -m playground" not in page.read_text(encoding="utf-8"), page
+
+
+def test_every_page_leads_to_every_other_and_has_the_app_s_letters(site):
+    pages, out = site
+    assert (out / "source-sans.woff2").stat().st_size > 10_000
+    ways = {page.name: [to for to in links.to if to.endswith("own_model.html")] for page, links in pages.items()}
+    assert [name for name, to in ways.items() if not to and name not in ("living.html", "index.html")] == []
+
+
+def test_the_documentation_is_published_beside_the_playground():
+    steps = (ROOT / "deploy" / "pages.yml").read_text(encoding="utf-8")
+    assert "docs/build.py out/docs" in steps.partition("upload-pages-artifact")[0]
+
+
+def test_the_paper_counts_what_is_there():
+    from playground.figures.spec import LAYOUTS
+    from playground.ui.pages import LESSONS
+
+    numbers = json.loads((ROOT / "docs" / "numbers.json").read_text(encoding="utf-8"))
+    lines = (ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines()
+    assert numbers["lessons"] == str(len(LESSONS))
+    assert numbers["layouts"] == str(len(LAYOUTS))
+    assert numbers["vit_lines"] == str(len(lines)), "python docs/measure.py --write counts again"
+
+
 def test_the_paper_s_numbers_are_those_that_were_measured():
     script = runpy.run_path(str(ROOT / "docs" / "measure.py"))
     numbers = json.loads((ROOT / "docs" / "numbers.json").read_text(encoding="utf-8"))

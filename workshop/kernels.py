@@ -24,6 +24,7 @@ STACK = 16_384  # bytes; the default of a megabyte is memory that nothing uses
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
+    "-fno-unroll-loops",  # a pass takes as long, and the kernels are smaller by an eighth
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
     f"-Wl,-z,stack-size={STACK}",
 )  # fmt: skip

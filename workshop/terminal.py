@@ -94,8 +94,8 @@ def on_photographs(folder: Path, choices: Choices) -> None:
     recipe = Emergent(seed=choices.seed)
     recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     album, _ = albums(folder)
-    coarse = _views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
-    fine = _views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
+    coarse = ready_views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
+    fine = ready_views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
     query = tuple(int(share * recipe.coarse) for share in FOREHEAD)
     teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
@@ -107,7 +107,7 @@ def on_photographs(folder: Path, choices: Choices) -> None:
     terminal.goodbye()
 
 
-def _views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
+def ready_views(folder: Path, album: Album, count: int, side: int, seed: int) -> Path:
     """The folder, full of views with DINOv2's features; about a second for ten of 14 × 14 patches on two cores."""
     made = views.prepare(folder, album, count, side, seed)
     with tqdm(total=count, desc=f"DINOv2 looks, {side} × {side}", unit="view", disable=not sys.stderr.isatty()) as bar:

@@ -95,3 +95,73 @@ def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
     columns = whole.grid[1]
     names = (divmod(token - len(whole.prefix), columns) for token in sorted(chosen))
     return f"{who}>{'+'.join(f'{row},{column}' for row, column in names)}{at}{where}"
+
+
+# One edge -------------------------------------------------------------------------------------------------------------
+
+NEARBY = 5  # the longer side, divided by it: so near to the hearer no twin is looked for
+BLOCKS = 4  # elsewhere in the picture, which are cut instead
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A patch no longer hears the far patch that is most like it, nor those around that one, in any layer."""
+
+    twin: tuple[int, int]
+    by: float  # how far the hearer's feature moves
+    others: tuple[float, ...]  # the same, where it does not hear such a block elsewhere
+    before: float  # the cosine of both features
+    after: float
+
+    @property
+    def times(self) -> float:
+        return self.by / max(sum(self.others) / len(self.others), SMALLEST)
+
+
+def far_twin(seen: Trace, query: tuple[int, int]) -> tuple[tuple[int, int], float]:
+    """The patch whose feature is most like this one's, of those that are not near it; and their cosine."""
+    features = torch.nn.functional.normalize(seen.features(), dim=-1)
+    alike = seen.on_grid(features @ features[seen.token(query)])
+    near = _near(seen.grid)
+    row, column = (slice(max(0, at - near), at + near + 1) for at in query)
+    alike = alike.clone()
+    alike[row, column] = -2
+    return divmod(int(alike.argmax()), seen.grid[1]), float(alike.max())
+
+
+def cut_edge(
+    seen: Trace, query: tuple[int, int], run: Callable[[list[str]], Trace],
+    give_way: Callable[[], object] = lambda: None, seed: int = 0,
+) -> Edge | None:  # fmt: skip
+    """`run(texts)` traces the same picture with these cuts; `give_way` is called after each. None: the grid is so small
+    that nothing is far."""
+    twin, before = far_twin(seen, query)
+    far = [
+        (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
+        if min(_apart((row, column), query), _apart((row, column), twin)) > _near(seen.grid)
+    ]  # fmt: skip
+    if not far:
+        return None
+    order = torch.randperm(len(far), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
+    moves = []
+    for spot in (twin, *(far[n] for n in order)):
+        cut = run([f"{query[0]},{query[1]}>{_around(spot, seen.grid)}"])
+        moves.append(moved(seen, cut, query))
+        if spot == twin:
+            features = torch.nn.functional.normalize(cut.features(), dim=-1)
+            after = float(features[cut.token(query)] @ features[cut.token(twin)])
+        give_way()
+    return Edge(twin, moves[0], tuple(moves[1:]), before, after)
+
+
+def _near(grid: tuple[int, int]) -> int:
+    return max(2, max(grid) // NEARBY)  # blocks of 3 × 3 that are farther apart share no patch
+
+
+def _apart(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return max(abs(a - b) for a, b in zip(one, other, strict=True))
+
+
+def _around(spot: tuple[int, int], grid: tuple[int, int]) -> str:
+    rows, columns = (range(max(0, at - 1), min(side, at + 2)) for at, side in zip(spot, grid, strict=True))
+    return "+".join(f"{row},{column}" for row in rows for column in columns)

@@ -61,7 +61,7 @@ def _reads(seen: Trace) -> Query:
 
 
 def answer_of(seen: Trace, query: Query | None, label: str | int | None) -> occlusion.Asked:
-    """What is explained where nobody says: the likeliest label, or the patch in the middle."""
+    """What is explained by default: the likeliest label, or the patch in the middle."""
     if query is not None and label is not None:
         raise PlaygroundError("Relevance is of a patch or of a label: give one of the two.")
     if label is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     spec = _spec(options)
     _check(spec, options)
     if spec.layout == "curves":
-        print(_write(Path(options.output), spec))
+        print(_write(Path(options.output), spec, print))
         return 0
     return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
 
@@ -167,7 +168,7 @@ def _namer(options: argparse.Namespace, spec: Spec, several: bool, layers: bool,
 # And making them ------------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, spec: Spec, *subject, **others) -> Path:
+def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **others) -> Path:
     """A picture, the numbers that it would show, or its caption."""
     if path.suffix.lower() in (".txt", ".tex"):
         from playground.figures import caption_files
@@ -177,7 +178,12 @@ def _write(path: Path, spec: Spec, *subject, **others) -> Path:
         from playground.figures import numbers
 
         return numbers.write(path, spec, *subject, **others)
-    return figures.write(figures.draw(spec, *subject, **others), path)
+    figure = figures.draw(spec, *subject, **others)
+    if figure.lacking and path.suffix.lower() != ".svg":
+        from playground.figures import fonts
+
+        complain(fonts.sentence(figure.lacking))
+    return figures.write(figure, path)
 
 
 @dataclass
@@ -190,7 +196,7 @@ class _Many:
     made: list[Path] = field(default_factory=list)
     kept: int = 0  # files that were there
     bar: object = None
-    warned: set[str] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)  # what is said once in a run
 
     def make(self) -> int:
         from tqdm import tqdm
@@ -218,7 +224,7 @@ class _Many:
         return int(failed > 0)
 
     def _make_folders(self) -> None:
-        """Makes each missing folder and says so: a mistyped path would make one, too."""
+        """Makes each missing folder and says so: a mistyped name is noticed at once."""
         for folder in sorted({path.parent for job in self.jobs for path in job.files}):
             if not folder.exists():
                 try:
@@ -256,7 +262,7 @@ class _Many:
             return self._interactive(path, spec, seen, image)
         if spec.sweep:
             return figures.animate(path, spec, seen, image, self._frames, **others)
-        return _write(path, spec, seen, image, **others)
+        return _write(path, spec, self._complain_once, seen, image, **others)
 
     def _frames(self, frames):
         from tqdm import tqdm
@@ -279,7 +285,11 @@ class _Many:
     def complain(self, text: str) -> None:
         self.bar.write(text, file=sys.stderr)
 
+    def _complain_once(self, text: str) -> None:
+        if text not in self.said:
+            self.said.add(text)
+            self.complain(f"playground: {text}")
+
     def _warn(self, *traces) -> None:
-        for name in {naming.model(seen) for seen in traces if naming.is_random(seen)} - self.warned:
-            self.warned.add(name)
-            self.complain(f"playground: {name}: nothing of what this figure shows was learned")
+        for name in sorted({naming.model(seen) for seen in traces if naming.is_random(seen)}):
+            self._complain_once(f"{name}: nothing of what this figure shows was learned")

@@ -128,7 +128,7 @@ def caption(
     made_with = _made_with(spec, seen)
     if other is not None and (theirs := _made_with(*other)) != made_with:
         made_with = f"{made_with}, and {theirs}"
-    said = _says(spec, _counted(spec.query))
+    said = _says(spec, _counted(spec.query), seen)
     if other is not None and other[0].query != spec.query:
         said += f"; the same place in the other grid is {asked(other[0].query)}"
     first = f"{made_with}: {said}"
@@ -187,7 +187,8 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain 
         fixed.append(POOLED.get(first.spec.head, f"head {first.spec.head}"))
     who = _counted(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
     made_with = ", ".join(fixed)
-    said = f"{made_with}: {_says(spec, who)}" if made_with else _says(spec, who)
+    shown = _says(spec, who, first.subject.seen)
+    said = f"{made_with}: {shown}" if made_with else shown
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
     first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}{peak(maps, span)}."
     outlined = _outlined(spec)
@@ -200,16 +201,16 @@ def _counted(query) -> str:
     return f"{asked(query)} (row, column, from 0)" if isinstance(query, tuple | list) else asked(query)
 
 
-def _says(spec: Spec, who: str) -> str:
+def _says(spec: Spec, who: str, seen: Trace) -> str:
     said = {
         "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
         "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what weights alone bring to {who} through all layers",
-        "relevance": f"what moves {_explained(spec, who)}, through all layers (gradient × input)",
-        "occlusion": f"what moves {_explained(spec, who)} when a patch becomes {_BLANKED[spec.blank]}",
-        "label": f"how likely {_label(spec)} is, if the classifier read each patch after this layer",
+        "relevance": f"what moves {_explained(spec, who, seen)}, through all layers (gradient × input)",
+        "occlusion": f"what moves {_explained(spec, who, seen)} when a patch becomes {_BLANKED[spec.blank]}",
+        "label": f"how likely {_label(spec, seen)} is, if the classifier read each patch after this layer",
         "text": f"which patches are like “{spec.text}”, if the model read each after this layer",
         "components": "the first three principal components of the patches’ features as red, green and blue",
         "parts": f"the patches cut into {len(PART_COLOURS)} parts by their features, a colour for each",
@@ -221,12 +222,18 @@ def _says(spec: Spec, who: str) -> str:
 _BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
 
 
-def _explained(spec: Spec, who: str) -> str:
-    return _label(spec) if spec.label else f"the feature of {who}"
+def _explained(spec: Spec, who: str, seen: Trace) -> str:
+    return _label(spec, seen) if spec.label else f"the feature of {who}"
 
 
-def _label(spec: Spec) -> str:
-    return f"label {spec.label}" if spec.label else "the likeliest label"
+def _label(spec: Spec, seen: Trace) -> str:
+    """By its name, where it has one. The likeliest one is not named where each picture or pass has its own."""
+    several = not spec.label and spec.layout in ("compare", "scale", "grid")
+    if several or seen.vit is None or seen.logits is None:
+        return f"label {spec.label}" if spec.label else "the likeliest label"
+    names, number = seen.vit.config.labels, int(spec.label or seen.logits.argmax())
+    called = f"“{names[number]}”" if names else str(number)
+    return f"label {called}" if spec.label else f"the likeliest label, {called},"
 
 
 def _outlined(spec: Spec) -> list[str]:
@@ -238,7 +245,7 @@ def _outlined(spec: Spec) -> list[str]:
 
 def queries_caption(spec: Spec, seen: Trace, count: int, span) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
-    many = _says(spec, f"{count} patches").replace("listens", "listen").replace("attends", "attend")
+    many = _says(spec, f"{count} patches", seen).replace("listens", "listen").replace("attends", "attend")
     said = f"{_made_with(spec, seen)}: {many}."
     said = f"{said[0].upper()}{said[1:]}"
     return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, seen)])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
+from playground.figures.naming import published
 from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
@@ -100,7 +101,7 @@ METAVARS = {
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "other_queries": "PLACES", "mass": "SHARE",
-    "view": "TEXT", "cut": "CUTS", "label": "N", "text": "WORDS",
+    "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
@@ -144,6 +145,12 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
     return shlex.join([*parts, "-o", str(output)])
 
 
+def again(spec: Spec, output: str | Path) -> str | None:
+    """The command, where there is one and the figure may say it."""
+    known = spec.repeatable and (spec.image or spec.layout == "curves")
+    return command(published(spec), output) if known and not spec.anonymous else None
+
+
 def _default(spec: Spec, name: str) -> object:
     return spec.look.head if name == "head" and spec.look else DEFAULTS[name]
 
@@ -163,7 +170,7 @@ def _as_typed(spec: Spec, name: str) -> str | None:
     if name == "other_image":
         return _path(value)
     if name == "width":
-        return f"{value:.6g}in"
+        return write_length(value)
     return query_words(value) if name == "query" else str(value)
 
 
@@ -228,10 +235,17 @@ INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  
 
 def read_length(text: str) -> float:
     """Inches."""
-    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?) ?(in|cm|mm|pt|)", text.strip())
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
     if not found:
         raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
     return float(found[1]) * INCHES[found[2]]
+
+
+def write_length(inches: float) -> str:
+    """Exact, for a rounded width makes another figure; in the unit that gives the shortest text, as people write it."""
+    same = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
+    exact = [text for text in same if read_length(text) == inches]
+    return min(exact, key=len, default=f"{inches!r}in")
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:

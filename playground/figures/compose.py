@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from matplotlib.patches import Rectangle
@@ -12,7 +12,7 @@ from playground.figures import captions, naming
 from playground.figures.curves import curves
 from playground.figures.layouts import Content, content
 from playground.figures.maps import Domain
-from playground.figures.panels import GAP
+from playground.figures.panels import ABOVE, GAP, Grid, Panel, entitled
 from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
 from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # of the type
 BETWEEN, ASIDE = 0.9, 1.6  # em, from the body to what stands beneath it, or beside it
 BAR = 13.5  # em, the least that the colour bar and its words take
+LEAST = 6  # em, the least height of a picture above a caption
 
 
 def draw(
@@ -176,16 +177,33 @@ class Plan:
     inner: float  # its width at most
     width: float  # the body's own
     height: float
+    led: Panel | None = None  # what the figure is about stands to the left of the body, and the band beneath it
+
+    @property
+    def seen(self) -> float:
+        """How much of the sheet panels fill, square inches."""
+        own = self.what.body.seen(self.inner, self.room, self.band.em)
+        return own + (self.side**2 * self.led.aspect if self.led else 0.0)
+
+    @property
+    def side(self) -> float:
+        """The height of what leads."""
+        between = BETWEEN * self.band.em * bool(self.band.height)
+        room = self.height - ABOVE * self.band.em - self.band.height - between
+        return min(self.band.width / self.led.aspect, room)
 
 
 def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
-    """On a slide the band stands where it leaves the body larger."""
+    """On a slide the band stands where it leaves the panels larger."""
     plan = _beneath(spec, what, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        other = _beside(spec, what, foot, lines)
-        em = spec.made_for.font / 72
-        if what.body.seen(other.inner, other.room, em) > 1.2 * what.body.seen(plan.inner, plan.room, em):
-            return other
+        others = [_beside(spec, what, foot, lines)]
+        if isinstance(what.body, Grid) and what.body.picture:
+            led = _led(spec, what, foot, lines)
+            others += [led] * (led.side > LEAST * led.band.em)
+        best = max(others, key=lambda other: other.seen)
+        if best.seen > 1.2 * plan.seen:
+            return best
     return plan
 
 
@@ -214,6 +232,12 @@ def _beside(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     return Plan(what, band, True, high, inner, *what.body.size(inner, high, em))
 
 
+def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+    """The picture that a grid is about and the band stand below each other, and the grid gets the rest of the slide."""
+    plan = _beside(spec, replace(what, body=replace(what.body, picture=None)), foot, lines)
+    return replace(plan, led=what.body.picture)
+
+
 def _compose(spec: Spec, plan: Plan) -> Drawing:
     em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
     between = BETWEEN * em * bool(band.height)
@@ -221,7 +245,11 @@ def _compose(spec: Spec, plan: Plan) -> Drawing:
     sheet = Sheet(spec, total + 2 * margin)
     aside = band.width + ASIDE * em if plan.beside else 0.0
     top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
-    if plan.beside:
+    if plan.led:
+        entitled(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
+        corner = left, top + plan.height - band.height
+        left += aside
+    elif plan.beside:
         corner = left + plan.width + ASIDE * em, top + plan.height - band.height
     else:
         corner = (sheet.width - band.width) / 2, top + plan.height + between

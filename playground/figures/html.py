@@ -21,7 +21,7 @@ from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
 from playground.figures import compose, packed
 from playground.figures.bundle import bundle, stylesheet
-from playground.figures.command_line import command
+from playground.figures.command_line import again
 from playground.figures.disk import keep
 from playground.figures.files import pixels
 from playground.figures.naming import model, published, published_trace, weights
@@ -194,8 +194,9 @@ def _page(spec: Spec, seen: Trace, image: Image.Image | None) -> str:
     picture = _picture(seen, image)
     lost = lost_by(spec, seen)
     said = published(spec)
-    name = _printable((said if spec.anonymous else spec).image or "image")
-    facts = _facts(replace(said, image=name), seen, picture) | ({"pack": lost} if lost else {})
+    name = _printable(said.image or "image")
+    said = replace(said, image=name, repeatable=said.repeatable and bool(spec.image))
+    facts = _facts(said, seen, picture) | ({"pack": lost} if lost else {})
     patches = f"{seen.grid[0]} × {seen.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     start = {"title": name, "view": _view(spec), "heads": heads(spec, seen), "bare": spec.bare}
@@ -248,10 +249,10 @@ def _facts(spec: Spec, seen: Trace, picture: Image.Image) -> dict:
         "layers": " ".join(map(str, layers(spec, seen))),
         "heads": " ".join(map(str, heads(spec, seen))),
         "input": f"{seen.size[0]}x{seen.size[1]}",
-        "command": command(spec, "figure.html"),
+        "command": again(spec, "figure.html"),
     }
-    told = ("weights", "pixels", "command")
-    return {key: value for key, value in facts.items() if not (spec.anonymous and key in told)}
+    told = ("weights", "pixels")
+    return {key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in told)}
 
 
 def _picture(seen: Trace, image: Image.Image | None) -> Image.Image:

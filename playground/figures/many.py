@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Numbers:
 
     name: str
     arrays: dict[str, np.ndarray]
+    number: int = 0  # among the pictures
 
 
 @dataclass(frozen=True)
@@ -63,20 +64,23 @@ class Many:
     def __iter__(self) -> Iterator[Numbers]:
         return self.some(range(len(self)))
 
-    def some(self, which: Iterable[int]) -> Iterator[Numbers]:
+    def some(self, which: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
         """Of these pictures alone. The next batch is decoded while this one is computed. A picture has the same batch
-        around it whoever else is asked for: so its numbers are the same to the last bit."""
+        around it whoever else is asked for, and black in place of who can't be read: so its numbers are the same to the
+        last bit. `unreadable`: such pictures are left out; else the first of them raises."""
         which = set(which)
         parts = [part for part in self.batches() if which & set(part)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
             coming = ahead.submit(self._pixels, parts[0]) if parts else None
-            for part, following in zip(parts, [*parts[1:], None], strict=True):
-                pixels = coming.result()
+            for part, following in zip_longest(parts, parts[1:]):
+                pixels, broken = coming.result()
+                if broken and not unreadable:
+                    raise next(iter(broken.values()))
                 coming = ahead.submit(self._pixels, following) if following else None
                 found = self._pass(pixels)
                 for row, number in enumerate(part):
-                    if number in which:
-                        yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()})
+                    if number in which and number not in broken:
+                        yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()}, number)
 
     def batches(self) -> list[range]:
         return [range(at, min(at + self.batch, len(self))) for at in range(0, len(self), self.batch)]
@@ -107,10 +111,16 @@ class Many:
 
         return write(self, Path(path), report, dask)
 
-    def _pixels(self, part: Sequence[int]) -> Tensor:
-        c = self.vit.config
-        opened = (_middle(self._open(i), self.size) for i in part)
-        return torch.cat([images.model_input(one, self.size, c.mean, c.std, c.interpolation) for one in opened])
+    def _pixels(self, part: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
+        c, broken = self.vit.config, {}
+        pixels = torch.zeros(len(part), 3, *self.size)
+        for row, number in enumerate(part):
+            try:
+                one = _middle(self._open(number), self.size)
+                pixels[row] = images.model_input(one, self.size, c.mean, c.std, c.interpolation)[0]
+            except PlaygroundError as error:
+                broken[number] = error
+        return pixels, broken
 
     def _open(self, number: int) -> Image.Image:
         try:
@@ -131,7 +141,7 @@ class Many:
             last = max((max(layers, default=c.depth - 1) for layers in of_layers), default=-1)
             for layer, (x, (q, k, _)) in enumerate(islice(vit.layers(entering, rotation), last + 1)):
                 if layer in self.wanted.get("weights", ()):
-                    found["weights"].append((q.float() @ k.float().mT * c.scale).softmax(-1))
+                    found["weights"].append(((q.float() * c.scale) @ k.float().mT).softmax(-1))
                 if layer in self.wanted.get("features", ()):
                     found["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():

@@ -204,6 +204,14 @@ def same_place(query, seen: Trace, other: Trace):
     return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, seen.grid, other.grid, strict=True))
 
 
+def same_label(label: str, seen: Trace, other: Trace) -> str:
+    """The number that a label has in the other trace's model."""
+    if not label or seen.vit is None or other.vit is None or seen.vit.config.labels == other.vit.config.labels:
+        return label
+    names = seen.vit.config.labels
+    return str(other.label(names[int(label)] if names else int(label)))
+
+
 def same_layer(layer: int, seen: Trace, other: Trace) -> int:
     """The same height in another network: layer 8 of 12 stands beside layer 16 of 24."""
     if seen.layers == other.layers:

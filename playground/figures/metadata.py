@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from playground.figures import captions
-from playground.figures.command_line import command
+from playground.figures.command_line import again
 from playground.figures.naming import published
 from playground.figures.spec import Spec
 from playground.version import __version__
 
 
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
-    """A title, all facts in a line, and the command that makes the file `name` again; an anonymous one no command."""
-    spec = published(spec)
+    """A title, all facts in a line, and the command that makes the file `name` again, where there is one."""
     said = {
-        "Title": captions.title(spec),
+        "Title": captions.title(published(spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
-        "Command": command(spec, name),
+        "Command": again(spec, name),
         "Software": f"Attention Playground {__version__}",
     }
-    return {key: value for key, value in said.items() if not (spec.anonymous and key == "Command")}
+    # a file's name may be no text: no file format can hold it
+    return {key: value.encode("utf-8", "replace").decode() for key, value in said.items() if value}
 
 
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:

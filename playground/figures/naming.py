@@ -82,6 +82,7 @@ def _model_file(name: str | None, plain: str, anonymous: bool) -> str | None:
         return name
     if anonymous:
         return plain
+    name = name.removeprefix("local-dir:")
     return (
         PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
     )  # a repository keeps its account

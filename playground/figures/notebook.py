@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import html
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import axes_of_grid, compose
+from playground.figures import axes_of_grid, compose, fonts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING, animate
 from playground.figures.caption_files import CAPTIONS
@@ -30,7 +31,20 @@ from playground.tracing import Query, Scale, Trace, index
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
-NOT_OPTIONS = ("image", "model", "weights", "size", "layer", "head", "query", "scale", "other_image", "other_model")
+NOT_OPTIONS = (
+    "image",
+    "model",
+    "weights",
+    "size",
+    "layer",
+    "head",
+    "query",
+    "scale",
+    "other_image",
+    "other_model",
+    "repeatable",
+    "cut",
+)
 OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in NOT_OPTIONS}
 
 
@@ -96,7 +110,7 @@ def figure(
     other: Trace | Sequence[Trace] | None = None,
     other_image: Image.Image | None = None,
     what: str = "weight",
-    label: str = "",
+    label: str | int = "",
     text: str = "",
     blank: str = "mean",
     typical: bool = False,
@@ -137,7 +151,7 @@ def figure(
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     spec = _spec(seen, layer, head, query, scale, options)
     spec, beside = _beside(spec, seen, image, other, other_image)
-    return compose.draw(spec, seen, image, **beside)
+    return _drawn(spec, seen, image, beside)
 
 
 def save(
@@ -178,7 +192,14 @@ def save(
     if spec.sweep or kind not in SUFFIXES:
         known = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
         raise PlaygroundError(f"This is saved as {', '.join(known)}; {path} ends in {path.suffix!r}.")
-    return write_picture(compose.draw(spec, seen, image, **beside), path)
+    return write_picture(_drawn(spec, seen, image, beside), path)
+
+
+def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
+    drawn = compose.draw(spec, seen, image, **beside)
+    if drawn.lacking:
+        warnings.warn(f"{fonts.sentence(drawn.lacking)}.", stacklevel=3)
+    return drawn
 
 
 def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
@@ -194,7 +215,38 @@ def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, d
         )
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
+    if other is not None:
+        spec = (_compared if spec.layout == "compare" else _of_two_passes)(spec, seen, other)
+        other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
+
+
+def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:
+    """With the names of the other trace, and whether the command would trace it so."""
+    picture = other.picture_name if other.picture_name != seen.picture_name else None
+    model = other.model if other.model != seen.model else None
+    if seen.vit is None or other.vit is None:
+        return replace(spec, other_image=picture, other_model=model, repeatable=False)
+    size = request.natural(other) if model else request.as_fine(seen, seen.shown, other.shown)
+    same = other.size == size and other.scale == seen.scale and not other.cuts and _by_name(other)
+    repeatable = spec.repeatable and same and bool(other.picture_name) and bool(picture or model)
+    return replace(spec, other_image=picture, other_model=model, repeatable=repeatable)
+
+
+def _of_two_passes(spec: Spec, seen: Trace, other: Trace) -> Spec:
+    if seen.scale != seen.native_scale or other.scale == other.native_scale:
+        raise PlaygroundError(
+            "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
+        )
+    given = "on" if other.scale == other.scale_number("off") else str(other.scale)
+    same = other.size == seen.size and other.cuts.texts == seen.cuts.texts and other.picture_name == seen.picture_name
+    return replace(spec, whole=True, scale=given, repeatable=spec.repeatable and same and other.model == seen.model)
+
+
+def _by_name(seen: Trace) -> bool:
+    """Whether the command line finds its model by the name that it has here."""
+    asked = getattr(seen.vit, "asked", None)
+    return asked is not None and asked[1] is None and seen.model in (asked[0], Path(asked[0]).name)
 
 
 def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
@@ -210,7 +262,10 @@ def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
         kind = getattr(spec, axis)
         if kind in named:
             spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(named[kind]))}"})
-    spec = replace(spec, image=next(iter(found))[0])
+    spec = replace(spec, image=next(iter(found))[0], model=traces[0].model, **_sizes(traces))
+    alike = {(one.scale, *one.cuts.texts) for one in traces}
+    named = all(_by_name(one) and key[0] == one.picture_name for key, (one, _) in found.items())
+    spec = replace(spec, repeatable=spec.repeatable and len(alike) == 1 and named)
     for key in axes_of_grid.names(spec):
         if key not in found:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
@@ -219,6 +274,14 @@ def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
             f"The grid shows nothing of {' in '.join(min(unused))}: name rows='pictures' or 'models'."
         )
     return spec, {"more": found}
+
+
+def _sizes(traces: list[Trace]) -> dict[str, Any]:
+    """What the command says of the sizes: nothing where each picture has the one that its model takes by itself."""
+    sizes = {one.size for one in traces}
+    if all(one.vit is not None and one.size == request.natural(one) for one in traces):
+        return {"size": None}
+    return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 
 
 def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: str | None = None) -> Spec:
@@ -234,6 +297,17 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
         options = ({"whole": True} if given != "on" else {}) | options
     else:
         given = scale
+    asked = getattr(seen.vit, "asked", None)
+    model, weights = asked or (seen.model, None)
     return Spec(
-        image=seen.picture_name, model=seen.model, layer=layer, head=head, query=query, scale=str(given), **options
+        image=seen.picture_name,
+        model=model,
+        weights=weights,
+        repeatable=asked is not None,
+        cut=";".join(seen.cuts.texts),
+        layer=layer,
+        head=head,
+        query=query,
+        scale=str(given),
+        **options,
     )

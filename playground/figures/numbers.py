@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import maps, naming
-from playground.figures.command_line import command
+from playground.figures import maps
+from playground.figures.command_line import again
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
 from playground.figures.maps import Map
@@ -74,7 +74,7 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
 
 def _made(spec: Spec) -> dict[str, str]:
     made = {"made by": f"Attention Playground {__version__}"}
-    return made if spec.anonymous else made | {"command": command(naming.published(spec), "figure.npz")}
+    return made | ({"command": said} if (said := again(spec, "figure.npz")) else {})
 
 
 def _table(asks: tuple[OneMap, ...], _) -> Table:

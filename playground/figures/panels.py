@@ -121,7 +121,7 @@ class Grid:
 
     def _sides(self, em: float) -> tuple[float, float]:
         """(left titles, top titles), inches."""
-        return 1.5 * em * bool(self.beside), 1.45 * em * bool(self.above or self.picture)
+        return 1.5 * em * bool(self.beside), ABOVE * em * bool(self.above or self.picture)
 
     def _aspects(self) -> list[float]:
         return [max(panel.aspect for panel in column) for column in zip(*self.panels, strict=True)]
@@ -146,7 +146,9 @@ class Grid:
         return wide, top + len(self.panels) * side + (len(self.panels) - 1) * gap
 
     def seen(self, width: float, height: float | None, em: float) -> float:
-        return math.prod(self.size(width, height, em))
+        """Of the panels themselves: below the picture to their left nothing stands."""
+        aspects = sum(self._aspects()) * len(self.panels) + (self.picture.aspect if self.picture else 0.0)
+        return self._side(width, height, em) ** 2 * aspects
 
     def stop(self, width: float, height: float | None, em: float, least: float) -> float:
         return 0.0
@@ -157,10 +159,7 @@ class Grid:
         side, aspects, gap = self._side(box.width, height, em), self._aspects(), CLOSE * em
         points, y, begin = small(sheet.font, 0.9), box.y + top, box.x + self._before(side, em)
         if self.picture:
-            place = Box(box.x, y, side * self.picture.aspect, side)
-            text, size = _title(self.picture.heading, place.width, points)
-            sheet.text(box.x + place.width / 2, y - 0.5 * em, text, size, bold=True, ha="center")
-            self.picture.draw(sheet, sheet.panel(place, self.picture.grid), place)
+            entitled(sheet, self.picture, Box(box.x, y, side * self.picture.aspect, side))
         for row, panels in enumerate(self.panels):
             if self.beside:
                 text, size = _title(self.beside[row], side, points)
@@ -176,6 +175,16 @@ class Grid:
                 panel.draw(sheet, sheet.panel(place, panel.grid), place)
                 x += wide + gap
             y += side + gap
+
+
+ABOVE = 1.45  # em, of a title over a panel of a grid
+
+
+def entitled(sheet: Sheet, panel: Panel, box: Box) -> None:
+    """A panel with its heading as a grid has it: in the middle above."""
+    text, size = _title(panel.heading, box.width, small(sheet.font, 0.9))
+    sheet.text(box.x + box.width / 2, box.y - 0.5 * sheet.font / 72, text, size, bold=True, ha="center")
+    panel.draw(sheet, sheet.panel(box, panel.grid), box)
 
 
 def _title(text: str, room: float, points: float) -> tuple[str, float]:

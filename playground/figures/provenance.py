@@ -8,7 +8,7 @@ from dataclasses import replace
 from playground.analysis import fingerprints
 from playground.figures import captions
 from playground.figures.maps import same_layer
-from playground.figures.naming import weights
+from playground.figures.naming import published, weights
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.which_maps import Others, Subject
@@ -33,9 +33,12 @@ def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -
         for field, value in asked.items()
         if field not in left_out and value is not None
     }
-    said |= {axis: getattr(spec, axis) for axis in ("rows", "columns") if getattr(spec, axis) and axis not in left_out}
+    axes = {axis: getattr(published(spec), axis) for axis in ("rows", "columns") if axis not in left_out}
+    said |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
+    if seen.cuts:
+        said["cut"] = "; ".join(seen.cuts.texts)
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else spec, subject)
     if isinstance(other, Subject) and spec.layout == "compare":
         said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}

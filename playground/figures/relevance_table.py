@@ -12,7 +12,7 @@ from playground.analysis.scoring import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
 from playground.figures import picture_files
 from playground.models.bars import bar
-from playground.models.zoo import load
+from playground.models.loading import load
 from playground.pictures.images import open_image
 from playground.samples import named
 from playground.tracing import METHODS, Query
@@ -27,7 +27,7 @@ def write(options) -> None:
         raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.BLANKS)}, not by {options.by!r}.")
     if options.method not in (None, *METHODS):
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
-    vit, pictures = load(options.model), picture_files.found(options.images)
+    vit, pictures = load(options.model, weights=options.weights), picture_files.found(options.images)
     found: dict[str, list[Score]] = {}
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)

@@ -37,7 +37,7 @@ def traces(
         return seen, {"other": run(False, seen.size, "off" if spec.scale == "on" else spec.scale)}
     if spec.layout != "compare":
         return seen, {}
-    size = None if spec.other_model else _as_fine(seen, image, other_image)
+    size = None if spec.other_model else as_fine(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
@@ -83,7 +83,15 @@ def fineness(c: Config, image: Image.Image, size: tuple[int, int]) -> int | None
     return None
 
 
-def _as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+def natural(seen: Trace) -> tuple[int, int]:
+    """The size at which its picture is seen where none is asked for."""
+    c, look = seen.vit.config, Spec(image=seen.picture_name, model=seen.model).look
+    if look:
+        return tuple(side * c.patch_size for side in look.grid)
+    return fit(seen.shown.size, c.patch_size, c.image_size)
+
+
+def as_fine(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The size at which the same model sees another picture, perhaps of another shape, as finely as this one."""
     c = seen.vit.config
     times = fineness(c, image, seen.size)

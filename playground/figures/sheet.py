@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 import math
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
-from importlib.util import find_spec
+from functools import cached_property
 from pathlib import Path as FilePath
 
 import matplotlib
@@ -21,20 +20,17 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager, get_font
-from matplotlib.ft2font import FT2Font, LoadFlags
 from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.figures import fonts
 from playground.figures.metadata import metadata
 from playground.figures.spec import Spec
 from playground.figures.themes import THEMES
 
-FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
 SMALLEST = 6.0  # points: what a journal prints legibly
 QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
@@ -53,7 +49,7 @@ _turn = threading.RLock()  # matplotlib's settings belong to the whole process
 def house_style(font: str | None = None) -> Iterator[None]:
     """matplotlib as it comes, whatever a person's own settings are: the same spec gives the same pixels."""
     ours = {
-        "font.family": families(font),
+        "font.family": fonts.families(font),
         "text.hinting": "no_hinting",  # a line is as long in pixels as it is in points
         "svg.fonttype": "none",  # text stays text
         "svg.hashsalt": "attention-playground",
@@ -73,40 +69,6 @@ class Box:
     height: float
 
 
-def families(font: str | None) -> list[str]:
-    """The font that is asked for, else Source Sans as in the app, and behind it the one that has all letters."""
-    if font is None:
-        return [*_source_sans(), FALLBACK]
-    known = sorted({entry.name for entry in fontManager.ttflist})
-    if font not in known:
-        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4) or known[:3]
-        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(near)}.")
-    return list(dict.fromkeys([font, FALLBACK]))
-
-
-@cache
-def _source_sans() -> list[str]:
-    """TrueType files, which a PDF can hold whole, from the package font-source-sans-pro where that is installed."""
-    found = find_spec("font_source_sans_pro")
-    if found is None or not found.submodule_search_locations:
-        return []
-    for style in ("Regular", "Bold"):
-        fontManager.addfont(f"{found.submodule_search_locations[0]}/files/SourceSansPro-{style}.ttf")
-    return ["Source Sans Pro"]
-
-
-def writable(text: str) -> str:
-    """Letters that no font here has are shown as such, not as empty boxes."""
-    family = tuple(matplotlib.rcParams["font.family"])
-    return "".join(letter if _has(letter, family) else "�" for letter in text)
-
-
-@lru_cache(maxsize=4096)
-def _has(letter: str, family: tuple[str, ...]) -> bool:
-    fonts = (get_font(fontManager.findfont(name)) for name in family)
-    return letter.isascii() or any(font.get_char_index(ord(letter)) for font in fonts)
-
-
 def small(font: float, part: float) -> float:
     """Points of type that is smaller than the rest, but never too small to read."""
     return max(SMALLEST, part * font)
@@ -114,21 +76,7 @@ def small(font: float, part: float) -> float:
 
 def text_width(text: str, points: float, bold: bool = False) -> float:
     """Inches, in the font of the house style."""
-    return points * _width(writable(text), bold, tuple(matplotlib.rcParams["font.family"])) / 72
-
-
-@lru_cache(maxsize=8192)
-def _width(text: str, bold: bool, family: tuple[str, ...]) -> float:
-    """Points, of type of one point. FreeType measures it: a hundred times as fast as matplotlib's outlines."""
-    font = _font(bold, family)
-    font.set_size(100, 72)
-    font.set_text(text, 0, flags=LoadFlags.NO_HINTING)
-    return font.get_width_height()[0] / 64 / 100
-
-
-def _font(bold: bool, family: tuple[str, ...]) -> FT2Font:
-    styles = (FontProperties(family=name, weight="bold" if bold else "normal") for name in family)
-    return get_font([fontManager.findfont(style) for style in styles])
+    return points * fonts.width(fonts.writable(text), bold, tuple(fonts.of_text(text))) / 72
 
 
 def wrap(text: str, width: float, points: float) -> list[str]:
@@ -160,6 +108,8 @@ def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
     while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
         shorter = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one of them
         if shorter == text:
+            shorter = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
+        if shorter == text:
             break
         text = shorter
     return fitting(text, width, points)
@@ -177,12 +127,34 @@ class Drawing(Figure):
     def savefig(self, file, **options) -> None:
         """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text, and
         the file says where it comes from, unless `metadata` says otherwise."""
+        path = FilePath(file) if isinstance(file, str | os.PathLike) else None
+        kind = options.get("format") or (path.suffix[1:].lower() if path else "") or "png"
         if "metadata" not in options:
-            path = FilePath(file) if isinstance(file, str | os.PathLike) else None
-            kind = options.get("format") or (path.suffix[1:].lower() if path else "png")
             options["metadata"] = metadata(self.spec, self.facts, kind, path.name if path else f"figure.{kind}")
-        with house_style(self.spec.font):
+        with house_style(self.spec.font), self._legible(kind):
             super().savefig(file, **options)
+
+    @property
+    def lacking(self) -> str:
+        """The letters that no font here has."""
+        with house_style(self.spec.font):
+            return fonts.lacking("".join(text.get_text() for text in self.texts))
+
+    @contextmanager
+    def _legible(self, kind: str) -> Iterator[None]:
+        """Letters that no font here has are shown as such. In an SVG text stays text: its reader may have one."""
+        whole = {text: text.get_text() for text in self.texts}
+        for text, said in whole.items():
+            text.set_text(fonts.printable(said) if kind == "svg" else fonts.writable(said))
+            if kind == "pdf" and fonts.has_cubic_outlines(text.get_fontfamily()):
+                matplotlib.rcParams["pdf.fonttype"] = 3
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Glyph .* missing")
+                yield
+        finally:
+            for text, said in whole.items():
+                text.set_text(said)
 
     def _repr_png_(self) -> bytes:
         """No wider than a notebook's cell; a file is made for what it is made for."""
@@ -339,9 +311,7 @@ class Sheet:
 
     def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **how) -> None:
         """With its baseline at y."""
-        text = writable(text)
-        place = (x / self.width, 1 - y / self.height)
-        family = matplotlib.rcParams["font.family"]
+        place, family = (x / self.width, 1 - y / self.height), fonts.of_text(text)
         style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}
         self.figure.text(*place, text, color=colour or self.theme.ink, **(style | how))
 

@@ -37,7 +37,7 @@ PAGE = """<!doctype html>
 class Slide:
     title: str
     minutes: str  # such as "5–17 min"
-    todo: str  # for the one who teaches
+    task: str  # for the one who teaches
     questions: tuple[dict, ...] = ()  # as `plain` of playground/lessons/questions.py makes them
     living: str = ""  # the HTML of a living figure, see playground/figures/html.py
 

@@ -92,7 +92,7 @@ class Spec:
     scale: str = "on"  # or "off", or a number
     whole: bool = False  # the whole forward pass ran with that scale, not this layer alone
     cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
-    label: str = ""  # the number of the label that is explained; "": the feature of the query
+    label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # lengths that stand apart are left out of the exposure
@@ -128,6 +128,7 @@ class Spec:
     words: str = "plain"  # of a "paper": attends to, where a talk says listens to
     anonymous: bool = False  # the file says nothing that could tell who made it
     dpi: int | None = None  # None: the purpose's
+    repeatable: bool = True  # a command makes it again: not where the model or the picture was only in memory
     sweep: str | None = None  # of an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # or "all"; None: `layer` alone, or all of them where they are light
@@ -157,6 +158,7 @@ class Spec:
                 f"locked=true&grid=true; given was {self.view!r}."
             )
         object.__setattr__(self, "depth", str(self.depth))
+        object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
@@ -190,9 +192,13 @@ class Spec:
         """With every default that depends on the trace as a number."""
         if seen is None:
             return self
+        if self.label and not self.label.isdecimal():
+            self = replace(self, label=str(seen.label(self.label)))
+        elif self.label and seen.vit is not None:
+            seen.label(int(self.label))  # raises: there is none of this number
         layer = self.look.layer if self.look else seen.upper_layer
-        if self.layout == "grid":  # each of its pictures begins where it shows most
-            return replace(self, size=seen.size, layer=layer if self.layer is None else self.layer)
+        if self.layout == "grid":  # each of its pictures has a size of its own, and begins where it shows most
+            return replace(self, layer=layer if self.layer is None else self.layer)
         return replace(
             self,
             size=seen.size,

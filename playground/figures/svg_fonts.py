@@ -13,7 +13,7 @@ FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # may be emb
 
 
 def faces(root: ET.Element) -> str:
-    """CSS with a font for each family and weight that some text has."""
+    """CSS with one embedded font for each family and weight that the texts use."""
     used: dict[tuple[str, str], set[str]] = {}
     for element in root.iter():
         style, text = element.get("style", ""), "".join(element.itertext())
@@ -33,7 +33,7 @@ def faces(root: ET.Element) -> str:
 
 @lru_cache(200)
 def _subset(family: str, weight: str, letters: str) -> str:
-    """Of the font's file the outlines of these letters, as WOFF; nothing where it has none of them."""
+    """The part of a font's file that draws these letters, as WOFF; nothing if the font has none of them."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 

@@ -1,16 +1,20 @@
-"""Prints what a lecturer hands out, from playground/lessons/teaching.py into assets/teaching:
+"""Prints what a lecturer hands out, from playground/lessons/teaching.py:
 
-    python -m playground.figures.teaching
-
-A handout of one sheet with its key, and a quiz with its key, each for A4 and Letter; the plans and the notes as text.
+python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
+python -m playground.figures.teaching FOLDER   also a handout of one sheet with its key, and a quiz with its key,
+                                               each for A4 and Letter, as the page Teach prints them when asked
 """
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 
 from matplotlib.backends.backend_pdf import PdfPages
@@ -50,7 +54,7 @@ class Page:
         self.y += 0.04
 
     def formula(self, text: str) -> None:
-        """One line of set mathematics, in the middle."""
+        """One formula on a line of its own, centred."""
         high = self.figure.get_size_inches()[1]
         self.figure.text(0.5, 1 - (self.y + 0.12) / high, text, fontsize=13, ha="center", va="center")
         self.y += 0.42
@@ -180,28 +184,36 @@ def notes() -> str:
     return "\n".join(lines)
 
 
-def files() -> Iterator[tuple[str, str | list[Page]]]:
-    for minutes in PLANS:
-        yield f"plan-{minutes}.md", plan(minutes)
-    yield "notes.md", notes()
-    for paper in PAPERS:
-        for name, make in (("handout", handout), ("quiz", quiz)):
-            yield f"{name}-{paper}.pdf", make(paper, False)
-            yield f"{name}-key-{paper}.pdf", make(paper, True)
+SHEETS: dict[str, Callable[[str], list[Page]]] = {  # each of one sheet of paper
+    "handout": partial(handout, key=False), "handout-key": partial(handout, key=True),
+    "quiz": partial(quiz, key=False), "quiz-key": partial(quiz, key=True),
+}  # fmt: skip
 
 
-def main(folder: Path = TEACHING) -> None:
+def texts() -> dict[str, str]:
+    return {f"plan-{minutes}.md": plan(minutes) for minutes in PLANS} | {"notes.md": notes()}
+
+
+@lru_cache
+def pdf(name: str, paper: str) -> bytes:
+    """A sheet as a file."""
+    out = io.BytesIO()
+    with house_style(), PdfPages(out, metadata={"CreationDate": None, "Title": f"{name}-{paper}"}) as pages:
+        for page in SHEETS[name](paper):
+            pages.savefig(page.figure)
+    return out.getvalue()
+
+
+def main(arguments: list[str]) -> None:
+    folder = Path(*arguments) if arguments else TEACHING
     folder.mkdir(parents=True, exist_ok=True)
-    with house_style():
-        for name, content in files():
-            if isinstance(content, str):
-                (folder / name).write_text(content, encoding="utf-8")
-                continue
-            with PdfPages(folder / name, metadata={"CreationDate": None, "Title": name.removesuffix(".pdf")}) as pdf:
-                for page in content:
-                    pdf.savefig(page.figure)
-            print(folder / name)
+    for name, text in texts().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for name, paper in product(SHEETS, PAPERS) if arguments else ():
+        file = folder / f"{name}-{paper}.pdf"
+        file.write_bytes(pdf(name, paper))
+        print(file)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -105,10 +105,15 @@ USES = (
 
 
 ONLY_DRAWN = ("theme", "transparent", "font", "letters", "dpi", "footer", "bar", "marker", "over")
-WRITTEN = (".npz", ".csv", ".json", ".txt", ".tex")
+LOOKS = (
+    "purpose", "width", "words", "caption", "colours", "ceiling", "log", "smooth", "draw", "mass", "mask", "prefix",
+)  # fmt: skip
+NUMBERS = (".npz", ".csv", ".json")
+WRITTEN = (*NUMBERS, ".txt", ".tex")
 
 
 def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
     """A field of the spec that would change nothing, in a file that ends so -> why."""
     written = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
+    written |= dict.fromkeys(LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
     return written | {field: use.where for use in reversed(USES) if not use.has(spec) for field in use.fields}

@@ -61,8 +61,8 @@ VIEW = (
     ),
     Choice(
         "label", "", pattern=r"\d{1,5}", field="label", flag="--label",
-        help="whose relevance, occlusion or logit lens: a label's number (default: the patch's feature; of the logit "
-        "lens the likeliest label)",
+        help="whose relevance, occlusion or logit lens: a label's name or number (default: the patch's feature; "
+        "of the logit lens the likeliest label)",
     ),
     Choice(
         "text", "", pattern=r"[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}", field="text", flag="--text",

@@ -92,7 +92,9 @@ def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None)
     query = maps.same_place(spec.query, subject.seen, other.seen)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
-    return [OneMap(subject, spec, scale), OneMap(other, replace(spec, query=query, layer=layer, head=head), scale)]
+    label = maps.same_label(spec.label, subject.seen, other.seen)
+    theirs = replace(spec, query=query, layer=layer, head=head, label=label)
+    return [OneMap(subject, spec, scale), OneMap(other, theirs, scale)]
 
 
 def grid(spec: Spec, subject: Subject, others: Others | None) -> list[list[OneMap]]:
@@ -111,5 +113,6 @@ def _cell(spec: Spec, subject: Subject, others: Others, rows: Axis, row, columns
         mine = replace(mine, layer=maps.same_layer(mine.layer, subject.seen, one.seen))
     if mine.query is not None and "patches" not in (rows.name, columns.name) and one is not subject:
         mine = replace(mine, query=maps.same_place(mine.query, subject.seen, one.seen))
+    mine = replace(mine, label=maps.same_label(mine.label, subject.seen, one.seen))
     mine = replace(mine, layout="head").settled(one.seen)
     return OneMap(one, mine, None if spec.whole else mine.scale)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from playground.analysis import fingerprints
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
 UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share"}
@@ -46,17 +47,25 @@ def write(many: Any, path: Path, report: type | None = None, dask: str | None = 
             bar.update(1)
     if bar is not None:
         bar.close()
+    if missing := [many.names[number] for number in np.flatnonzero(~store["done"][:])]:
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        warnings.warn(
+            f"{path} lacks the numbers of {len(missing)} of {len(many)} pictures, which can't be read: "
+            f"{', '.join(missing[:3])}{more}. Where they are mended, the same command with -o {path} fills them in.",
+            PlaygroundWarning,
+            stacklevel=3,
+        )
     return path
 
 
 def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
     """Into a store that is there. Each picture is a region of its own: others may write theirs meanwhile."""
     store = _zarr().open_group(path, mode="r+")
-    for number, found in zip(which, many.some(which), strict=True):
+    for found in many.some(which, unreadable=True):
         for kind, array in found.arrays.items():
-            store[kind][number] = array
-        store["done"][number] = True
-        yield number
+            store[kind][found.number] = array
+        store["done"][found.number] = True
+        yield found.number
 
 
 def _zarr() -> Any:
@@ -77,10 +86,13 @@ def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> 
     if path.exists():
         raise PlaygroundError(f"{path} is there already: choose another -o, or remove it.")
     store = path.with_suffix(".zarr")
+    if store.exists() and not _is_of(_zarr().open_group(store, mode="r"), many):
+        store = path.with_name(f"{path.name}.zarr")
     was_there = store.exists()
     write(many, store, report, dask)
-    convert(_zarr().open_group(store, mode="r"), path)
-    if not was_there:
+    made = _zarr().open_group(store, mode="r")
+    convert(made, path)
+    if not was_there and made["done"][:].all():  # else the pictures that are mended are filled in there
         shutil.rmtree(store)
     return path
 
@@ -95,7 +107,8 @@ def _asked(many: Any) -> str:
 
 
 def _made(zarr, many: Any, path: Path):
-    """Under another name until it is whole: one that was stopped here would look like somebody else's."""
+    """Makes the store under a temporary name and renames it at the end: a store that was only half made could not be
+    told from somebody else's."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         _describe(zarr.open_group(fresh, mode="w"), many)
@@ -137,9 +150,13 @@ def _coordinate(store, name: str, numbers: np.ndarray, dimension: str | None = N
         array[:] = numbers
 
 
+def _is_of(store, many: Any) -> bool:
+    return store.attrs.get("asked") == _asked(many)
+
+
 def _opened(zarr, many: Any, path: Path):
     store = zarr.open_group(path, mode="r+")
-    if store.attrs.get("asked") != _asked(many):
+    if not _is_of(store, many):
         raise PlaygroundError(
             f"{path} holds the numbers of other pictures, another model or other questions: choose another -o."
         )

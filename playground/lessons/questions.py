@@ -106,6 +106,15 @@ class Squares:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A second picture, where the window has room for two."""
+
+    image: str  # its data URL
+    words: str
+    aspect: float  # width / height
+
+
+@dataclass(frozen=True)
 class Photo:
     image: str  # its data URL
     grid: tuple[int, int]
@@ -115,7 +124,8 @@ class Photo:
     paints: bool = False  # whether it is grey already before
     lines: bool = False  # whether the grid is drawn before the answer
     counts: bool = False  # the guess is how many patches there are: one is shown, and the grid comes with the answer
-    front: tuple[str, ...] = ()  # tokens that are no patches, drawn above
+    words: str = ""  # below it
+    beside: Beside | None = None
     height: int = HEIGHT
 
 
@@ -155,7 +165,7 @@ def of_choice(
 
 
 def plain(thing: object) -> object:
-    """For JSON. What may be of several kinds says its kind."""
+    """As JSON takes it; an answer and a picture, of which there are several classes, say which they are."""
     if is_dataclass(thing) and not isinstance(thing, type):
         named = {field.name: plain(getattr(thing, field.name)) for field in fields(thing)}
         return {"kind": type(thing).__name__} | named

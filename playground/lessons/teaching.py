@@ -1,6 +1,6 @@
 """What a lecturer needs, in one place: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
 
-The page Teach shows it, and `python -m playground.figures.teaching` prints it into assets/teaching.
+The page Teach shows it, and `python -m playground.figures.teaching` prints it.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ NOTES = (
     Note(
         "The map explains the decision.",
         "One map is one head in one layer. Later layers mix it further, and the token also goes past attention on the "
-        "skip connection.",
-        Scene(0, "", "", "block", {"step": "stream"}),
+        "skip connection. To know, blank parts of the picture and measure what changes.",
+        Scene(0, "", "", "weight", {"step": "explain"}),
     ),
     Note(
         "Dividing by √d_k only makes numbers smaller.",

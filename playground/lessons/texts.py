@@ -7,7 +7,7 @@ in a file it is read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,11 @@ class Exercise:
     answer: str
     hint: str = ""
     id: str = ""  # of one that the page checks by its state
+    tempting: Mapping[str, str] = field(default_factory=dict)  # a state that seems to be right -> why it is not
 
-    def filled(self, **numbers: str) -> Exercise:
-        """With what was measured on the picture, for which the answer has {names}."""
-        return replace(self, answer=self.answer.format(**numbers)) if numbers else self
+    def filled(self, **numbers: object) -> Exercise:
+        """With what was measured on the picture, for which it has {names}."""
+        return replace(self, asks=self.asks.format(**numbers), answer=self.answer.format(**numbers))
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Step:
     settings: tuple[str, ...] = ()  # which of the address's words it shows
     exercises: tuple[Exercise, ...] = ()
     after: str = ""  # prose that is said with the answer, or below it
+    said: Mapping[str, str] = field(default_factory=dict)  # what else, beside its drawings
 
 
 @dataclass(frozen=True)

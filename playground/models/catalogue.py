@@ -63,17 +63,19 @@ def download(names: list[str], compare: bool = False) -> None:
 
 def _check(names: list[str]) -> None:
     if names:
-        from playground.models import timm_models
+        from playground.models import loading, timm_models
 
         for name in names:
-            timm_models.timm_config(name)
+            if not loading.repository(name):
+                timm_models.timm_config(name)
 
 
 def _from_the_hub(name: str) -> None:
-    from playground.models import zoo
+    from playground.models import loading, zoo
 
-    zoo.download(name, bar())
-    zoo.load(name, device="cpu")
+    if not loading.repository(name):
+        zoo.download(name, bar())
+    loading.load(name, device="cpu")
 
 
 def compare_with_the_hub() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.vit import Config
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "quick_gelu", "silu")
@@ -25,6 +26,21 @@ SHOWN = {  # arguments of timm's models that the weights show, or that change no
     "fc_norm", "final_norm", "act_layer", "dynamic_img_size", "dynamic_img_pad", "strict_img_size", "weight_init",
     "fix_init", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate", "attn_drop_rate", "drop_path_rate",
 }  # fmt: skip
+
+
+def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Without what DistributedDataParallel, torch.compile, Lightning and classes of somebody's own put before each name
+    ("module.", "net.backbone."). What such a class has beside a ViT of timm, such as a loss, is left out."""
+    while len({name.partition(".")[0] for name in state}) == 1 and all("." in name for name in state):
+        state = {name.partition(".")[2]: value for name, value in state.items()}
+    begins = "patch_embed.proj.weight"
+    wrappers = [name.removesuffix(begins) for name in state if name.endswith(f".{begins}")]
+    if begins in state or not wrappers:
+        return state
+    if len(wrappers) > 1:
+        raise PlaygroundError(f"it holds several models, {', '.join(name[:-1] for name in wrappers)}: save one of them")
+    inside = (name for name in state if name.startswith(wrappers[0]))
+    return {name.removeprefix(wrappers[0]): state[name] for name in inside}
 
 
 def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -68,6 +84,9 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
     tokens = ("cls_token" in state) + ("dist_token" in state) + registers
     positions, size = _places(base, state, patch, tokens, _size_said(said))
     mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
+    heads = arguments.get("num_heads")
+    if heads is None and width != base.width:
+        heads = _guessed_heads(base, width)
     return replace(
         base,
         image_size=size,
@@ -75,7 +94,7 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
         depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
         width=width,
         mlp_width=mlp_width,
-        heads=int(arguments.get("num_heads") or max(1, width // (base.width // base.heads))),
+        heads=int(heads or base.heads),
         classes=classes,
         cls_token="cls_token" in state,
         dist_token="dist_token" in state,
@@ -93,6 +112,19 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
         labels=_labels(said, classes) or (base.labels if classes == base.classes else ()),
         **_pixels(said.get("pretrained_cfg") or {}),
     )
+
+
+def _guessed_heads(base: Config, width: int) -> int:
+    """Keeps the size of a head of the named model. No parameter tells how many heads there are, so it warns."""
+    size = base.width // base.heads
+    heads = max(1, width // size)
+    warnings.warn(
+        f"no weight says how many heads share its width of {width}: {heads} of {size} are taken, as in the model "
+        "that was named. Give the model itself, or a folder of timm's save_for_hf, to have it said.",
+        PlaygroundWarning,
+        stacklevel=2,
+    )
+    return heads
 
 
 def _places(

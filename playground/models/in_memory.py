@@ -51,8 +51,7 @@ def _timm(model: Any) -> tuple[Config, str]:
     if reason := timm_models.why_not(model):
         raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.")
     cfg = model.pretrained_cfg or {}
-    tag = f".{cfg['tag']}" if cfg.get("tag") else ""
-    name = f"{cfg.get('architecture') or type(model).__name__}{tag}"
+    name = cfg.get("architecture") or type(model).__name__  # without its tag, which names weights that it may not have
     return timm_models.read_config(model, name), name
 
 

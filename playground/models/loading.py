@@ -52,6 +52,13 @@ def load(
     """
     if isinstance(model, nn.Module):
         return _of_object(model, pretrained, weights, device)
+    vit = _load(model, pretrained, weights, device, seed, offline)
+    if not seed and (pretrained or weights is not None):
+        vit.asked = os.fspath(model), None if weights is None else os.fspath(weights)
+    return vit
+
+
+def _load(model: object, pretrained: bool, weights, device, seed: int, offline: bool) -> VisionTransformer:
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
@@ -70,13 +77,18 @@ def load(
         raise PlaygroundError(
             f"{name} is no file of weights that torch wrote." if place.exists() else f"There is no file {name}."
         )
-    elif ON_THE_HUB.fullmatch(name.removeprefix(HUB)) and not name.startswith("ViT-"):
+    elif repository(name):
         vit = _from_hub(name.removeprefix(HUB), pretrained, seed, offline)
     else:
         return zoo.load(name, pretrained=pretrained, weights=weights, device=device, seed=seed, offline=offline)
     if weights is not None:
         zoo.fill_from(vit, weights)
     return zoo.placed(vit, device)
+
+
+def repository(name: str) -> bool:
+    """Whether this is a repository's name on the hub."""
+    return ON_THE_HUB.fullmatch(name.removeprefix(HUB)) is not None and not name.startswith("ViT-")
 
 
 def _of_object(

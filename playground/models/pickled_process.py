@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
@@ -19,14 +20,14 @@ from torch import Tensor
 SPARE = 2**30  # bytes beside those of the file, which is held twice at most
 CORE_SECONDS = 60
 INSIDE = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "model", "teacher", "student")
-WRAPPED = ("module.", "_orig_mod.", "model.", "backbone.")  # DistributedDataParallel, torch.compile, Lightning, DINO
+SCALARS = ("float64", "float32", "int64", "int32", "bool")  # of NumPy: a checkpoint's best accuracy
 
 
 def main(path: str, made: str) -> None:
     size = Path(path).stat().st_size
     _limit(3 * size + SPARE, CORE_SECONDS + size // 10**7)
     try:
-        with torch.serialization.safe_globals([argparse.Namespace]):  # timm's training writes its options beside them
+        with torch.serialization.safe_globals(_harmless()):
             held = torch.load(path, map_location="cpu", weights_only=True)
     except MemoryError:
         sys.exit(1)
@@ -56,10 +57,15 @@ def _weights(held: Any) -> dict[str, Tensor]:
     if not isinstance(held, Mapping):
         return {}
     state = {name: value for name, value in held.items() if isinstance(name, str) and isinstance(value, Tensor)}
-    for wrapper in (*WRAPPED, *WRAPPED):
-        if state and all(name.startswith(wrapper) for name in state):
-            state = {name.removeprefix(wrapper): value for name, value in state.items()}
     return state
+
+
+def _harmless() -> list:
+    """Classes that training writes beside the weights, and whose making runs nothing: timm's options, NumPy's
+    numbers."""
+    of_numpy = [numpy.dtype, *(type(numpy.dtype(name)) for name in SCALARS)]
+    return [argparse.Namespace, (numpy._core.multiarray.scalar, "numpy.core.multiarray.scalar"),
+            numpy._core.multiarray.scalar, *of_numpy]  # fmt: skip
 
 
 def _why(error: Exception) -> str:

@@ -18,7 +18,7 @@ from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, hub
 from playground.models.bars import bar
-from playground.vit import Config
+from playground.vit import PAPER, Config
 
 WEIGHTS = "model.safetensors"  # the name of this file in every repository on the hub
 USUAL = "vit_small_patch16_224"
@@ -223,14 +223,26 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
 
 def _nearest_that_loads(name: str) -> str:
-    """By its letters where some name looks like this one; else a plain ViT that every comparison begins with."""
+    """One that has all its words, of those a small one; else one with nearly its letters; else a plain ViT that every
+    comparison begins with."""
     import timm
 
     published = [known for module in PLAIN_MODULES for known in timm.list_models(module=module)]
-    names = [*SHIPPED, "untrained", "dinov2-small", *dict.fromkeys(published)]
-    given = name.split(".")[0]
-    near = difflib.get_close_matches(given, names, 20, cutoff=0.7)
-    return next((candidate for candidate in near if loads(candidate)), USUAL)
+    paper = [f"ViT-{size}/16" for size in PAPER]
+    names = [*SHIPPED, "untrained", "dinov2-small", *paper, *dict.fromkeys(published)]
+    given = name.split(".")[0].lower()
+
+    def strangeness(known: str) -> tuple[bool, bool, bool, float]:
+        alike = difflib.SequenceMatcher(None, given, known.lower()).ratio()
+        return known != USUAL, "small" not in _words(known), "base" not in _words(known), -alike
+
+    near = sorted((known for known in names if _words(given) and _words(given) <= _words(known)), key=strangeness)
+    near += difflib.get_close_matches(given, names, 20, cutoff=0.7)
+    return next((candidate for candidate in near[:40] if loads(candidate)), USUAL)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 @cache
@@ -239,7 +251,7 @@ def loads(name: str) -> bool:
     each."""
     import timm
 
-    if name in SHIPPED or name in ("untrained", "dinov2-small"):
+    if name in SHIPPED or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
         return True
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

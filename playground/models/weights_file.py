@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
+from playground.models.checkpoints import unwrapped
 
 LONGEST_HEADER = 4 * 2**20  # bytes; that of a ViT-g has 100,000
 MOST_TENSORS = 10_000
@@ -42,7 +43,7 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
         raise _unreadable(path, error) from None
-    return metadata, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()}
+    return metadata, _unwrapped(path, {name: torch.empty(shape, device="meta") for name, shape in shapes.items()})
 
 
 def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -61,7 +62,14 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, Tensor]:
         raise
     except (SafetensorError, OSError, ValueError, MemoryError) as error:
         raise _unreadable(path, error) from None
-    return state
+    return _unwrapped(path, state)
+
+
+def _unwrapped(path: str | os.PathLike[str], state: dict[str, Tensor]) -> dict[str, Tensor]:
+    try:
+        return unwrapped(state)
+    except PlaygroundError as error:
+        raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
 
 
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> PlaygroundError:

@@ -199,7 +199,8 @@ def from_file(path: Path, folder: Path) -> VisionTransformer:
     name = said.get("architecture") or metadata.get("arch")
     if not isinstance(name, str):
         raise PlaygroundError(
-            f"{path} does not say what it is weights of; load it as load(NAME, weights={str(path)!r}){_likely(held)}."
+            f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
+            f"--weights {path}, says it{_likely(held)}."
         )
     held, base = from_eva(held), timm_models.timm_config(name)
     config = _possible(path, lambda: changed(base, held, said))
@@ -222,7 +223,7 @@ def _likely(held: dict[str, Tensor]) -> str:
     if patches is None or patches.dim() != 4:
         return ""
     found = next((size[letter] for letter, shape in PAPER.items() if shape["width"] == patches.shape[0]), None)
-    return f", such as vit_{found}_patch{patches.shape[2]}_224 by its shapes" if found else ""
+    return f". By its shapes NAME may be vit_{found}_patch{patches.shape[2]}_224" if found else ""
 
 
 def _json_in(folder: Path, name: str) -> dict[str, Any]:

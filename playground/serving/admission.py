@@ -32,7 +32,8 @@ BOUNDS = {
     "turns": Bound(3000, 2000, 200),  # requests that wait for one, where the server is late; each has its connection
     "requests": Bound(600, 450, 40),  # in work: each holds a thread; a browser asks for six things at a time
     "questions": Bound(600, 400, 12),  # that wait for their turn in one queue
-    "uploads": Bound(68 * MB, 50 * MB),  # on their way; one of them goes on to its end beyond that
+    "files": Bound(400, 360, 20),  # on their way: each holds its connection, and a little that is not counted yet
+    "uploads": Bound(68 * MB, 50 * MB),  # what has come of them; one of them goes on to its end beyond that
     "decodes": Bound(100 * MB, 70 * MB),  # files as they came, until it is their turn
     "pictures": Bound(256 * MB, 256 * MB),  # people's own, decoded: the network with most of them gives way
     "answers": Bound(150 * MB, 100 * MB),  # sent, and not fetched yet
@@ -48,11 +49,8 @@ class Shares:
         self.kind = kind
         self.of_networks: Counter[str] = Counter()
         self.of_keys: Counter[tuple[str, str]] = Counter()
+        self.held: float = 0  # by all
         self._lock = threading.Lock()
-
-    @property
-    def held(self) -> float:
-        return sum(list(self.of_networks.values()))
 
     def trouble(self, who: Who, cost: float = 1) -> str:
         """Who has too much for so much more: "everybody", "network", "key", or "" where there is room."""
@@ -72,11 +70,17 @@ class Shares:
                 self._add(who, cost)
             return trouble
 
+    def take_beyond(self, who: Who, cost: float) -> None:
+        """Where there may be no room for it."""
+        with self._lock:
+            self._add(who, cost)
+
     def give_back(self, who: Who, cost: float = 1) -> None:
         with self._lock:
             self._add(who, -cost)
 
     def _add(self, who: Who, cost: float) -> None:
+        self.held += cost
         for counter, one in ((self.of_networks, who.address), (self.of_keys, (who.address, who.person))):
             counter[one] += cost
             if not counter[one]:
@@ -204,3 +208,4 @@ sockets, lag, habits = Places(), Lag(), Habits()
 runs = Turns(lag, habits, RUNS_AT_ONCE, RUN_SECONDS, cost=1.0)
 answers = Turns(lag, habits, ANSWERS_AT_ONCE, ANSWER_SECONDS, cost=0.1)
 turns, requests, decodes = Shares("turns"), Shares("requests"), Shares("decodes")
+files, uploads = Shares("files"), Shares("uploads")

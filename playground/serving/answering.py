@@ -153,7 +153,7 @@ def said(sentence: str, status: int, **more: object) -> Response:
 
 
 def who(request: Request) -> asker.Who:
-    return asker.Who(people.key_of(request) or "", asker.network(request.client.host if request.client else ""))
+    return people.who(request.scope)
 
 
 def changes(endpoint: Callable) -> Callable:

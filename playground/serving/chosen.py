@@ -5,6 +5,7 @@ Addresses are hostile. What can't be had is refused with a sentence and a status
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -43,6 +44,7 @@ def own_picture(picture_id: str, person: Person | None) -> Picture:
     found = person and person.pictures.get(picture_id)
     if not found:
         raise Refused("Your photograph is not on the server any more: it is sent again.", 404, forgotten=picture_id)
+    found.asked = time.monotonic()
     return found
 
 

@@ -24,7 +24,7 @@ from playground.models.whole import digest_of, what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
-from playground.serving import prepared, settings
+from playground.serving import prepared, settings, temporary
 from playground.version import __version__
 
 FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
@@ -44,7 +44,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     found: list[Finding] = []
-    for part in (_versions, _settings, _shipped, _cache, _borrowed, _hub, _packs, _decoding):
+    for part in (_versions, _settings, _shipped, _cache, _temporary, _borrowed, _hub, _packs, _decoding):
         try:
             found += part()
         except (PlaygroundError, OSError) as error:
@@ -144,6 +144,11 @@ def _cache() -> Iterator[Finding]:
     else:
         yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
                       "Make it writable, or name another folder by HF_HOME")  # fmt: skip
+
+
+def _temporary() -> Iterator[Finding]:
+    if not temporary.find_a_folder():
+        yield Finding(WRONG, temporary.NOWHERE)
 
 
 def _borrowed() -> Iterator[Finding]:

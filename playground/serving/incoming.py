@@ -11,8 +11,7 @@ from weakref import WeakValueDictionary
 
 from starlette.requests import ClientDisconnect, Request
 
-from playground.serving import people
-from playground.serving.admission import BOUNDS, refused
+from playground.serving import admission
 from playground.serving.answering import Refused, who
 from playground.serving.asker import Who
 from playground.serving.cache import MB
@@ -23,6 +22,11 @@ STEP = 2**18  # bytes; whoever brings them within SLOW_SECONDS is brisk, and byt
 SLOW_SECONDS = 4.0
 LOOK_AGAIN = 0.1  # seconds, where there was no room
 
+FULL = {  # by what there is too much of
+    "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
+    "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
+    "everybody": "So many pictures are on their way that there is no room for one more: try again.",
+}
 TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
 
 
@@ -41,6 +45,11 @@ class Delivery:
             self.brisk = time.monotonic()
         self.bytes += len(piece)
         self.pieces.append(piece)
+        admission.uploads.take_beyond(self.who, len(piece))
+
+    def leave(self) -> None:
+        under_way.discard(self)
+        admission.uploads.give_back(self.who, self.bytes)
 
     def end(self) -> None:
         under_way.discard(self)
@@ -49,6 +58,7 @@ class Delivery:
 
 under_way: set[Delivery] = set()
 _beyond: Delivery | None = None  # the one that goes on to its end where there is no room
+_looked = 0.0  # when somebody looked last for who stalls
 _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of each person who brings something
 
 
@@ -56,15 +66,20 @@ async def read(request: Request) -> bytes:
     """The body, one of each person at a time. Refused says why it did not arrive."""
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
-    key = people.key_of(request) or ""
-    turn = _turns.setdefault(key, asyncio.Lock())
-    try:
-        async with turn:
-            return await _whole(request)
-    except TimeoutError:
-        raise Refused("The file stalled on its way: try again.", 408) from None
-    except ClientDisconnect:
-        raise Refused("The file broke off on its way.", 400) from None
+    asking = who(request)
+    turn = _turns.setdefault(asking.person, asyncio.Lock())
+    with admission.files.holding(asking) as trouble:
+        if trouble:
+            if trouble == "everybody":
+                _end_the_slowest(admission.files.of_networks)  # who tries again finds a place
+            raise Refused(FULL[trouble], 503)
+        try:
+            async with turn:
+                return await _whole(request, asking)
+        except TimeoutError:
+            raise Refused("The file stalled on its way: try again.", 408) from None
+        except ClientDisconnect:
+            raise Refused("The file broke off on its way.", 400) from None
 
 
 def _may_fit(length: str) -> bool:
@@ -72,11 +87,11 @@ def _may_fit(length: str) -> bool:
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
 
 
-async def _whole(request: Request) -> bytes:
+async def _whole(request: Request, asking: Who) -> bytes:
     async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as last:
-        delivery = Delivery(limit, who(request))
+        delivery = Delivery(limit, asking)
         under_way.add(delivery)
-        last.callback(under_way.discard, delivery)
+        last.callback(delivery.leave)
         stream = aiter(request.stream())
         while True:
             try:
@@ -93,30 +108,16 @@ async def _whole(request: Request) -> bytes:
 async def _find_room(delivery: Delivery, count: int, last: AsyncExitStack) -> None:
     """All files may be waiting half-way: so one after the other goes on to its end, beyond the bound."""
     global _beyond
-    while delivery is not _beyond and not _has_room(delivery, count):
+    while delivery is not _beyond and admission.uploads.trouble(delivery.who, count):
         delivery.waits = True
         if _beyond is None:
             _beyond = delivery
             last.callback(_leave_beyond, delivery)
             break
-        _end_the_slowest()
+        _end_the_slowest(admission.uploads.of_networks)
         await asyncio.sleep(LOOK_AGAIN)
     if delivery.waits:
         delivery.waits, delivery.brisk = False, time.monotonic()
-
-
-def _has_room(delivery: Delivery, count: int) -> bool:
-    held, bound = _held(), BOUNDS["uploads"]
-    home = delivery.who.address
-    return held.total() + count <= bound.everybody and (not home or held[home] + count <= bound.network)
-
-
-def _held() -> Counter[str]:
-    """Bytes, by network."""
-    held: Counter[str] = Counter()
-    for delivery in under_way:
-        held[delivery.who.address] += delivery.bytes
-    return held
 
 
 def _leave_beyond(delivery: Delivery) -> None:
@@ -125,10 +126,15 @@ def _leave_beyond(delivery: Delivery) -> None:
         _beyond = None
 
 
-def _end_the_slowest() -> None:
-    """Of the network that has most on its way."""
-    held, now = _held(), time.monotonic()
+def _end_the_slowest(held: Counter[str]) -> None:
+    """Of the network that holds most. All who wait for room ask for it: one of them looks, for looking at
+    hundreds of files takes as long as they are many."""
+    global _looked
+    now = time.monotonic()
+    if now - _looked < LOOK_AGAIN:
+        return
+    _looked = now
     slow = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
     if slow:
-        refused["uploads"] += 1
+        admission.refused["uploads"] += 1
         min(slow, key=lambda delivery: (-held[delivery.who.address], delivery.brisk)).end()

@@ -11,9 +11,12 @@ import threading
 import time
 from collections import OrderedDict
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import Scope
 
 from playground.serving import habits, lesson_results, pictures, traces
+from playground.serving.asker import Who, network
 from playground.serving.pictures import Picture
 
 HEADER = "x-playground-key"
@@ -54,9 +57,14 @@ class Person:
             self.drop(picture_id)
 
 
+def who(scope: Scope) -> Who:
+    """Who asks, in a request or for a socket: their network, and the key of their browser where it sends one."""
+    key, client = Headers(scope=scope).get(HEADER, ""), scope.get("client")
+    return Who(key if KEY.fullmatch(key) else "", network(client[0] if client else ""))
+
+
 def key_of(request: Request) -> str | None:
-    key = request.headers.get(HEADER, "")
-    return key if KEY.fullmatch(key) else None
+    return who(request.scope).person or None
 
 
 def of(request: Request) -> Person | None:

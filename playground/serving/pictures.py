@@ -7,10 +7,11 @@ import io
 import logging
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from hashlib import sha256
 from itertools import count
@@ -43,6 +44,7 @@ class Picture:
     image: Image.Image
     id: str = ""  # the same for the same file
     network: str = ""  # of the person who brought it
+    asked: float = field(default_factory=time.monotonic)  # when they asked about it last
 
     def __post_init__(self) -> None:
         self.size = self.image.size  # as it came: its grid of patches stays the same when it loses pixels
@@ -103,9 +105,9 @@ when_no_room: list[Callable[[Picture], None]] = []  # told that a picture is for
 
 
 def _keep(picture: Picture) -> Picture:
-    """Among those that are counted. When all together take too much, the oldest ones of the network that has most lose
-    pixels, and then are forgotten; a browser that still shows one brings it again. One that alone is too much is
-    refused."""
+    """Among those that are counted. When all together take too much, those of the network that has most lose pixels,
+    and then those about which nobody has asked for longest are forgotten; a browser that still shows one brings it
+    again. One that alone is too much is refused."""
     picture.network = asker.current().who().address
     with _lock:
         _own[next(_numbers)] = picture
@@ -115,6 +117,7 @@ def _keep(picture: Picture) -> Picture:
                 of_networks[one.network] += one.bytes
             most = admission.greediest(of_networks)
             theirs = [(number, one) for number, one in list(_own.items()) if one.network == most]
+            theirs.sort(key=lambda numbered: numbered[1].asked)
             if any(one.halve() for _, one in theirs):
                 continue
             admission.refused["pictures"] += 1

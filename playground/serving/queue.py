@@ -19,12 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
+from itertools import islice
 
 from playground.errors import PlaygroundError
 from playground.serving import asker, settings
 from playground.serving.admission import BOUNDS, refused, sockets
 
 TELL_EVERY = 0.4  # seconds between two calls of `tell`; shorter waits are not reported
+FAR = 50  # with n times as many ahead, somebody looks n times less often: hundreds of looks at the line take a core
 PATIENCE = 12.0  # seconds; a page looks at its ticket every second, but a busy server or a hidden tab makes it late
 SLICE = 1.0  # seconds that long work goes on while others wait
 MOST_LONG = 2  # pieces of long work that have begun: each keeps in memory what it has found
@@ -48,6 +50,8 @@ class Ticket:
         self._patience = patience
         self._looked = time.monotonic()
         self._stop = threading.Event()
+        self.turn = threading.Event()  # set when it may have come
+        self.hears_again = TELL_EVERY
 
     def stop(self) -> None:
         """Gives up the place. Work that has begun ends when it next calls `stopped`."""
@@ -74,7 +78,7 @@ class Queue:
         self._line: list[Ticket] = []  # in the order in which they are served; one stays until its work is done
         self._round = 0  # of the ticket that was served last
         self._served: dict[Hashable, int] = {}  # how many had been served when an address last was
-        self._moved = threading.Condition()
+        self._lock = threading.Lock()
 
     @contextmanager
     def take(
@@ -105,7 +109,7 @@ class Queue:
     @property
     def waiting(self) -> int:
         """How many wait for a turn."""
-        with self._moved:
+        with self._lock:
             return sum(ticket.state == WAITING and not ticket.stopped() for ticket in self._line)
 
     def waited_for(self) -> bool:
@@ -115,7 +119,7 @@ class Queue:
     def before(self, ticket: Ticket) -> int:
         """How many have to finish before this ticket is served. Calling it also notes that somebody still waits."""
         ticket.look()
-        with self._moved:
+        with self._lock:
             return self._before(ticket)
 
     def _serve(self, ticket: Ticket, work: Callable[[Ticket], None]) -> None:
@@ -131,7 +135,7 @@ class Queue:
 
     def _join(self, ticket: Ticket) -> None:
         """Each ticket of a person is one round later than the one before, so that people take turns."""
-        with self._moved:
+        with self._lock:
             self._refuse_crowds(ticket)
             if ticket.address and not self._has_page(ticket.who):
                 ticket.person = ticket.address
@@ -139,6 +143,7 @@ class Queue:
             ticket.round = max(mine, default=self._round - 1) + 1
             self._line.append(ticket)
             self._order()
+            self._wake()
 
     def _order(self) -> None:
         """Addresses take turns: the first of each, then the second of each, and so on; whose turn was longest ago
@@ -166,10 +171,12 @@ class Queue:
             raise PlaygroundError(trouble)
 
     def _wait(self, ticket: Ticket) -> int:
-        """Waits up to TELL_EVERY seconds for a turn; returns how many still have to finish first."""
-        with self._moved:
-            self._moved.wait_for(lambda: self._before(ticket) == 0, TELL_EVERY)
+        """Waits a while for a turn; returns how many still have to finish first."""
+        ticket.turn.wait(ticket.hears_again)
+        with self._lock:
+            ticket.turn.clear()
             before = self._before(ticket)
+            ticket.hears_again = TELL_EVERY * max(1, before / FAR)
             if before == 0 and not ticket.stopped():
                 ticket.state = SERVED
                 self._round = max(self._round, ticket.round)
@@ -177,14 +184,21 @@ class Queue:
             return before
 
     def _leave(self, ticket: Ticket) -> None:
-        with self._moved:
+        with self._lock:
             ticket.state = OVER
             self._line.remove(ticket)
             if self._line:
                 self._order()
             else:
                 self._served.clear()
-            self._moved.notify_all()
+            self._wake()
+
+    def _wake(self) -> None:
+        """Those whose turn it is, and nobody else."""
+        free = self.at_once - sum(ticket.state == SERVED for ticket in self._line)
+        next_ones = (ticket for ticket in self._line if ticket.state == WAITING and not ticket.stopped())
+        for ticket in islice(next_ones, max(0, free)):
+            ticket.turn.set()
 
     def _before(self, ticket: Ticket) -> int:
         """How many have to finish first. Tickets that gave up before being served don't count."""
@@ -198,7 +212,7 @@ class Queue:
     def _people(self, ticket: Ticket) -> int:
         """How many others come first. Questions without a key, for what belongs to everybody, are of whoever else asks
         from that address: nobody who is alone is told to wait for a person."""
-        with self._moved:
+        with self._lock:
             if ticket not in self._line:
                 return 0
             ahead = self._line[: self._line.index(ticket)]

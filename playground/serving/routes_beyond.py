@@ -188,7 +188,7 @@ async def occluded(request: Request) -> Response:
 
 
 def _most(seen: Trace, wanted: int) -> int:
-    """As many passes as there is time for."""
+    """How many passes there is time for in one answer."""
     rows, columns = seen.grid
     return int(max(PASSES[0], min(wanted, PASSES[-1], MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 

@@ -166,7 +166,7 @@ def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> d
 
 
 def _whole(data: bytes, model: str, image: Image) -> Trace:
-    """What was traced ahead, with its network and its pixels, by which alike places are found."""
+    """The prepared trace with its network and pixels, from which the names of heads are measured."""
     seen, vit = Trace.from_bytes(data), models.load(model)
     c = vit.config
     return replace(seen, vit=vit, input=model_input(image, seen.size, c.mean, c.std, c.interpolation))
@@ -178,7 +178,7 @@ def _names(seen: Trace) -> bytes:
 
 
 def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
-    """A file for each layer; and one for the head in which the sample opens, for that is what comes first."""
+    """Writes a file for each layer, and one for the single head that the page shows first."""
     header, _ = unpack(data)
     held, upper = header["held"], upper_layer(header["layers"])
     layer, head = view or (upper, 0)

@@ -306,14 +306,19 @@ def f1(said: Tensor, true: Tensor) -> Tensor:
 
 def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, float]:
     """Of each family of things that a scene shows and the model names: the share of a map of the class token that lies
-    on them, without what prefix tokens have, and their share of the patches. Means over families and scenes."""
-    found: dict[str, list[float]] = {"rollout": [], "gradient": [], "area": []}
+    on them, without what prefix tokens have, and their share of the patches. Means over families and scenes. The
+    "attention" is that of the last two layers, averaged over heads."""
+    found: dict[str, list[float]] = {"attention": [], "rollout": [], "gradient": [], "area": []}
     for scene in scenes:
         patch, there = vit.config.patch_size, presence(scene)
         seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
         said = seen.logits.sigmoid() if vit.config.multi_label else seen.logits.softmax(-1)  # type: ignore[union-attr]
         targets, front = patch_targets(scene, patch), len(seen.prefix)
         rolled = seen.rollout("cls")[front:]
+        last = torch.stack(
+            [seen.rows(layer, "cls")[:, front:].mean(0) for layer in range(seen.layers - LAST, seen.layers)]
+        )
+        looked = (last / last.sum(-1, keepdim=True)).mean(0)
         for number, (name, members) in enumerate(FAMILIES.items()):
             if not there[number] or said[LABELS.index(name)] < 0.5:
                 continue
@@ -322,7 +327,8 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
             on = np.isin(targets.shapes, shapes) | np.isin(targets.materials, stuffs)
             mask = torch.from_numpy((on & (targets.objects > 0)).ravel())
             moved = seen.relevance(label=LABELS.index(name), method="chefer")[front:]
-            for what, row in (("rollout", rolled), ("gradient", moved), ("area", torch.ones(len(mask)))):
+            rows = {"attention": looked, "rollout": rolled, "gradient": moved, "area": torch.ones(len(mask))}
+            for what, row in rows.items():
                 if float(row.sum()) > 0:
                     found[what].append(float(row[mask].sum() / row.sum()))
     return {what: float(np.mean(shares)) for what, shares in found.items()}

@@ -192,6 +192,12 @@ def image(seed: int, patch: int = PATCH) -> Image.Image:
     return Image.fromarray(unseen(seed, 1, patch).images[0])
 
 
+def pair(seed: int) -> list[tuple[int, int]]:
+    """Two fields of the board of this seed that show the same sign, as (row, column)."""
+    twin = unseen(seed, 1, PATCH).twin[0]
+    return [divmod(int(field), FIELDS[1]) for field in (0, twin[0])]
+
+
 def kinds(moment: Moment) -> list[list[str]]:
     """The name of every head's habit: [layer][head]."""
     named = moment.habits.kinds()

@@ -3,6 +3,7 @@
     python -m playground.training.timelapse runs/bundled              # writes assets/timelapse.bin
     python -m playground.training.timelapse FILE -o OTHER             # the same run, its traces in 8 bits
     python -m playground.training.timelapse FILE --curves -o OTHER    # the same run without its pictures
+    python -m playground.training.timelapse FILE --within 6 -o OTHER  # … in 6 MB: without the moments that show least
 
 The file is a pack (see pack.py). Its header says
     format    "attention-playground-timelapse/1"
@@ -148,6 +149,32 @@ def in_eight_bits(file: Path, output: Path) -> None:
     _with_traces(file, output, lambda data: data and Trace.from_bytes(data).to_bytes(numbers="int8"))
 
 
+def within(file: Path, output: Path, most: float) -> None:
+    """The same file with so few moments that it has at most so many bytes."""
+    read(file)  # says what is wrong with it
+    header, arrays = unpack(file.read_bytes())
+    del header["sections"]
+    traces = [arrays.pop(f"trace{i}") for i in range(len(header["moments"]))]
+    rest = file.stat().st_size - sum(trace.nbytes for trace in traces)
+    kept = where_most_happens([trace.tobytes() for trace in traces], most - rest)
+    header["moments"] = [header["moments"][i] for i in kept]
+    arrays |= {name: arrays[name][kept] for name in (*HABITS, "mass")}
+    arrays |= {f"trace{new}": traces[i] for new, i in enumerate(kept)}
+    output.write_bytes(pack(header, arrays))
+
+
+def where_most_happens(traces: list[bytes], most: float) -> list[int]:
+    """Which moments to keep, so that their traces have at most so many bytes. Again and again the one goes whose
+    neighbours' rows are most alike; the first and the last stay."""
+    seen = [Trace.from_bytes(trace) for trace in traces]
+    rows = [torch.cat([one.weights(layer) for layer in range(one.layers)]) for one in seen]
+    kept = list(range(len(traces)))
+    while len(kept) > 2 and sum(len(traces[i]) for i in kept) > most:
+        jumps = [float((rows[a] - rows[b]).abs().sum()) for a, b in zip(kept, kept[2:], strict=False)]
+        del kept[1 + int(np.argmin(jumps))]
+    return kept
+
+
 def _with_traces(file: Path, output: Path, other: Callable[[bytes], bytes]) -> None:
     read(file)  # says what is wrong with it
     header, arrays = unpack(file.read_bytes())
@@ -192,12 +219,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a training run, or its time-lapse")
     parser.add_argument("--curves", action="store_true", help="of a time-lapse: leave out its pictures")
     parser.add_argument(
+        "--within", metavar="MB", type=float, help="of a time-lapse: leave out the moments that show least"
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, default=FILE, help=f"default: {FILE.name} in assets/"
     )
     options = parser.parse_args(arguments)
     again = in_eight_bits if options.run.is_file() else write
     try:
-        (only_curves if options.curves else again)(options.run, options.output)
+        if options.within is not None:
+            within(options.run, options.output, options.within * 1e6)
+        else:
+            (only_curves if options.curves else again)(options.run, options.output)
     except PlaygroundError as error:
         print(f"playground: {error}", file=sys.stderr)
         return 2

@@ -23,7 +23,17 @@ MAIN STALE { opacity: 1 !important; }
 CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .st-key-frame { position: absolute; }
 .st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
-.st-key-lesson h2 { font-size: 1.45rem; padding: 0.1rem 0 0.2rem; }
+.st-key-lesson h2 { font-size: 1.45rem; padding: 0; line-height: 1.1; }
+.st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit pulls up what stands below prose, a title's too */
+@media (min-width: 641px) { .st-key-lesson div:has(> div > h2) { margin-bottom: -0.5rem; } }
+@media (max-width: 640px) { /* on a phone a lesson's picture stands within reach of its title */
+  .st-key-overview { order: 1; }
+  .st-key-lesson h2 { font-size: 1.15rem; padding: 0; }
+  .st-key-lesson p { font-size: 0.88rem; line-height: 1.3; }
+  .st-key-step [role=radiogroup] { flex-wrap: nowrap; overflow-x: auto; }
+  .st-key-step [role=radio][aria-checked=false] { flex: none; } /* of the other steps, the number alone */
+  .st-key-step [role=radio][aria-checked=false] p { width: 1ch; overflow: hidden; text-overflow: clip; }
+}
 /* the guided tour: all can be brought above its card */
 .tour-scrolls CONTENT { padding-bottom: 55vh; }
 .tour-goes-on :is(.attention-notice, TOASTS) { inset: auto auto 1rem 1rem; }

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
+from playground.serving import temporary
 
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
@@ -23,6 +24,7 @@ OWN = ("localhost", "127.0.0.1", "::1")  # only this machine's own browsers come
 
 def launch(host: str = "localhost", port: int | None = None, browser: bool = True) -> None:
     """Returns when the server has ended. Without a port, the first free one from 8501 is taken."""
+    temporary.find_a_home()
     from streamlit.web import cli
 
     port = _free_port(host) if port is None else port

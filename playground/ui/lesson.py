@@ -10,14 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.lessons.texts import Step
-from playground.ui import guess
+from playground.lessons.words import EXERCISES, QUESTIONS
 from playground.ui.components import component, words
 from playground.ui.here import Here
 from playground.ui.navigation import Setting, arrive, write_address
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
-
-# One colour, one meaning, on every page and figure; they survive colour blindness.
-QUERY, KEY, VALUE, CONVOLUTION, WEIGHT = "#0072B2", "#D55E00", "#009E73", "#E7298A", "magma"
 
 _MODEBAR = {
     "displaylogo": False,
@@ -48,7 +45,7 @@ def _overview(page: str) -> None:
         }
         for name, (about, lit) in PARTS.items()
     ]  # fmt: skip
-    data = {"boxes": boxes, "questions": len(guess.IDS), "exercises": len(EXERCISES), "step": _place()}
+    data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
     made = component("overview", "lessons/overview.js", "lessons/overview.css")(
         key="overview", data=data, on_go_change=lambda: None
     )
@@ -57,9 +54,15 @@ def _overview(page: str) -> None:
 
 
 def mathematics(text: str) -> str:
-    """The root has its bar, and what stands low stands low; in what Streamlit reads as Markdown."""
+    """The root has its bar, what stands low stands low, and a power high; in what Streamlit reads as Markdown."""
+    text = re.sub(r"(?<![\w`$])e\^(?:\(([^)]*)\)|([−-]?(?:∞|\d+(?:\.\d+)?)))", _power, text)
     text = re.sub(r"(?<![\w{`$])√(d_k|\d+)(?![\w}`])", r"$\\sqrt{\1}$", text)
     return re.sub(r"(?<![\w{`$])(d_k|W_[OQKV])(?![\w}`])", r"$\1$", text)
+
+
+def _power(found: re.Match) -> str:
+    power = re.sub(r"[a-z]{2,}", r"\\text{\g<0>}", found[1] or found[2])
+    return f"$e^{{{power.replace('−', '-').replace('∞', chr(92) + 'infty')}}}$"
 
 
 def low(text: str) -> str:
@@ -114,25 +117,19 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
-EXERCISES = (  # those that a page checks by its state: the overview counts them
-    "by_hand_even", "by_hand_one_role", "by_hand_one_way", "by_hand_receive", "by_hand_hot", "by_hand_causal",
-    "patches_halve", "patches_sines", "patches_told", "shapes_numbers", "block_largest", "block_push", "block_dear",
-    "scale_one_key", "scale_lower", "heads_strongest", "heads_layer_off", "weight_differs", "weight_share",
-    "weight_overflow", "cost_back", "cost_textbook", "two_ways_moved", "two_ways_linear", "training_sharp",
-    "training_first", "training_told_head", "code_output",
-)  # fmt: skip
+def say(text: str, **numbers: object) -> None:
+    """A lesson's prose, with what was measured on the picture, for which it has {names}."""
+    st.markdown(mathematics(re.sub(r"(?<=[\s(*])-(?=\d)", "−", text.format(**numbers))))
 
 
-def exercises(step: Step, done: Mapping[str, bool], **numbers: str) -> None:
-    """All of a step, with what the page checks, and what was measured on the picture."""
+def exercises(step: Step, done: Mapping[str, bool | str] | None = None, **numbers: object) -> None:
+    """All of a step, with what was measured on the picture. `done`: by its id, whether the page is in the state that an
+    exercise asks for, or which tempting one it is in. With a hint, the answer comes one click later. The browser keeps
+    what was done."""
     for one in (found.filled(**numbers) for found in step.exercises):
-        exercise(one.asks, one.answer, one.hint, done.get(one.id), one.id)
-
-
-def exercise(question: str, answer: str, hint: str = "", done: bool | None = None, id: str = "") -> None:
-    """`done`: whether the page is in the state that the exercise asks for; None if it asks for words alone. With a
-    hint, the answer comes one click later. The browser keeps under its `id` that it was done."""
-    data = {"id": id, "question": question, "hint": hint, "answer": answer, "done": done}
-    component("exercise", "lessons/exercise.js", "lessons/exercise.css")(
-        key=f"exercise_{id or question[:40]}", data=data
-    )
+        found = (done or {}).get(one.id)
+        data = {"id": one.id, "question": one.asks, "hint": one.hint, "answer": one.answer}
+        data |= {"done": False, "why": one.tempting[found]} if isinstance(found, str) else {"done": found, "why": ""}
+        component("exercise", "lessons/exercise.js", "lessons/exercise.css")(
+            key=f"exercise_{one.id or one.asks[:40]}", data=data
+        )

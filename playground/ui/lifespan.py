@@ -7,7 +7,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from playground.serving import admission, memory, people
+from playground.serving import admission, memory, people, temporary
 
 FILES = 65536  # that the process may have open
 FORGET_EVERY = 60.0  # seconds
@@ -18,6 +18,7 @@ LAST_SECONDS = 3  # from the signal to the end
 @asynccontextmanager
 async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
+    temporary.find_a_folder()
     for number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(number)
     going = [asyncio.create_task(work) for work in (_forget_the_gone(), _watch_the_lag())]

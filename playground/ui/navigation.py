@@ -46,8 +46,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Steps(Setting):
-    """Which step of a page is on the screen. An address that names none opens the step that one of its other words
-    belongs to, as addresses did before the page had steps. It stands last among the settings of its page."""
+    """Which step of a page is on the screen. An address that names none opens the step to which most of its other words
+    belong, as addresses did before the page had steps. It stands last among the settings of its page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -60,7 +60,9 @@ class Steps(Setting):
     def found(self, name: str, given: Mapping[str, str]) -> object:
         if name in given:
             return self.read(given[name])
-        return next((step for step, words in self.words.items() if any(word in given for word in words)), self.default)
+        said = {step: sum(word in given for word in words) for step, words in self.words.items()}
+        best = max(said, key=said.__getitem__, default=None)
+        return best if best and said[best] else self.default
 
 
 CLASS = Setting.of("no", ("no", "yes"))  # of every page: a class link hides what a class does not need

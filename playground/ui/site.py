@@ -6,32 +6,29 @@ from the same places as in the app. All addresses are relative; `base` stands wh
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Collection, Sequence
-from functools import reduce
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 
 import streamlit as st
 
-from playground.assets import APP
 from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, stylesheet
+from playground.lessons.words import TEXTS
 from playground.serving import models, prepared, site_files
 from playground.serving.site_files import Folder
 from playground.ui import site_lessons, toolbar
 from playground.ui.components import SHELL_STYLES
-from playground.ui.lessons import by_hand, code, cost, patches, scale, two_ways
 from playground.ui.pages import LESSONS, PAGES
 from playground.ui.tour_steps import STEPS
 from playground.version import __version__
 
 HERE = "microscope"
-SAY_IDEAS = (by_hand, code, cost, patches, scale, two_ways)  # modules that pages name in the first thing they say
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/dropping.css", "shell/live.css", "shell/site.css")
+OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # names of files, with the digest that Folder.put gives them
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' "
     "blob: data:; media-src blob:; style-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
@@ -110,7 +107,7 @@ def write(
     page = PAGE.format(
         policy=escape(POLICY), description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
         ahead=_ahead(font, listed, ready, first["picture"]), site=_attribute(site),
-        told=_attribute(_same_for_all(listed)),
+        told=_attribute(_same_for_all(listed, site["lessons"])),
     )  # fmt: skip
     folder.plain("index.html", page.encode())
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
@@ -135,27 +132,19 @@ def _check_place(out: Path, base: str) -> None:
         )
 
 
-def _same_for_all(listed: str) -> dict:
-    """As the toolbar reads it in the app, with what this page has."""
+def _same_for_all(listed: str, here: Collection[str]) -> dict:
+    """As the toolbar reads it in the app, with what this page has. `here`: lessons that need no server."""
     told = toolbar.same_for_all()
     steps = [step.shown() for step in STEPS if step.page == HERE]
-    ideas = {lesson.name: _idea(lesson.name) for lesson in LESSONS}
-    pages = [page | {"about": ideas.get(page["name"])} for page in told["pages"] if page["name"] != "teach"]
+    more = {lesson.name: _about(lesson.name, lesson.name in here) for lesson in LESSONS}
+    pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
     return told | {"samples": listed, "labelled": 0, "steps": steps, "pages": pages, "app": APP_SAYS}
 
 
-def _idea(page: str) -> str:
-    """The sentences with which a lesson begins, as plain text."""
-    tree = ast.parse((APP.parent / "pages" / f"{page}.py").read_text(encoding="utf-8"))
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute))
-    begin = next((call for call in calls if call.func.attr == "begin"), None)  # type: ignore[attr-defined]
-    text = begin.args[1] if begin is not None and len(begin.args) > 1 else None
-    if isinstance(text, ast.Attribute):  # such as cost.IDEA
-        first, *others = ast.unparse(text).split(".")
-        said = reduce(getattr, others, {part.__name__.rpartition(".")[2]: part for part in SAY_IDEAS}[first])
-    else:
-        said = text.value if isinstance(text, ast.Constant) else ""
-    return re.sub(r"\*\*|`", "", said).removesuffix("One idea at a time:").strip()
+def _about(page: str, here: bool) -> dict:
+    """The sentences with which a lesson begins, as plain text; of one that the app alone has, also its steps."""
+    idea = re.sub(r"\*\*|`", "", TEXTS[page].idea).removesuffix("One idea at a time:").strip()
+    return {"about": idea} if here else {"about": idea, "steps": [*TEXTS[page].titles.values()]}
 
 
 def _attribute(told: dict) -> str:
@@ -206,8 +195,8 @@ def _service_worker(core: list[str], names: list[str]) -> str:
 
 
 def _drop_old(folder: Folder) -> None:
-    """What a former version has left in its folders; anything else is not ours to remove."""
-    for inside in ("samples", "weights"):
+    """What a former version has left; anything else is not ours to remove."""
+    for inside in ("", "samples/", "weights/", "lessons/"):
         for file in sorted((folder.path / inside).glob("*-*.*")):
-            if f"{inside}/{file.name}" not in folder.names:
+            if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
                 file.unlink()

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from playground.serving import admission, answering, people
 from playground.serving.admission import Place
 from playground.serving.answering import said as refusal
-from playground.serving.asker import Who, network
+from playground.serving.asker import Who
 from playground.serving.lateness import Turn
 from playground.ui.pages import PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
@@ -47,27 +47,26 @@ class Sockets:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers, client = Headers(scope=scope), scope.get("client") or ("", 0)
-        key, home = headers.get(people.HEADER, ""), network(client[0])
-        key = key if people.KEY.fullmatch(key) else ""
-        with admission.turns.holding(Who(key, home)) as trouble:
-            turn = None if trouble else await admission.answers.take(home, key or client)
+        headers, asking = Headers(scope=scope), people.who(scope)
+        with admission.turns.holding(asking) as trouble:
+            within = asking.person or scope.get("client")
+            turn = None if trouble else await admission.answers.take(asking.address, within)
         if turn is None:
             return await _refuse(trouble, scope, receive, send)
         try:
             if scope["type"] == "http":
-                return await self._request(home, key, headers, scope, receive, send)
+                return await self._request(asking, headers, scope, receive, send)
         finally:
             admission.answers.end(turn)
         if is_foreign(headers):
             admission.refused["foreign pages"] += 1
             return await send({"type": "websocket.close", "code": FOREIGN})
-        await self._socket(home, scope, receive, send)
+        await self._socket(asking.address, scope, receive, send)
 
-    async def _request(self, home: str, key: str, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
-        if key:
-            self.places.asks(headers.get("x-playground-run", ""), key)
-        if _is_page(scope) and not self.places.has_room(home):
+    async def _request(self, asking: Who, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+        if asking.person:
+            self.places.asks(headers.get("x-playground-run", ""), asking.person)
+        if _is_page(scope) and not self.places.has_room(asking.address):
             admission.refused["pages"] += 1
             full = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
             return await full(scope, receive, send)
@@ -90,7 +89,7 @@ class Sockets:
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
             silent.cancel()
-            talk.end_run()
+            # Its run may go on. The turn ends by itself, or coming and going would cost nothing.
             self.places.leave(place)
 
     def _close_silent(self, place: Place) -> None:
@@ -149,10 +148,6 @@ class Talk:
         if before:
             admission.runs.end(before)
 
-    def end_run(self) -> None:
-        if self._run:
-            admission.runs.end(self._run)
-
     async def _slowly(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(UNREAD_SECONDS):
@@ -168,8 +163,8 @@ class Talk:
         if data and (len(data) < SHORT or not self._place.session):
             kind, session = told(data)
             self._place.session = session or self._place.session
-            if kind == FINISHED:
-                self.end_run()
+            if kind == FINISHED and self._run:
+                admission.runs.end(self._run)
         self._read.clear()
         try:
             await self._send(message)  # which waits until there is room for it on the line

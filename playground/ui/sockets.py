@@ -11,6 +11,7 @@ import logging
 import socket
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 
 import h11
@@ -19,17 +20,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from playground.serving import admission, people
-from playground.serving.asker import Who, network
+from playground.serving.asker import NOBODY, Who, network
 
 HEAD_SECONDS = 15.0  # until a request is complete, but for its body
-AHEAD = 2**16  # bytes that a browser may ask before it was answered; none does
+READ = 2**15  # bytes that are read of a line at once: so much is kept of a body until somebody asks for it
+AHEAD = 2**15  # bytes that a browser may ask before it was answered; none does
 LONGEST = 2**17  # bytes of a message: a page says little, and pictures come as uploads
-PIECES, PIECES_A_SECOND = 2000, 20  # that one socket may send at once, and for good; a browser's messages are one each
+PIECES, PIECES_A_SECOND = 100, 20  # that one socket may send at once, and for good; a browser's messages are one each
+PIECE = 2**10  # bytes of a body's pieces, on the average, after the first PIECES; a proxy's have more
+SLICE = 2**11  # bytes that are parsed at a time: of pieces of a byte, a whole read (256 KB) would take four seconds
 FETCH_SECONDS, FETCHED = 20.0, 2**16  # so long nobody fetches less than so many bytes of what was sent to them
 LOOK_EVERY = 5.0  # seconds, at what is fetched
 IN_THE_SYSTEM = 2**17  # bytes of one connection that the operating system keeps, beside what asyncio does
-
-KEY = people.HEADER.encode()
 
 log = logging.getLogger("playground")
 
@@ -45,9 +47,8 @@ class Line:
 
     def who(self) -> Who:
         """Who asks over it at the moment: a proxy says for whom."""
-        scope = self.transport.get_protocol().scope or {}
-        key = next((word.decode("latin1") for name, word in scope.get("headers", ()) if name == KEY), "")
-        return Who(key, network((scope.get("client") or ("",))[0]))
+        scope = self.transport.get_protocol().scope
+        return people.who(scope) if scope else NOBODY
 
     def end(self, why: str) -> None:
         log.warning("a connection is closed: %s", why)
@@ -163,20 +164,47 @@ class Request(Fetched, H11Protocol):
         if not lines.enter(transport, "" if of_a_proxy else network(peer), time.monotonic()):
             transport.abort()
         lines.keep_looking(self.loop)
+        with suppress(AttributeError):  # of uvloop's, which reads as much at a time
+            transport.max_size = READ
         if line := transport.get_extra_info("socket"):
             line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, IN_THE_SYSTEM)
         self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
+        self.pieces = 0.0
 
     def data_received(self, data: bytes) -> None:
         """uvicorn reads on while an answer is made, to hear of somebody who goes, and keeps all that comes."""
-        super().data_received(data)
-        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > AHEAD:
-            admission.refused["connections"] += 1
-            log.warning("a connection is closed: it asks on and on before it was answered")
-            self.transport.abort()
+        while data and not self.transport.is_closing() and self.transport.get_protocol() is self:  # no socket by now
+            in_pieces = self._body_comes_in_pieces()
+            at_once = SLICE if in_pieces or self.conn.their_state is h11.IDLE else len(data)
+            part, data = data[:at_once], data[at_once:]
+            super().data_received(part)
+            if in_pieces:  # to each of them belong two ends of lines
+                self.pieces = max(0.0, self.pieces + part.count(b"\r\n") / 2 - len(part) / PIECE)
+            if self.pieces > PIECES:
+                self._refuse("its body comes in crumbs")
+            elif self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > AHEAD:
+                self._refuse("it asks on and on before it was answered")
+        if self._keeps_some_body():
+            self.flow.pause_reading()  # until somebody asks for it: who waits for a turn keeps no more of it here
+
+    def _keeps_some_body(self) -> bool:
+        if self.conn.their_state is not h11.SEND_BODY or self.transport.is_closing():
+            return False
+        is_request = self.transport.get_protocol() is self  # and no socket by now
+        return is_request and bool(self.cycle.body) and not self.cycle.response_complete
+
+    def _body_comes_in_pieces(self) -> bool:
+        """Each of them takes the server's time, also one of a single byte."""
+        return self.conn.their_state is h11.SEND_BODY and any(name == b"transfer-encoding" for name, _ in self.headers)
+
+    def _refuse(self, why: str) -> None:
+        admission.refused["connections"] += 1
+        log.warning("a connection is closed: %s", why)
+        self.transport.abort()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self.pieces = 0.0
         self.late.cancel()
         self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
 
@@ -191,6 +219,11 @@ class Socket(Fetched, WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.conn.max_message_size = LONGEST
         self.pieces, self.at = 0.0, time.monotonic()
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), SLICE):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + SLICE])
 
     def handle_events(self) -> None:
         """Each piece of a message takes the server's time, and so does a ping that says nothing."""

@@ -34,7 +34,7 @@ def draw(page: Page) -> None:
 
 
 def same_for_all() -> dict:
-    """What is the same for everybody and on every page: the HTML has it, see ahead.py."""
+    """What every page tells the toolbar, whoever looks; ahead.py writes it into the HTML."""
     return {
         "samples": routes_samples.address(),
         "pages": [

@@ -38,8 +38,8 @@ STEPS = (
     ),
     Step(
         "nine", "microscope", "A convolution asks nine",
-        "At the same place, a 3 × 3 convolution reads nine patches, with the same weights on every picture. Only a "
-        "stack of them sees farther: the larger frame.",
+        "At the same place, a 3 × 3 convolution reads nine patches, with the same parameters on every picture. Only "
+        "a stack of them sees farther: the larger frame.",
         "Press + below it, and the frame grows by one patch on each side.",
         ".lens .beside .picture", LOCKED, ".lens [data-ref=stepper], .lens [data-ref=pictureBox]",
     ),

@@ -11,9 +11,9 @@ from browser.visitor import Visitor, coarse
 from playground.analysis import scale
 from playground.analysis.heads import look
 from playground.lessons import block, by_hand
+from playground.lessons.words import EXERCISES
 from playground.training import timelapse
 from playground.training.beginnings import first_with_a_habit
-from playground.ui.lesson import EXERCISES
 from playground.ui.lessons.scale_row import curve
 from playground.ui.lessons.training import SHARPER
 
@@ -36,11 +36,11 @@ def at_i() -> str:
     return arrows(queries, keys) + "&step=values"
 
 
-def strongest_layer() -> str:
-    """All heads of the layer that has the head which adds most."""
+def strongest(layer: bool) -> str:
+    """The head which adds most, or all heads of its layer."""
     effect = look(seen()).effect
-    layer, _ = np.unravel_index(np.nanargmax(effect), effect.shape)
-    return f"off={quote(' '.join(f'{layer}.{head}' for head in range(seen().heads)))}"
+    most, one = np.unravel_index(np.nanargmax(effect), effect.shape)
+    return f"off={quote(' '.join(f'{most}.{head}' for head in (range(seen().heads) if layer else [one])))}"
 
 
 def longest_push() -> str:
@@ -91,8 +91,9 @@ def the_told_head(page) -> None:
 def dearest(page) -> None:
     label = model().config.labels[int(seen().logits.argmin())]
     box = page.locator(".st-key-class_index input")
+    box.scroll_into_view_if_needed()  # a page that scrolls closes the list of labels
     box.fill(label)
-    box.press("Enter")
+    page.get_by_role("option", name=label).click()
 
 
 def even_scores(page) -> None:
@@ -102,6 +103,11 @@ def even_scores(page) -> None:
 
 def huge_score(page) -> None:
     page.get_by_role("slider", name="Score of A").press("End")
+
+
+def wide_start(page) -> None:
+    page.get_by_text("0.1", exact=True).click()
+    page.get_by_role("button", name="Run").click()
 
 
 def fewest_tokens(page) -> None:
@@ -124,7 +130,9 @@ DONE = [
     ("block", "step=answer", dearest, ("block_dear",)),
     ("scale", "dk=1024&power=0.0", None, ("scale_one_key",)),
     ("scale", lower_gradient, None, ("scale_lower",)),
-    ("heads", strongest_layer, None, ("heads_strongest", "heads_layer_off")),
+    ("scale", "step=model", wide_start, ("scale_start",)),
+    ("heads", lambda: strongest(layer=False), None, ("heads_strongest",)),
+    ("heads", lambda: strongest(layer=True), None, ("heads_layer_off",)),
     ("weight", differing, None, ("weight_differs",)),
     ("weight", "step=scores", even_scores, ("weight_share",)),
     ("weight", "step=scores", huge_score, ("weight_overflow",)),

@@ -140,3 +140,17 @@ def test_on_its_side_the_sentence_and_the_picture_come_first(visit):
     assert tops == sorted(tops)
     assert bar["y"] > picture["y"] + picture["height"]
     assert picture["y"] + picture["height"] <= 390
+
+
+@pytest.mark.parametrize("page", ["patches?step=cut", "shapes?"])
+def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(visit, page):
+    visitor = phone(visit)
+    visitor.page.goto(f"{visitor.url}/{page}&model=bundled&sample=flock")
+    steps = visitor.page.get_by_role("radio")
+    steps.first.wait_for()
+    title = visitor.page.get_by_role("heading", level=2).bounding_box()
+    words = visitor.page.locator(".st-key-lesson p").first.bounding_box()
+    assert title["y"] + title["height"] <= words["y"] + 2, (title, words)
+    boxes = [step.bounding_box() for step in steps.all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes), boxes
+    assert min(box["width"] for box in boxes) >= 24, boxes

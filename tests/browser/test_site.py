@@ -4,11 +4,12 @@ import gzip
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 import waiting
-from hostile.strangers import STRANGERS
+from hostile import KINDS
 from PIL import Image
 
 from browser.on_the_site import AtTheSite
@@ -16,14 +17,25 @@ from browser.own_picture import hand_over
 from browser.policy import WATCH
 from browser.truth import assert_close, sent
 from browser.without_server import ASKED, plain_server
+from playground.lessons.words import TEXTS
 from playground.samples import named
 from playground.serving import models
 from playground.ui import site
 
+KEPT = Path(__file__).parents[1] / "hostile" / "kept"
+SMALL = 100_000  # bytes
+LONG = ("a JPEG of 2,000 scans",)  # it is refused after twenty seconds
+REFUSED = "can't open that file|million pixels|takes too long"
 FIRST_BYTES = 900_000  # of the first picture, compressed
-# Of A to B, in each drawing of a lesson
-FIRST_WEIGHTS = """() => [...document.querySelectorAll("#lesson section > div")].map((host) =>
-  host.shadowRoot.querySelector("[data-drawing]").__drawing?.read().weights[1])"""
+# Of A to B, in the first drawing of a lesson
+FIRST_WEIGHT = """() => {
+  const root = document.querySelector("#lesson .lesson-drawing")?.shadowRoot?.querySelector("[data-drawing]");
+  return root?.__drawing?.read().weights?.[1] ?? null;
+}"""
+DRAWINGS = """() => [...document.querySelectorAll("#lesson .lesson-drawing")]
+  .filter((one) => one.checkVisibility())
+  .map(({ shadowRoot }) => Boolean(shadowRoot.querySelector("canvas, .bars, table")?.clientHeight))"""
+STEPS = {"by_hand": 4, "patches": 4, "scale": 2}
 # How many versions of the page the browser keeps
 VERSIONS = """async () => {
   const list = await (await caches.open("attention-playground-files")).match(new URL("versions", location.href));
@@ -116,8 +128,11 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
     assert read["layer"] == before, "the view stays while pictures come"
     assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
     asked = len(ASKED)
+    head = visitor.page.locator(".lens [data-head='1']").element_handle()
     visitor.until(f"r => r.picture !== {read['picture']!r} && r.query === '5,5'")
     assert ASKED[asked:] == []
+    assert head.is_visible(), "nothing is built anew for a picture of the same film"
+    assert visitor.page.locator(".grid-chooser").is_hidden(), "it is the grid of another picture"
     visitor.lock((5, 5))
     visitor.page.locator(".live-line.frozen").wait_for()
     visitor.page.get_by_role("button", name="Stop").click()
@@ -173,13 +188,16 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     visitor.page.get_by_role("heading", name="Cost").wait_for()
     assert "page=cost" in visitor.page.url
     assert "The app has this lesson" in visitor.page.locator("#lesson").inner_text()
+    assert visitor.page.locator("#lesson li").all_inner_texts() == [*TEXTS["cost"].titles.values()]
     visitor.page.go_back()
     visitor.part("picture").wait_for()
     visitor.unfold("pages").get_by_role("link", name="By hand").click()
-    visitor.page.locator("#lesson canvas").first.wait_for()
     visitor.page.get_by_role("button", name="Queries = 0").click()
-    both = [pytest.approx(1 / 9)] * 2
-    waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHTS) == both, "the masks do not follow the arrows")
+    even = visitor.page.locator("#lesson .exercise[data-id=by_hand_even][data-done=true]")
+    even.wait_for()
+    visitor.page.get_by_role("button", name="4 · Masks").click()
+    ninth = pytest.approx(1 / 9)
+    waiting.until(lambda: visitor.page.evaluate(FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
     visitor.page.get_by_role("button", name="Back to the microscope").click()
     visitor.part("picture").wait_for()
     visitor.part("showMe").click()
@@ -187,6 +205,57 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
         visitor.page.locator(f'.tour-card[data-step="{n}"]').wait_for()
         visitor.page.locator('.tour-card [data-go="next"]').click()
     visitor.page.locator(".tour-card").wait_for(state="detached")
+
+
+def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
+    """Somebody who has guessed nothing yet: what comes after a question is held back."""
+    visitor = arrive(AtTheSite, host)
+    visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
+    visitor.context.add_init_script(WATCH)
+    page = visitor.page
+    for lesson, steps in STEPS.items():
+        page.goto(f"{visitor.url}/#page={lesson}")
+        page.reload()
+        page.locator(".lesson-steps button").first.wait_for()
+        assert page.locator(".lesson-steps button").count() == len(TEXTS[lesson].titles)
+        here = page.locator(".lesson-steps button:enabled")
+        assert here.count() == steps
+        for step in range(steps):
+            if step:
+                page.locator(".lesson-next").click()
+            assert here.nth(step).get_attribute("aria-current") == "step"
+            page.locator("#lesson .guess .lock").wait_for()
+            held = page.locator("#lesson [data-after]").count()
+            assert page.locator("#lesson [data-after]:visible").count() == 0
+            page.locator("#lesson .guess button", has_text="without a guess").click()
+            assert page.locator("#lesson .lesson-exercise").first.is_visible() or not held
+            waiting.until(lambda: (found := page.evaluate(DRAWINGS)) and all(found), f"{lesson} {step} draws nothing")
+    assert page.evaluate("violations") == []
+
+
+def test_a_worker_that_is_lost_is_begun_anew(somebody):
+    visitor = somebody("#model=bundled&sample=portrait", service_workers="block")
+    visitor.context.route("**/worker-*.js", lambda route: route.fulfill(body="throw 1", content_type="text/javascript"))
+    visitor.forgiven = re.compile("Uncaught 1")
+    hand_over(visitor, "drop", named("twins").path.read_bytes(), "image/jpeg", "twins.jpg")
+    visitor.hears("has stopped: try it again")
+    visitor.context.unroute("**/worker-*.js")
+    visitor.gives(named("meadow").path)
+    visitor.until("r => r.layersHeld.length === 6")
+
+
+def test_an_address_that_is_not_there_leads_to_the_page_that_it_names(arrive, host):
+    """Behind a plain server, which has no page 404.html of its own to show: it is opened as GitHub's pages show it."""
+    visitor = arrive(AtTheSite, host)
+    visitor.context.route("**/playground/heads*", lambda route: route.fulfill(
+        status=404, content_type="text/html",
+        body=visitor.context.request.get(f"{visitor.url}/404.html").text(),
+    ))  # fmt: skip
+    visitor.forgiven = re.compile("404")
+    visitor.page.goto(f"{visitor.url}/heads?sample=flock")
+    visitor.page.get_by_role("heading", name="Heads").wait_for()
+    assert "page=heads" in visitor.page.url
+    assert "sample=flock" in visitor.page.url
 
 
 def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(somebody, folder):
@@ -204,13 +273,25 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
     assert read["grid"][0] * read["grid"][1] <= 784
 
 
-def test_files_that_are_no_pictures_are_refused_in_a_sentence(somebody):
+def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
+    """The server's corpus: what was kept of its findings, and of what is made those files that are small."""
     visitor = somebody("#model=bundled&sample=flock")
-    for name in ("an empty file", "noise", "a web page", "a PDF"):
-        hand_over(visitor, "drop", STRANGERS[name](), "image/png", f"{name}.png")
-        visitor.hears("can't open that file")
-        visitor.page.locator(".toolbar .notice button").click()
-    assert visitor.read()["picture"] == "flock"
+    kept = {file.name: file.read_bytes for file in sorted(KEPT.iterdir())}
+    made = {name: make() for name, make in (kept | KINDS).items() if name not in LONG}
+    for name, data in made.items():
+        if len(data) > SMALL:
+            continue
+        before = visitor.read()["picture"]
+        hand_over(visitor, "drop", data, "image/png", f"{len(data)}.png")
+        said = f"() => sentences()[0] ?? (theLens().read().picture !== {before!r} || null)"
+        found = []
+        waiting.until(lambda say=said, found=found: found.append(visitor.page.evaluate(say)) or found[-1], name)
+        if found[-1] is not True:
+            assert re.search(REFUSED, found[-1]), name
+            visitor.page.locator(".toolbar .notice button").click()
+    visitor.gives(named("meadow").path)
+    visitor.until("r => r.layersHeld.length === 6")
+    assert visitor.page.evaluate("violations") == []
 
 
 OLD = "WebAssembly.validate = () => false"

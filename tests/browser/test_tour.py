@@ -141,7 +141,7 @@ def test_what_is_said_in_a_corner_does_not_stand_in_the_way(visit, width):
     at(visitor.page, 4, HIGH_UP)
     hand_over(visitor, "drop", b"no picture", "text/plain", "notes.txt")
     visitor.says("")
-    assert visitor.page.evaluate(ON_TOP)
+    visitor.page.wait_for_function(ON_TOP)  # the card may still be on its way
     press(visitor.page, "next")
     at(visitor.page, 5, HIGH_UP)
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from browser.policy import WATCH
 from browser.truth import assert_close, model
-from browser.without_server import ASKED, Visiting, plain_server, write
+from browser.without_server import ASKED, Visiting, plain_server, together, write
 from playground.figures.bundle import bundle
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -18,7 +18,8 @@ EIGHT_BITS = 0.05  # of a single weight; benchmarks/site.py measures whole rows
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
-    (folder / "decoding.js").write_text(bundle("engine/decoding.js") + "\nexport { displayed };\n", encoding="utf-8")
+    decoding = bundle("engine/decoding.js"), bundle("engine/tensors.js")
+    (folder / "decoding.js").write_text(together(*decoding) + "\nexport { createTensors, displayed };\n", "utf-8")
     with plain_server(folder) as url:
         yield url
 
@@ -90,15 +91,17 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
     """PNG decodes to the same pixels everywhere; a JPEG to within two levels."""
     picture = open_image(named("meadow").path)
     script = """async ([bytes, height, width]) => {
-      const module = await import("./decoding.js");
-      return [...(await module.displayed(new Blob([new Uint8Array(bytes)]), height, width))];
+      const { createTensors, displayed } = await import("./decoding.js");
+      const kernels = await (await fetch("kernels.wasm")).arrayBuffer();
+      const t = await createTensors(await WebAssembly.compile(kernels));
+      return [...(await displayed(t, new Blob([new Uint8Array(bytes)]), height, width))];
     }"""
     for name, options, levels in (("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2)):
         file = tmp_path / name
         picture.save(file, **options)
         wanted = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)
         found = somebody.page.evaluate(script, [list(file.read_bytes()), 84, 112])
-        apart = np.abs(np.asarray(found).reshape(84, 112, 3) - np.asarray(wanted).astype(int))
+        apart = np.abs(np.asarray(found).reshape(84, 112, 4)[..., :3] - np.asarray(wanted).astype(int))
         assert apart.max() <= levels, name
 
 

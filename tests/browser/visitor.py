@@ -15,7 +15,7 @@ import witnesses
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket
 
 from browser.chromium import FLAGS
-from playground.ui.guess import IDS
+from playground.lessons.words import QUESTIONS as IDS
 
 PATIENCE = 1000 * waiting.PATIENCE  # milliseconds
 OWN_HOST = "127.0.0.1"

@@ -91,14 +91,14 @@ def write(folder: Path, *names: str) -> Path:
     (folder / "models.json").write_text(json.dumps(described))
     (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
     shared = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
-    (folder / "start.js").write_text(_together(*shared) + START, encoding="utf-8")
+    (folder / "start.js").write_text(together(*shared) + START, encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
     for name in names:
         (folder / f"{name}.bin").write_bytes(to_engine(model(name)))
     return folder
 
 
-def _together(*bundles: str) -> str:
+def together(*bundles: str) -> str:
     """Several bundles as one: each module once."""
     parts: dict[str, str] = {}
     for text in bundles:

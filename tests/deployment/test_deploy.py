@@ -140,21 +140,23 @@ def test_the_image_starts_passes_its_own_probe_and_stops_when_it_is_told_to(imag
             server.kill()
 
 
-def test_one_command_of_the_readme_pins_the_base_image_by_its_digest(tmp_path):
+def test_one_command_of_the_readme_renews_the_digests_of_the_base_image_and_of_nginx(tmp_path):
     """With a docker that knows one digest."""
-    (line,) = re.findall(r"^digest=.*$", read("deploy/README.md"), re.MULTILINE)
-    (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" > asked\nprintf sha256:%064d 7\n')
+    (line,) = re.findall(r"^for image in .*$", read("deploy/README.md"), re.MULTILINE)
+    (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
     (tmp_path / "docker").chmod(0o755)
-    shutil.copy(ROOT / "Dockerfile", tmp_path)
+    (base,), files = told("FROM"), ("Dockerfile", "compose.yaml")
+    proxy = yaml.safe_load(read("compose.yaml"))["services"]["proxy"]["image"]
+    for file in files:
+        shutil.copy(ROOT / file, tmp_path)
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     for _ in range(2):  # a newer digest takes the place of the one before
         subprocess.run(["sh", "-ec", line], cwd=tmp_path, env=env, check=True)
-        pinned = (tmp_path / "Dockerfile").read_text()
-        (named,) = told("FROM")
-        before, _, digest = named.partition("@")
-        assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the base image is named by its digest"
-        assert pinned == read("Dockerfile").replace(f"FROM {named}", f"FROM {before}@sha256:{7:064d}")
-        assert before in (tmp_path / "asked").read_text().split()
+        for file, named in zip(files, (base, proxy), strict=True):
+            before, _, digest = named.partition("@")
+            assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), f"{file} names its image by a digest"
+            assert (tmp_path / file).read_text() == read(file).replace(named, f"{before}@sha256:{7:064d}")
+            assert before in (tmp_path / "asked").read_text().split()
 
 
 def test_torch_comes_from_the_index_that_is_given_in_the_version_of_the_lock(tmp_path):

@@ -4,7 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import timm
+from timm.models import save_for_hf
 
+import playground
+from playground.__main__ import main
 from playground.analysis import occlusion, outliers
 from playground.errors import PlaygroundError
 from playground.figures import captions, maps
@@ -42,6 +46,54 @@ def test_a_label_that_there_is_not_gets_a_sentence(seen):
         grid(seen, what="label", label="99")
 
 
+@pytest.fixture
+def named(tmp_path, monkeypatch, picture):
+    """A folder with a picture and a model whose labels have names."""
+    monkeypatch.chdir(tmp_path)
+    picture.save("leaf.png")
+    model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
+    save_for_hf(model, "leaves", model_args={"depth": 2}, model_config={"label_names": ["rust", "sane", "1"]})
+    return tmp_path
+
+
+def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
+    line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "--dpi", "20"]
+    assert main([*line, "--label", "sane", "-o", "name.png"]) == 0
+    assert main([*line, "--label", "1", "-o", "number.png"]) == 0
+    assert (named / "name.png").read_bytes() != (named / "number.png").read_bytes()  # which is the other label's
+    seen = playground.trace("leaves", "leaf.png")
+    for label in ("sane", 1):
+        playground.save(seen, "words.txt", what="relevance", label=label)
+        assert "what moves label “sane”, through all layers" in (named / "words.txt").read_text(encoding="utf-8")
+    playground.save(seen, "words.txt", what="label")
+    likeliest = ["rust", "sane", "1"][int(seen.logits.argmax())]
+    assert f"how likely the likeliest label, “{likeliest}”, is" in (named / "words.txt").read_text(encoding="utf-8")
+
+
+def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
+    """One caption named the first picture's likeliest label for both; a second model was asked for another label, which
+    has the same number there."""
+    timm_model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
+    save_for_hf(timm_model, "others", model_args={"depth": 2}, model_config={"label_names": ["1", "rust", "sane"]})
+    picture.rotate(90).save("other.png")
+    line = ["figure", "leaf.png", "--model", "leaves", "--layout", "compare", "--what", "label"]
+    assert main([*line, "--with-image", "other.png", "-o", "two.txt"]) == 0
+    words = (named / "two.txt").read_text(encoding="utf-8")
+    assert "how likely the likeliest label is" in words, words
+    assert main([*line, "--with-model", "others", "--label", "sane", "-o", "two.npz"]) == 0
+    theirs = playground.trace("others", "leaf.png")
+    with np.load("two.npz") as held:
+        shown = held["values_2"][0]
+    np.testing.assert_allclose(shown[1:], theirs.answers(1)[1:, 2], rtol=1e-4)  # “sane” is its third
+
+
+def test_a_label_that_a_model_has_not_is_a_sentence(named, capsys):
+    line = ["figure", "leaf.png", "--model", "leaves", "--what", "relevance", "-o", "a.png", "--label"]
+    for label in ("mildew", "7"):
+        assert main([*line, label]) == 2
+        assert f"leaves has no label {label!r}: rust, sane, 1" in capsys.readouterr().err.replace(" 7:", " '7':")
+
+
 def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     lengths = np.array([[10, 11, 12, 13], [14, 15, 16, 100.0]])
     one = maps.Map(lengths, (), None)
@@ -57,8 +109,8 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
         ({"what": "occlusion", "blank": "noise"}, "noise"), ({"what": "label"}, "the likeliest label"),
     ],
 )  # fmt: skip
-def test_the_caption_says_what_is_explained_and_how(what, says):
-    assert says in captions._says(replace(SPEC, **what), "row 4, column 4")
+def test_the_caption_says_what_is_explained_and_how(what, says, seen):
+    assert says in captions._says(replace(SPEC, **what), "row 4, column 4", seen)
 
 
 def test_what_would_change_nothing_is_told():

@@ -57,9 +57,9 @@ def test_pictures_and_models_are_traced_once_each_and_keep_their_shapes(picture,
     monkeypatch.chdir(tmp_path)
     picture.save("disc.png")
     picture.crop((0, 0, 120, 60)).save("wide.png")
-    line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures", "--for", "page"]
+    line = ["figure", "disc.png", "wide.png", "--layout", "grid", "--rows", "pictures"]
     line += ["--columns", "models:untrained,ViT-Ti/16"]
-    assert main([*line, "--dpi", "60", "-o", "a.png"]) == 0
+    assert main([*line, "--for", "page", "--dpi", "60", "-o", "a.png"]) == 0
     said = Image.open("a.png").text
     assert "rows: pictures:disc.png,wide.png; columns: models:untrained,ViT-Ti/16" in said["Description"]
     assert main([*line, "-o", "a.npz"]) == 0

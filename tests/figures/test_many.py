@@ -12,6 +12,7 @@ import torch
 import playground
 from playground import PlaygroundError, tracing
 from playground.__main__ import main
+from playground.errors import PlaygroundWarning
 from playground.figures import many
 
 WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
@@ -123,7 +124,7 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
     assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True] * 3 + [False] * 2
     asked = []
     some = many.Many.some
-    monkeypatch.setattr(many.Many, "some", lambda self, which: asked.extend(which) or some(self, which))
+    monkeypatch.setattr(many.Many, "some", lambda self, which, **how: asked.extend(which) or some(self, which, **how))
     every.write(tmp_path / "out.zarr")
     assert asked == [3, 4]
     one, two = (zarr.open_group(path) for path in (whole, tmp_path / "out.zarr"))
@@ -131,6 +132,49 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
         np.testing.assert_allclose(one[kind][:], two[kind][:], atol=1e-6)
     with pytest.raises(PlaygroundError, match="other questions"):
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
+
+
+def test_a_finished_run_is_finished(zarr, pictures, tmp_path, capsys):
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(tmp_path / "out.zarr")]
+    assert main(line) == 0
+    before = contents(tmp_path / "out.zarr")
+    assert main(line) == 0
+    assert contents(tmp_path / "out.zarr") == before
+    assert "100%" in capsys.readouterr().err
+
+
+def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, tmp_path):
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    store = playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
+    before = contents(store)
+    playground.trace_many(pictures, small, "distance").write(tmp_path / "out.nc")
+    assert contents(store) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.nc", "out.zarr"]
+
+
+def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
+    import timm
+
+    torch.save(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), tmp_path / "mine.pth")
+    weights = ["--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.pth")]
+    out = tmp_path / "out.zarr"
+    assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(out)]) == 0
+    assert zarr.open_group(out)["features"].shape == (5, 1, 197, 192)
+
+
+def test_a_picture_that_can_not_be_read_stops_nobody_else(zarr, small, pictures, tmp_path):
+    """A run of hours ended at the first damaged file, and without it could not go on: its store was another run's."""
+    every = playground.trace_many(pictures, small, "entropy", batch=2)
+    whole = contents(every.write(tmp_path / "whole.zarr"))
+    good = (pictures / "2.png").read_bytes()
+    (pictures / "2.png").write_bytes(b"nothing")
+    with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
+        every.write(tmp_path / "out.zarr")
+    store = zarr.open_group(tmp_path / "out.zarr")
+    assert store["done"][:].tolist() == [True, True, False, True, True]
+    assert np.isnan(store["entropy"][2]).all()
+    (pictures / "2.png").write_bytes(good)
+    assert contents(every.write(tmp_path / "out.zarr")) == whole
 
 
 def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pictures, tmp_path, monkeypatch, capsys):
@@ -179,7 +223,9 @@ def test_a_stopped_run_goes_on_in_the_same_company(small, pictures, monkeypatch)
     """A picture's numbers depend on its batch in their last bits."""
     every = playground.trace_many(pictures, small, "entropy", batch=2)
     seen = []
-    monkeypatch.setattr(many.Many, "_pixels", lambda self, part: seen.append(list(part)) or torch.zeros(2, 3, 64, 64))
+    monkeypatch.setattr(
+        many.Many, "_pixels", lambda self, part: (seen.append(list(part)) or torch.zeros(2, 3, 64, 64), {})
+    )
     assert [one.name[-5:] for one in every.some([3, 4])] == ["3.png", "4.png"]
     assert seen == [[2, 3], [4]]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_javascript import node
 
-from playground.figures import Spec, components, maps, sheet
+from playground.figures import Spec, components, fonts, maps
 from playground.figures.which_maps import Subject, maps_shown
 
 ROOT = Path(__file__).parent.parent.parent
@@ -122,4 +122,4 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
 def test_the_font_is_the_app_s():
     settings = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     assert "font" not in settings, "Streamlit's own is Source Sans"
-    assert sheet.families(None)[0].startswith("Source Sans")
+    assert fonts.families(None)[0].startswith("Source Sans")

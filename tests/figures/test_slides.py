@@ -19,7 +19,7 @@ def test_what_is_shown_is_in_the_file_as_data():
     (data,) = re.findall(r'id="slides">(.*?)</script>', made(), re.DOTALL)
     (slide,) = json.loads(data)
     assert slide["questions"][0]["asks"] == ASKED["asks"]
-    assert (slide["title"], slide["todo"], slide["living"]) == ("One", "Say nothing.", "")
+    assert (slide["title"], slide["task"], slide["living"]) == ("One", "Say nothing.", "")
 
 
 def test_nothing_is_asked_of_anybody():

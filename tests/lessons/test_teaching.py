@@ -7,12 +7,14 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from figure_files import pdf_fonts, read_pdf
 
 from playground.assets import TEACHING
 from playground.figures import teaching as printed
 from playground.figures.sheet import house_style
 from playground.figures.view import matching
 from playground.lessons import teaching
+from playground.ui.lessons import teach
 
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
@@ -84,18 +86,36 @@ def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():
     assert re.search(r"2,981", questions[3].why)
 
 
-def test_the_files_are_those_of_the_source():
-    """The texts to the letter; of the PDFs that they are there and that nothing runs off the paper."""
+def test_the_texts_are_those_of_the_source():
+    for name, content in printed.texts().items():
+        assert (TEACHING / name).is_file(), f"{name}: run python -m playground.figures.teaching"
+        assert (TEACHING / name).read_text(encoding="utf-8") == content, f"{name} is older than its source"
+
+
+@pytest.mark.parametrize("paper", printed.PAPERS)
+@pytest.mark.parametrize("name", printed.SHEETS)
+def test_what_is_printed_fits_both_sides_of_a_sheet(name, paper):
     with house_style():
-        for name, content in printed.files():
-            assert (TEACHING / name).is_file(), f"{name}: run python -m playground.figures.teaching"
-            if isinstance(content, str):
-                assert (TEACHING / name).read_text(encoding="utf-8") == content, f"{name} is older than its source"
-                continue
-            high = printed.PAPERS[name.removesuffix(".pdf").rsplit("-", 1)[1]][1]
-            assert len(content) == 2, "both sides of a sheet"
-            for page in content:
-                assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"
+        sides = printed.SHEETS[name](paper)
+    assert len(sides) == 2
+    high = printed.PAPERS[paper][1]
+    for page in sides:
+        assert page.y <= high - 0.4, f"{name} ends at {page.y:.1f} of {high} inches"
+
+
+def test_a_sheet_is_a_pdf_of_two_pages_with_its_fonts(tmp_path, monkeypatch):
+    monkeypatch.setattr(printed, "SHEETS", {"handout-key": printed.SHEETS["handout-key"]})
+    printed.main([str(tmp_path)])
+    assert {file.name for file in tmp_path.glob("*.pdf")} == {"handout-key-A4.pdf", "handout-key-Letter.pdf"}
+    assert {file.name for file in tmp_path.glob("*.md")} == printed.texts().keys()
+    reader = read_pdf(tmp_path / "handout-key-Letter.pdf")
+    assert len(reader.pages) == 2
+    assert "Attention by hand: the key" in reader.pages[0].extract_text()
+    assert all(all(pdf_fonts(page).values()) for page in reader.pages)
+
+
+def test_the_page_offers_all_that_is_printed():
+    assert printed.SHEETS.keys() == teach.SHEETS.keys()
 
 
 def test_every_idea_names_a_page_and_a_test_that_exist():

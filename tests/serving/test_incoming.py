@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 from waiting import PATIENCE
 
-from playground.serving import incoming
+from playground.serving import admission, incoming
 from playground.serving.admission import BOUNDS, Bound
 from playground.serving.answering import Refused
 from playground.serving.cache import MB
@@ -22,6 +22,7 @@ class Upload:
         if length is not None:
             headers.append((b"content-length", b"%d" % length))
         self.scope = {"type": "http", "method": "POST", "path": "/api/pictures", "headers": headers}
+        self.scope["client"] = ("203.0.113.5", 5)
 
     async def receive(self):
         if not self.pieces:
@@ -51,6 +52,7 @@ def nothing_stays(monkeypatch):
     yield
     gc.collect()
     assert (incoming.under_way, incoming._beyond, dict(incoming._turns)) == (set(), None, {})
+    assert (admission.files.held, admission.uploads.held) == (0, 0)
 
 
 def test_a_file_arrives():
@@ -156,3 +158,58 @@ def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_una
     assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB
+
+
+@pytest.mark.parametrize(("bound", "keys"), [(Bound(9, 9, 2), (1, 1, 1)), (Bound(9, 2, 9), (1, 2, 3))])
+def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_of_them(bound, keys, monkeypatch):
+    """Fifteen hundred that stall had the server look at all of them for each of them, and nobody else was heard."""
+    monkeypatch.setitem(BOUNDS, "files", bound)
+
+    async def one_more() -> int:
+        stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
+        while on_their_way() < 1:
+            await asyncio.sleep(0)
+        arrived = await Upload(keys[-1], b"x").arrives()
+        for task in stalling:
+            task.cancel()
+        await asyncio.gather(*stalling, return_exceptions=True)
+        return arrived
+
+    assert asyncio.run(one_more()) == -503
+
+
+def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
+    """Two networks whose files send a byte now and then would keep everybody else's photographs out."""
+    monkeypatch.setitem(BOUNDS, "files", Bound(2, 9, 9))
+    monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(incoming, "_looked", 0.0)
+
+    async def tries_twice() -> list[int]:
+        stalling = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
+        while on_their_way() < 2:
+            await asyncio.sleep(0)
+        refused = await whole(3).arrives()
+        await asyncio.wait(stalling, return_when=asyncio.FIRST_COMPLETED)
+        arrived = await whole(3).arrives()
+        for task in stalling:
+            task.cancel()
+        await asyncio.gather(*stalling, return_exceptions=True)
+        return [refused, arrived]
+
+    assert asyncio.run(tries_twice()) == [-503, 100]
+
+
+def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
+    looked = []
+
+    class Looked(set):
+        def __iter__(self):
+            looked.append(self)
+            return super().__iter__()
+
+    monkeypatch.setattr(incoming, "under_way", Looked())
+    monkeypatch.setattr(incoming, "_looked", 0.0)
+    monkeypatch.setattr(incoming, "LOOK_AGAIN", PATIENCE)
+    for _ in range(400):
+        incoming._end_the_slowest(admission.uploads.of_networks)
+    assert len(looked) == 1

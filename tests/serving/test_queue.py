@@ -385,3 +385,20 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     for one in (thread, *threads):
         one.join(PATIENCE)
     assert finer == [3]
+
+
+def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(monkeypatch):
+    """All woke whenever one had been served, and each looked at the whole line: four hundred took half a core."""
+    monkeypatch.setattr("playground.serving.queue.TELL_EVERY", PATIENCE)  # nobody looks by themselves
+    queue, go = Queue(1), [threading.Event() for _ in range(20)]
+    tickets = [queue.run(lambda ticket, each=each: each.wait(PATIENCE)) for each in go]
+    until(lambda: tickets[0].state == SERVED, "nobody is served")
+    looked = []
+    before = queue._before
+    monkeypatch.setattr(queue, "_before", lambda ticket: looked.append(ticket) or before(ticket))
+    go[0].set()
+    until(lambda: tickets[1].state == SERVED, "the next one is not served")
+    assert {*looked} <= {tickets[1]}
+    for each in go:
+        each.set()
+    until(lambda: all(ticket.state == OVER for ticket in tickets), "somebody was forgotten")

@@ -9,7 +9,7 @@ from PIL import Image
 from training.test_datasets import cifar
 
 from playground.errors import PlaygroundError
-from playground.serving import admission, answering, asker, incoming, people, pictures
+from playground.serving import admission, answering, asker, chosen, incoming, people, pictures
 from playground.serving.routes import ROUTES
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
 
@@ -184,18 +184,20 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
     assert pictures.held() == before
 
 
+def bring_one(number: int, network: str) -> str:
+    """Gives the key of who brought it."""
+    key = f"{network}{number:02d}".ljust(22, "-")
+    with asker.working_for(answering.Job(asker.Who(key, network))):
+        people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
+    return key
+
+
 def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(monkeypatch):
     """Though each of them has a key of its own."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     monkeypatch.setattr(pictures, "_own", type(pictures._own)())
     limit_pictures(monkeypatch, 5 * 2**20)
-
-    def bring_one(number: int, network: str) -> str:
-        key = f"{network}{number:02d}".ljust(22, "-")
-        with asker.working_for(answering.Job(asker.Who(key, network))):
-            people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
-        return key
 
     stranger = bring_one(0, "elsewhere")
     many = [bring_one(number, "minting") for number in range(1, 21)]
@@ -206,6 +208,24 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     assert kept[-1]
     assert not kept[0]
     for key in (stranger, *many):
+        people.forget(key)
+
+
+def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(monkeypatch):
+    """Somebody of a hall waited for a large model, and somebody else there brought three hundred pictures."""
+    gc.collect()
+    monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
+    monkeypatch.setattr(pictures, "_own", type(pictures._own)())
+    limit_pictures(monkeypatch, 5 * 2**20)
+    looking = people.known(bring_one(0, "hall"))
+    (mine,) = looking.pictures
+    many = []
+    for number in range(1, 21):
+        many.append(bring_one(number, "hall"))
+        chosen.own_picture(mine, looking)
+    assert list(looking.pictures) == [mine]
+    assert not all(people.known(key).pictures for key in many)
+    for key in (looking.key, *many):
         people.forget(key)
 
 

@@ -1,5 +1,7 @@
 """Watching a run, and its time-lapse."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -80,6 +82,41 @@ def test_the_run_that_ships_is_in_eight_bits_and_ends_as_the_bundled_model_sees(
         print(f"layer {layer}: at most {off.max():.4f}, on average {off.mean():.6f}")
         assert off.max() < 0.02
         assert off.mean() < 2e-4
+
+
+def test_the_run_that_ships_has_6_mb_and_no_two_moments_that_show_the_same():
+    seen = timelapse.read()
+    assert timelapse.FILE.stat().st_size <= 6e6
+    rows = [playground.Trace.from_bytes(moment.trace).weights(3) for moment in seen.moments]
+    moved = [float((a - b).abs().sum(-1).mean() / 2) for a, b in pairwise(rows)]
+    print({moment.step: round(tv, 3) for moment, tv in zip(seen.moments[1:], moved, strict=True)})
+    assert min(moved) > 0.2, "of a row of layer 3, at least so much of the weight moves from one moment to the next"
+
+
+def test_a_time_lapse_within_a_size_loses_the_moments_whose_neighbours_are_most_alike(run, tmp_path):
+    whole, less = tmp_path / "lapse.bin", tmp_path / "less.bin"
+    timelapse.write(run[1], whole, 2)
+    most = whole.stat().st_size - 100
+    assert timelapse.main([str(whole), "--within", str(most / 1e6), "-o", str(less)]) == 0
+    assert less.stat().st_size <= most
+    before, after = timelapse.read(whole), timelapse.read(less)
+    steps = [moment.step for moment in after.moments]
+    assert len(steps) == len(before.moments) - 1 >= 2
+    assert (steps[0], steps[-1]) == (before.moments[0].step, before.moments[-1].step)
+    assert np.array_equal(before.curve, after.curve)
+    for moment in after.moments:
+        same = next(one for one in before.moments if one.step == moment.step)
+        assert moment.trace == same.trace
+        assert np.array_equal(moment.mass, same.mass)
+        assert np.array_equal(moment.habits.offsets, same.habits.offsets)
+
+
+def test_of_three_equal_moments_the_middle_ones_go_first(small, picture):
+    still = playground.trace(small, picture).to_bytes(numbers="int8")
+    other = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
+    room = 4 * max(len(still), len(other))
+    assert timelapse.where_most_happens([still, still, still, other, still], room) == [0, 2, 3, 4]
+    assert timelapse.where_most_happens([still, other], 1) == [0, 1]
 
 
 def test_the_curve_is_an_average_of_stretches_and_losses_that_came_later_are_zero_before():

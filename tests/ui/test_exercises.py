@@ -8,18 +8,18 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons import by_hand, teaching
-from playground.ui import guess
+from playground.lessons.words import QUESTIONS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
 
 
-def opened(**words: str) -> AppTest:
+def opened(page: str = "by_hand", **words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state["guessed"] = set(guess.IDS)
+    app.session_state["guessed"] = set(QUESTIONS)
     for key, value in words.items():
         app.query_params[key] = value
-    app.switch_page("pages/by_hand.py").run()
+    app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app
 

@@ -11,6 +11,7 @@ from playground.ui.lesson import low, mathematics
         ("Scale: why √d_k", r"Scale: why $\sqrt{d_k}$"),
         ("d_k = 64, ÷ √64", r"$d_k$ = 64, ÷ $\sqrt{64}$"),
         ("W_Q, W_O and ‖W_O v‖", "$W_Q$, $W_O$ and ‖$W_O$ v‖"),
+        ("e^−∞ is 0, and e^(s − largest)", r"$e^{-\infty}$ is 0, and $e^{s - \text{largest}}$"),
         ("already $d_k$, `d_k` and qk_scale", "already $d_k$, `d_k` and qk_scale"),
     ],
 )

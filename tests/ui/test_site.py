@@ -96,7 +96,11 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
     out = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",))
     before = {file.name for file in out.glob("samples/*")}
+    (out / "app-0123456789ab.js").write_text("an older version's")
+    (out / "my-own.js").write_text("mine")
     site.write(out, "/", [], named=("portrait",))
+    assert len(list(out.glob("app-*.js"))) == 1
+    assert (out / "my-own.js").is_file(), "what this command has not written stays"
     assert {file.name for file in out.glob("samples/*")} == before
     assert list(out.glob("weights/*")) == []
     assert "our small ViT" not in (out / "LICENCES.md").read_text(encoding="utf-8")

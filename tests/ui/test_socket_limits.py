@@ -351,6 +351,9 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
 def late(monkeypatch):
     monkeypatch.setattr(admission.lag, "now", lambda: 1.0)
     monkeypatch.setattr(admission.habits, "_ranks", {})
+    for turns in (admission.runs, admission.answers):  # those of other tests had loops that have ended
+        monkeypatch.setattr(turns, "going", set())
+        monkeypatch.setattr(turns, "_line", {})
 
 
 def served(*asking: tuple[str, str], path: str = "/api/models") -> list[str]:
@@ -430,6 +433,41 @@ def test_runs_of_pages_take_turns_by_networks_and_keys(places, late):
     began = asyncio.run(runs())
     assert began.index("10.0.0.2") <= admission.RUNS_AT_ONCE
     assert len(began) == 17
+
+
+def test_who_asks_for_a_page_and_goes_gives_no_turn_to_the_next_before_its_time(places, late, monkeypatch):
+    """The run goes on for a while without them. Twenty sockets that came, asked and went had twenty pages drawn at
+    once, again and again, and somebody else waited for more than a minute."""
+    monkeypatch.setattr(admission.runs, "seconds", PATIENCE)
+
+    async def began() -> tuple[int, int]:
+        heard = []
+
+        async def streamlit(scope, receive, send):
+            while (await receive())["type"] == "websocket.receive":
+                heard.append(scope["client"])
+
+        door = Sockets(streamlit)
+        passing = [Browser(door, "10.0.0.1") for _ in range(20)]
+        for one in passing:
+            one.asks()
+            one.leaves()
+            one.open()
+        await settle()
+        waiting = admission.runs.waiting
+        for turn in list(admission.runs.going):
+            admission.runs.end(turn)
+            await settle()
+        for one in passing:
+            one.task.cancel()
+        await asyncio.gather(*(one.task for one in passing), return_exceptions=True)
+        for turn in list(admission.runs.going):
+            admission.runs.end(turn)
+        return len(heard), waiting
+
+    heard, waiting = asyncio.run(began())
+    assert waiting == 20 - admission.RUNS_AT_ONCE
+    assert heard == 2 * admission.RUNS_AT_ONCE
 
 
 def binary_said(kind: str) -> dict:

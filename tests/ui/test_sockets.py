@@ -1,10 +1,16 @@
 """Bounds over all connections. What one of them may do is tried at a real server, in tests/browser."""
 
+import asyncio
 import inspect
+from types import SimpleNamespace
 
+import h11
 import pytest
+from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from waiting import PATIENCE
 
 from playground.serving import admission
 from playground.serving.admission import Bound
@@ -44,10 +50,10 @@ def fills(lines: Lines, megabytes: int, network: str = "", key: str = "", behind
 
 
 def test_when_too_much_is_not_fetched_who_holds_most_goes(lines):
-    class_ = [fills(lines, 1, key=f"{number}") for number in range(60)]
-    hoarder = fills(lines, 70, key="hoarder")
+    class_ = [fills(lines, 1, key=f"{number:022}") for number in range(60)]
+    hoarder = fills(lines, 70, key="h" * 22)
     assert not hoarder.ended  # 130 MB in all
-    another = fills(lines, 30, key="another")
+    another = fills(lines, 30, key="a" * 22)
     assert [one.ended for one in (*class_, another)] == [False] * 61
     assert hoarder.ended
     assert hoarder not in lines.open
@@ -125,3 +131,129 @@ def test_uvicorn_still_has_what_this_stands_on():
                 )
     assert "127.0.0.1" in sockets._TrustedHosts("127.0.0.1")
     assert "10.0.0.9" in sockets._TrustedHosts("*")
+
+
+class Parsed:
+    """A line over which a browser sends, as uvicorn's own classes meet it; `takes` are the bytes that were parsed."""
+
+    def __init__(self, protocol, data_received, monkeypatch):
+        self.takes, self.aborted = [], False
+        monkeypatch.setattr(protocol, "data_received", lambda one, data: (self.takes.append(data), data_received(data)))
+
+    def get_protocol(self):
+        return self.protocol
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def a_request(monkeypatch, *head: str) -> tuple[Request, Parsed]:
+    """One whose head has come, and whose body comes now."""
+    conn = h11.Connection(h11.SERVER)
+
+    def hear(data: bytes) -> None:
+        conn.receive_data(data)
+        while conn.next_event() not in (h11.NEED_DATA, h11.PAUSED):
+            pass
+
+    line, request = Parsed(H11Protocol, hear, monkeypatch), object.__new__(Request)
+    line.protocol = request
+    request.transport, request.conn, request.pieces, request.headers = line, conn, 0.0, []
+    request.cycle = SimpleNamespace(body=b"", response_complete=False)
+    request.data_received("\r\n".join(["POST / HTTP/1.1", "Host: x", *head, "", ""]).encode())
+    request.headers = [tuple(word.strip().lower().encode() for word in line.split(":")) for line in head]
+    return request, line
+
+
+CHUNKED = "Transfer-Encoding: chunked"
+
+
+def test_a_body_in_crumbs_ends_before_all_that_has_come_of_it_is_parsed(monkeypatch):
+    """A read of 256 KB held 43,000 of them: everybody waited for four seconds, and one connection was enough."""
+    request, line = a_request(monkeypatch, CHUNKED)
+    request.data_received(b"1\r\nx\r\n" * 43_000)
+    assert line.aborted
+    assert len(b"".join(line.takes)) < 6 * (sockets.PIECES + 20) + sockets.SLICE
+
+
+def test_crumbs_after_an_honest_beginning_end_as_soon(monkeypatch):
+    request, line = a_request(monkeypatch, CHUNKED)
+    request.data_received((b"1000\r\n" + bytes(4096) + b"\r\n") * 200)
+    before = len(b"".join(line.takes))
+    assert not line.aborted
+    request.data_received(b"1\r\nx\r\n" * 43_000)
+    assert line.aborted
+    assert len(b"".join(line.takes)) - before < 6 * (sockets.PIECES + 20) + sockets.SLICE
+
+
+@pytest.mark.parametrize("size", [1100, 1400, 16_384])
+def test_a_body_that_a_proxy_passes_on_in_pieces_arrives(monkeypatch, size):
+    request, line = a_request(monkeypatch, CHUNKED)
+    for _ in range(4 * 2**20 // size):
+        request.data_received(b"%x\r\n" % size + bytes(size) + b"\r\n")
+    assert not line.aborted
+
+
+def test_a_body_of_a_known_length_is_parsed_at_once_and_may_hold_anything(monkeypatch):
+    request, line = a_request(monkeypatch, "Content-Length: 1000000")
+    request.data_received(b"\r\n" * 100_000)
+    assert not line.aborted
+    assert len(line.takes[-1]) == 200_000
+
+
+def test_of_a_read_full_of_pings_no_more_is_parsed_than_one_may_send(monkeypatch):
+    """Each costs six bytes: a read held 43,000, and all were answered before the line was cut."""
+    socket = object.__new__(Socket)
+
+    def hear(data: bytes) -> None:
+        socket.pieces += len(data) / 6
+        line.aborted = socket.pieces > sockets.PIECES
+
+    line = Parsed(WebSocketsSansIOProtocol, hear, monkeypatch)
+    socket.transport, socket.pieces = line, 0.0
+    socket.data_received(b"\x89\x80\0\0\0\0" * 43_000)
+    assert len(b"".join(line.takes)) <= 6 * sockets.PIECES + sockets.SLICE
+
+
+def test_of_a_body_that_nobody_asks_for_yet_little_is_kept_and_all_of_it_arrives_later():
+    """Three hundred kilobytes of each of thousands of lines lay in memory, and counted nowhere."""
+    length = 2 * MB
+
+    async def brought() -> tuple[int, int]:
+        asked, heard = asyncio.Event(), []
+
+        async def app(scope, receive, send) -> None:
+            await asked.wait()
+            more = True
+            while more:
+                message = await receive()
+                heard.append(len(message["body"]))
+                more = message["more_body"]
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        config = Config(app, http=Request, lifespan="off", log_level="critical")
+        config.load()
+        requests, loop = [], asyncio.get_running_loop()
+
+        def one() -> Request:
+            requests.append(Request(config=config, server_state=ServerState(), app_state={}))
+            return requests[-1]
+
+        async with await loop.create_server(one, "127.0.0.1", 0) as server, asyncio.timeout(PATIENCE):
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(f"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n".encode() + bytes(length))
+            while not (requests and requests[0].flow and requests[0].flow.read_paused):
+                await asyncio.sleep(0)
+            kept = len(requests[0].cycle.body)
+            asked.set()
+            assert b"204" in await reader.readline()
+            writer.close()
+        return kept, sum(heard)
+
+    kept, arrived = asyncio.run(brought())
+    assert 0 < kept <= sockets.READ
+    assert arrived == length

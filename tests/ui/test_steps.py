@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.ui import guess
+from playground.lessons.words import QUESTIONS
 from playground.ui.lessons import block, by_hand, code, cost, heads, patches, scale, training, two_ways, weight
 from playground.ui.navigation import Setting, Steps
 
@@ -21,7 +21,7 @@ PAGES = {
 
 def opened(page: str, **words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state["guessed"] = set(guess.IDS)
+    app.session_state["guessed"] = set(QUESTIONS)
     for key, value in ({"sample": "meadow", "model": "bundled"} | words).items():
         app.query_params[key] = value
     app.switch_page(f"pages/{page}.py").run()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from playground.lessons.questions import Number, Photo, Question, of_choice
 from playground.lessons.texts import Exercise, Step, Text
 
+ROW = "layer {layer}, head {head}: a row of about the mean breadth"
+NARROW = "layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
 TEXT = Text(
     "code",
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
@@ -21,6 +23,7 @@ TEXT = Text(
                     "`self.proj`, in *Heads*. It takes the heads’ results, side by side in one vector, and mixes them.",
                     hint="Attention gives a result for every head. Where are they put together again?",
                     id="code_output",
+                    tempting={"layer": "Here the heads are used as a whole: `self.attn`. W_O is inside of it."},
                 ),
             ),
         ),
@@ -31,7 +34,15 @@ TEXT = Text(
             "three things: the largest score so far, the sum of the powers, the mixture. When a larger score comes, "
             "sum and mixture shrink. So no N × N table is ever held. Our forward pass calls such a kernel, keeps "
             "queries and keys, and makes a row when you point at a patch. On your picture, {keys} keys at a time, the "
-            "largest difference from the whole table is **{blocks}**.",
+            "largest difference from the whole table is **{blocks:.0e}**.",
+            said={
+                "apart": "Their largest difference on your picture{some}, all layers and heads: **{apart:.1e}**.",
+                "some": " (its first {most:,} tokens)",
+                "times": "At {tokens:,} tokens the fused kernel takes **{times:.2f} ×** the time of the one by hand; "
+                "their largest difference is {apart:.1e}.",
+                "julia": "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
+                "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1.",
+            },
         ),
         "library": Step(
             "3 · A library, and where the picture breaks",
@@ -39,12 +50,13 @@ TEXT = Text(
             "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
             "a :green[**value**] is what stands in the book.",
             after="Where it breaks:\n"
-            "- A book may be **easy to find, with little inside**: a large weight on a short value. In {differs} of "
-            "{rows} rows of your picture the patch with the largest weight is not the one that adds most.\n"
+            "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
+            "{differs:.0%} of {rows:,} rows of your picture the patch with the largest weight is not the one that adds "
+            "most.\n"
             "- A library lends one book. Here everyone takes a little of each.\n"
             "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
             "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
-            "layer change by at most **{turned}**: only their products count.",
+            "layer change by at most **{turned:.0e}**: only their products count.",
         ),
     },
 )
@@ -88,11 +100,11 @@ def breadth(tokens: int, truth: float, layer: int, head: int, shown: Photo) -> Q
         "code_library",
         f"A library lends one book at a time. On your picture a row of weights takes from about ▢ of {tokens} tokens.",
         Number(1, tokens), truth,
-        "That is 2 to the power of its entropy, averaged over all rows: an even row over so many tokens would have as "
-        f"much. Drawn is a row that spreads about so, of head {head} in layer {layer}.",
+        "That is 2 to the power of the entropy, averaged over all rows: a row spread evenly over so many tokens has "
+        f"the same entropy. Drawn is a row that spreads about so, of head {head} in layer {layer}.",
         tempting=(
             ((1, 3), "So it is at the desk of a library. The softmax gives nobody exactly 0, and most rows are wide."),
-            ((0.95 * tokens, tokens), "So it would be if all scores were equal, as before training."),
+            ((0.95 * tokens, tokens), "So it would be if all scores were equal. Most models start close to that."),
         ),
         picture=shown,
     )  # fmt: skip

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from playground.lessons.questions import Number, Photo, Pictures, Question, of_choice
 from playground.lessons.texts import Exercise, Step, Text
+
+ONE = "the outlined patch, {P} × {P} pixels"
+
+
+def front(prefix: Sequence[str]) -> tuple[str, ...]:
+    """Names of the tokens that are no patches."""
+    names = {"cls": "CLS", "dist": "DIST"}
+    return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
+
 
 TEXT = Text(
     "patches",
@@ -14,6 +25,16 @@ TEXT = Text(
             "1 · The picture falls apart",
             "patches_tokens",
             settings=("patch", "at", "number"),
+            after="Both give {tokens:,} × {width:,} numbers. The largest difference between them, measured just now "
+            "on this picture: **{difference:.1e}**, where a typical number is {typical:.2f}.",
+            said={
+                "stretched": " This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
+                "{stretched}, so that a token keeps what it says.",
+                "by_model": "In the microscope, {model} reads it at {wide} × {high} with patches of {own} × {own}: "
+                "{columns} × {rows} = {patches:,}{extra}.",
+                "extra": ", and {count} tokens more in front of them ({names})",
+                "extra_one": ", and one token more in front of them ({names})",
+            },
             exercises=(
                 Exercise(
                     "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
@@ -21,6 +42,7 @@ TEXT = Text(
                     "every other.",
                     hint="The patch size stands above the picture.",
                     id="patches_halve",
+                    tempting={"larger": "Now a patch is larger, and there are fewer tokens."},
                 ),
             ),
         ),
@@ -30,14 +52,32 @@ TEXT = Text(
             "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
             "a picture. The answer is large where a patch looks like its filter. Point at one.",
             ("pictures", "filter"),
+            after="A filter has three planes, and their answers are **summed**: of number {number}, at row {row}, "
+            "column {column}: red {red}, green {green}, blue {blue}, bias {bias}; together **{whole}**, one number of "
+            "the token. Nothing of the token is “the red part”.",
         ),
-        "extra": Step("3 · Tokens that are no patches", "patches_extra"),
+        "extra": Step(
+            "3 · Tokens that are no patches",
+            "patches_extra",
+            after="Attention treats them alike: all {all:,} have queries, keys and values, so the table of weights has "
+            "{cells:,} cells instead of {fewer:,}. (A ViT of 14 × 14 = 196 patches has 197 tokens with a class token, "
+            "and 201 with 4 registers more.)",
+            said={
+                "none": "This model has patches only: no class token, no registers.",
+                "cls": "class token: what the last layer makes of it stands for the whole picture",
+                "dist": "distillation token, which another network taught",
+                "reg": "registers: room to keep what belongs to no place",
+                "learned": "learned, the same for every picture",
+                "patches": "the picture, and their positions",
+                "native": "At the size that it was trained on, {model} has:",
+            },
+        ),
         "positions": Step(
             "4 · Where a patch lies",
             "patches_below",
             "A token does not know where its patch was. In most ViTs a second vector is added, one for each place: "
-            "its **position**; others turn queries and keys instead. Point at a place: how alike are the vectors of "
-            "all the others?",
+            "its **position embedding**; others turn queries and keys instead. Point at a place: how alike are the "
+            "vectors of all the others?",
             ("table", "place"),
             (
                 Exercise(
@@ -48,13 +88,38 @@ TEXT = Text(
                     "directions.",
                     hint="The choice above the map.",
                     id="patches_sines",
+                    tempting={
+                        "rotary": "These are turned, by row *and* column. The sinusoidal ones are the second choice."
+                    },
                 ),
             ),
+            said={
+                "learned": "This model has a vector for every place of the pictures that it was trained on; for "
+                "another grid they are interpolated. All were **learned**: training changed them, as it did all other "
+                "parameters.",
+                "began": " They did not begin as noise, but as sines and cosines of row and column; the cosine between "
+                "a vector of today and its beginning is {cosine:.2f} on average.",
+                "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
+                "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and "
+                "column. The table shows the sines and cosines of these angles.",
+                "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted "
+                "along the rows of the picture, the patch below is as far away as the row is long.",
+                "turned": "**Nothing is added.** Half of a head’s numbers are turned by angles of the row, half by "
+                "angles of the column (rotary positions in two dimensions, RoPE). The map: the mean cosine of the "
+                "angles between two places; the score of a query with an equal key there grows with it. A turned query "
+                "and a turned key have a score that depends only on the *way* from one place to the other: 2 rows down "
+                "and 3 columns right, from wherever on this grid, one q·k differs by at most {turned:.0e}. With "
+                "vectors that are *added*, random ones here, it differs by up to {added:.0f}.",
+                "none": "This model is told nothing about places.",
+            },
         ),
         "shuffle": Step(
             "5 · Without positions",
             "patches_shuffle",
             settings=("positions", "order", "after", "asker"),
+            after="All {heads} heads, all rows, put back in order: the largest difference of a weight is "
+            "**{difference:.1e}**; the largest weight is {largest:.2f}. {noticed}",
+            said={"off": "Attention did **not notice**.", "on": "Attention **did** notice."},
             exercises=(
                 Exercise(
                     "Switch the positions on. Does attention notice the other order now?",
@@ -62,10 +127,11 @@ TEXT = Text(
                     "vector of its new place, and with it another query and another key.",
                     hint="The choice above the pictures.",
                     id="patches_told",
+                    tempting={"order": "Another order alone changes nothing, as long as no position is added."},
                 ),
                 Exercise(
                     "A convolution has no table of positions. Why does it not need one?",
-                    "A convolution’s parameters belong to places: this one for the pixel above, that one for the "
+                    "A convolution’s parameters belong to directions: this one for the pixel above, that one for the "
                     "pixel at the left. Attention’s weights are computed from the tokens alone, wherever they stand.",
                 ),
             ),
@@ -117,7 +183,7 @@ def shuffled(both: Pictures) -> Question:
         "same",
         "If the input is permuted, the output is permuted in the same way: **permutation equivariance**.",
         {
-            "places": "That is what a convolution does: its parameters belong to places. Attention has the tokens "
+            "places": "That is what a convolution does: its parameters belong to directions. Attention has the tokens "
             "alone.",
             "other": "It looks as if nothing were left in its place. But a score is q·k of two tokens, and neither "
             "says where it stands.",
@@ -129,7 +195,7 @@ def shuffled(both: Pictures) -> Question:
 
 
 def extra(name: str, front: tuple[str, ...], shown: Photo) -> Question:
-    """`front`: the tokens before the patches, as they are drawn."""
+    """`front`: the names of the tokens before the patches."""
     (rows, columns) = shown.grid
     return of_choice(
         "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
@@ -152,17 +218,17 @@ def extra(name: str, front: tuple[str, ...], shown: Photo) -> Question:
     )  # fmt: skip
 
 
-def tokens(size: tuple[int, int], P: int, by_the_model: str, url: str) -> Question:
-    """`size` is the picture's height and width, `url` the picture without the pixels that make no whole patch."""
+def tokens(size: tuple[int, int], P: int, by_the_model: str, shown: Photo) -> Question:
+    """`size` is the picture's height and width; `shown` is without the pixels that make no whole patch."""
     high, wide = size
     rows, columns = high // P, wide // P
     return Question(
         "patches_tokens",
-        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; the first is outlined. That makes ▢ "
+        f"The picture, {wide} × {high} pixels, is cut into patches of {P} × {P}; one is outlined. That makes ▢ "
         "patches.",
         Number(10, 4000, log=True), rows * columns,
         f"{wide} ÷ {P} = {wide / P:g} and {high} ÷ {P} = {high / P:g}: {columns} × {rows} whole patches, "
         f"{rows * columns:,}. {by_the_model}",
         tempting=(((min(columns, rows) - 2, max(columns, rows) + 2), "So many lie along one side: multiply both."),),
-        picture=Photo(url, (rows, columns), columns / rows, counts=True),
+        picture=shown,
     )  # fmt: skip

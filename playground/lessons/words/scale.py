@@ -1,103 +1,127 @@
-"""What the page Scale says, and the first it asks. Its numbers are measured in analysis/scale.py."""
+"""What the page Scale says and asks. Its numbers are measured in analysis/scale.py."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from playground.lessons.questions import Bars, Lines, Number, Question, Series
+import numpy as np
+
+from playground.lessons.colours import CHANGED, QUIET, WEIGHTS
+from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
 from playground.lessons.texts import Exercise, Step, Text
 
-
-@dataclass(frozen=True)
-class Measured:
-    """Of many random rows: at d_k = 64, with the scale (on) and without (off), and at the largest d_k (last)."""
-
-    peak_on: float  # the median row's largest weight
-    peak_off: float
-    on: float  # the median gradient
-    off: float
-    on_low: float  # of one row in ten
-    off_low: float
-    on_last: float
-    off_last: float
-    less: int  # the first d_k at which the median gradient is lower without the scale
-
-
-IDEA = (
+TEXT = Text(
+    "scale",
     "A score q·k is a sum of d_k products. The more there are, the further apart scores lie, and the softmax gives "
     "*nearly everything to one key*. Divided by √d_k, scores of independent numbers (mean 0, variance 1) have a "
-    "standard deviation of 1."
+    "standard deviation of 1.",
+    {
+        "row": Step(
+            "1 · One random row",
+            "scale_spread",
+            "**One random query among 64 random keys.** Turn the dials.",
+            ("dk", "power", "row"),
+            exercises=(
+                Exercise(
+                    "Make one key take more than 99 % of the weight.",
+                    "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest "
+                    "is far ahead: one that is 5 higher already gets e⁵ = 148 times the weight.",
+                    hint="Both dials: more numbers, less scale.",
+                    id="scale_one_key",
+                    tempting={
+                        "scaled": "More numbers alone do not do it: 1/√d_k takes away just what they bring.",
+                        "few": "Without the scale, but with so few numbers scores do not lie far enough apart.",
+                    },
+                ),
+                Exercise(
+                    "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What "
+                    "is different?",
+                    "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: "
+                    "a few keys ahead. Without it, the same turn leads to one single key. At d_k = 64, as in "
+                    "most ViTs, the median row’s largest weight is {peak_off:.0%}; with the scale it is "
+                    "{peak_on:.0%}.",
+                ),
+            ),
+        ),
+        "rows": Step(
+            "2 · Many rows",
+            "scale_gradient",
+            "One row may be an accident, so here are **{many:,} such rows** at every d_k. The line is the median, in "
+            "the band lie eight of ten rows, and the diamond is the row whose bars you see.",
+            ("dk", "power", "row"),
+            exercises=(
+                Exercise(
+                    "Turn the scale off, and d_k to the first width at which the median gradient is lower "
+                    "without the scale.",
+                    "d_k = {less}. Below it, the median row without the scale lets more through: the "
+                    "scale itself makes every gradient smaller. Above it, most rows without the scale have one "
+                    "winner, and let next to nothing through.",
+                    hint="In the fourth chart, where do the two lines cross?",
+                    id="scale_lower",
+                    tempting={
+                        "later": "Here it is lower. But it is so at a smaller d_k already.",
+                        "higher": "Here the median row still lets more through without the scale.",
+                    },
+                ),
+                Exercise(
+                    "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale "
+                    "there?",
+                    "It is so: {off:.3f} without the scale, {on:.3f} with it, mostly because "
+                    "the scale itself multiplies the gradient by 1/8. But look at the lower edge of the band: "
+                    "one row in ten lets less than {off_low:.3f} through without the scale, and "
+                    "{on_low:.3f} with it. Such a row, in which one key has won by chance, learns "
+                    "slowly. With more numbers it gets worse: from d_k = {less} on the median is lower "
+                    "too, and at 1024 it is {off_last:.4f} against {on_last:.4f}.",
+                ),
+            ),
+            said={
+                "curves": "Dotted, in the first chart: the theory, √d_k × scale. For the other three there is no such "
+                "formula, but both ends are known. 64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale. One key "
+                "that takes all: 0 bits, 1, no gradient. *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what "
+                "goes back through softmax and scale to the queries and keys in training. It is taken with respect to "
+                "q·k, not to the scaled score, so that both lines are of the same quantity.",
+            },
+        ),
+        "model": Step(
+            "3 · A real model",
+            "scale_trained",
+            settings=("off", "instead"),
+            exercises=(
+                Exercise(
+                    "Why is a row nearly even at the start? Find a start from which it is not.",
+                    "Each number of a query is a sum of width products with numbers of standard deviation *start*, so "
+                    "its own is √width · start, 0.55 for 768 and 0.02; so is that of a key’s numbers. A scaled "
+                    "score’s is then width · start², 0.31, and e to the power of such scores differs little. With a "
+                    "start of 0.1 it is 7.7, and a row spreads over {wide:.1f} tokens.",
+                    hint="The deviation of a scaled score is width · start². Which start makes it large?",
+                    id="scale_start",
+                    tempting={"even": "Still nearly even. A larger start, or a larger width?"},
+                ),
+            ),
+            after="Your picture in **{model}**, d_k = {d}: each dot is a head, the mean over the rows of its patches. "
+            "**Each layer alone** keeps the queries and keys of the pass with 1/√{d} and changes the scale where they "
+            "meet; in **the whole pass** every layer uses the other scale, and later layers get what earlier ones made "
+            "of it.",
+            said={
+                "start": "**Before training.** How even is a row whose parameters are random? Run the cell, then "
+                "change it.",
+                "ran": "`even_at_the_start(width={width}, start={deviation})`: the largest weight of a row is "
+                "**{largest:.2%}** on average, an even row’s is {even:.2%}; a row spreads over **{broad:.0f} of "
+                "{tokens} tokens** (2 to the power of its entropy).",
+            },
+        ),
+        "answer": Step(
+            "4 · What it then predicts",
+            "scale_answer",
+            settings=("instead",),
+            after="Most changed, of all classes: {changed}.",
+        ),
+    },
 )
-TITLES = {
-    "row": "1 · One random row",
-    "rows": "2 · Many rows",
-    "model": "3 · A real model",
-    "answer": "4 · What it then predicts",
-}
-
-
-def text(numbers: Measured) -> Text:
-    return Text(
-        "scale",
-        IDEA,
-        {
-            "row": Step(
-                TITLES["row"],
-                "scale_spread",
-                settings=("dk", "power", "row"),
-                exercises=(
-                    Exercise(
-                        "Make one key take more than 99 % of the weight.",
-                        "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest "
-                        "is far ahead. e to a difference of 5 is already 148.",
-                        hint="Both dials: more numbers, less scale.",
-                        id="scale_one_key",
-                    ),
-                    Exercise(
-                        "Leave the scale at 1/√d_k and turn d_k from 4 to 1024. Then once more with no scale. What "
-                        "is different?",
-                        "With 1/√d_k the scores keep a standard deviation of about 1, and the row keeps its shape: "
-                        "a few keys ahead. Without it, the same turn leads to one single key. At d_k = 64, as in "
-                        f"most ViTs, the median row's largest weight is {numbers.peak_off:.0%}; with the scale it is "
-                        f"{numbers.peak_on:.0%}.",
-                    ),
-                ),
-            ),
-            "rows": Step(
-                TITLES["rows"],
-                "scale_gradient",
-                settings=("dk", "power", "row"),
-                exercises=(
-                    Exercise(
-                        "Turn the scale off, and d_k to the first width at which the median gradient is lower "
-                        "without the scale.",
-                        f"d_k = {numbers.less}. Below it, the median row without the scale lets more through: the "
-                        "scale itself makes every gradient smaller. Above it, most rows without the scale have one "
-                        "winner, and let next to nothing through.",
-                        hint="In the fourth chart, where do the two lines cross?",
-                        id="scale_lower",
-                    ),
-                    Exercise(
-                        "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale "
-                        "there?",
-                        f"It is so: {numbers.off:.3f} without the scale, {numbers.on:.3f} with it, mostly because "
-                        "the scale itself multiplies the gradient by 1/8. But look at the lower edge of the band: "
-                        f"one row in ten lets less than {numbers.off_low:.3f} through without the scale, and "
-                        f"{numbers.on_low:.3f} with it. Such a row, in which one key has won by chance, learns "
-                        f"slowly. With more numbers it gets worse: from d_k = {numbers.less} on the median is lower "
-                        f"too, and at 1024 it is {numbers.off_last:.4f} against {numbers.on_last:.4f}.",
-                    ),
-                ),
-            ),
-            "model": Step(TITLES["model"], "scale_trained", settings=("off", "instead")),
-            "answer": Step(TITLES["answer"], "scale_answer", settings=("instead",)),
-        },
-    )
 
 
 def spread(scaled: Sequence[float], plain: Sequence[float], median: float, many: int) -> Question:
-    """One row's weights in per cent, with the scale and without; `median`: the largest without it, of many rows."""
+    """One row’s weights in per cent, with the scale and without; `median`: the largest without it, of many rows."""
     return Question(
         "scale_spread",
         "One random query among 64 random keys, vectors of 64 numbers, scores ÷ √64. **Without the division**, the "
@@ -111,7 +135,7 @@ def spread(scaled: Sequence[float], plain: Sequence[float], median: float, many:
         ),
         picture=Bars(
             tuple(str(n) for n in range(64)), tuple(scaled), 100, later=tuple(plain),
-            title="64 weights of one row, scaled", x="keys", unit=" %",
+            title="64 weights of one row (grey: scores ÷ √64)", x="keys", unit=" %",
         ),
     )  # fmt: skip
 
@@ -137,10 +161,81 @@ def gradient(widths: Sequence[int], on: Sequence[float], off: Sequence[float], m
         picture=Lines(
             tuple(widths),
             (
-                Series("1/√d_k", tuple(on), "#B63679"),
-                Series("no scale", tuple(off), "#E8963A", shown=4),
+                Series("1/√d_k", tuple(on), WEIGHTS),
+                Series("no scale", tuple(off), CHANGED, shown=4),
             ),
             0.0001, 1, "d_k", at=(1, len(widths) - 1), title="Gradient let through to q·k, median row", log_x=True,
             log_y=True, x_ticks=(4, 16, 64, 256, 1024),
         ),
+    )  # fmt: skip
+
+
+def trained(model: str, d: int, apart: np.ndarray, random: bool) -> Question:
+    """`apart`: (layers, heads), the deviation of each head's scaled scores; `random`: whether nothing was learned."""
+    widest, layers, low, high = apart.max(axis=1), len(apart), f"{apart.min():.2g}", f"{apart.max():.2g}"
+    layer, head = np.unravel_index(apart.argmax(), apart.shape)
+    most = 1.25 * float(widest.max())
+    return Question(
+        "scale_trained",
+        f"In layer 0 the scaled scores of the widest head have a standard deviation of {widest[0]:.2g}. In the last "
+        "layer it is ▢.",
+        Number(0, round(most, 1), step=0.1), float(widest[-1]),
+        "Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled "
+        f"scores have standard deviations from {low} to {high}, so every row is nearly even. Without 1/√{d} they lie "
+        f"{d**0.5:.1f} times as far apart: whether rows then stay nearly even depends on the model’s width."
+        if random else
+        "The rule “standard deviation 1” is about independent numbers. Training makes queries and keys that depend on "
+        f"each other: here the scaled scores have standard deviations from **{low} to {high}** (the largest in layer "
+        f"{layer}, head {head}). Training can enlarge the scores of a head; the scale only sets the size that they "
+        "start from.",
+        prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
+        f"{model} on your picture?",
+        tempting=() if random else (
+            ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
+        ),
+        picture=Lines(
+            tuple(range(layers)),
+            (
+                Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
+                Series("widest head of the layer", tuple(widest.tolist()), WEIGHTS, shown=1, dots=True),
+            ),
+            0, most, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
+        ),
+    )  # fmt: skip
+
+
+def other_scale(model: str, d: int, instead: str) -> str:
+    how = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
+    return f"Every layer of {model} runs {how}, and nothing is trained anew."
+
+
+def verdict(labels: Sequence[str], on: Sequence[float], off: float, d: int, prose: str) -> Question:
+    """The likeliest classes in per cent, and what is left of the first with the other scale."""
+    return Question(
+        "scale_answer", f"*{labels[0]}* has {on[0]:.0f} % with its own scale. With the other one it has ▢.",
+        Number(0, 100, " %"), off,
+        "The softmax of each layer is sharper or more even than the next layers were trained for. How much of the "
+        "answer is left depends on the picture; there is no rule.",
+        prose=prose,
+        tempting=(((on[0] - 1, on[0] + 1), "In layer 0 the order of weights stays, but not their size: what each token "
+                   "receives is another mixture."),),
+        picture=Bars(
+            tuple(labels), tuple(on), 100, across=True, unit=" %", at=0,
+            title=f"Likeliest classes with 1/√{d}; the first is asked for with the other scale",
+        ),
+    )  # fmt: skip
+
+
+def features(cosine: float, prose: str, shown: Photo) -> Question:
+    """For a model without classes: how far each patch's feature turns when the scale changes."""
+    return Question(
+        "scale_answer",
+        "This model names no classes; its answer is its features, one vector a patch. With the other scale, their mean "
+        "cosine with what they were is ▢.",
+        Number(-1, 1, step=0.01), cosine,
+        "1 would be the same direction, 0 a right angle. Bright: patches whose feature turned most.",
+        prose=prose,
+        tempting=(((0.97, 1), "In layer 0 the order of weights stays, but not their size: what each token receives is "
+                   "another mixture, layer upon layer."),),
+        picture=shown,
     )  # fmt: skip

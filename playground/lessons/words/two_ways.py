@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from playground.lessons.colours import QUERY, VALUE, WEIGHTS
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
 from playground.lessons.texts import Exercise, Step, Text
 
@@ -22,24 +23,40 @@ TEXT = Text(
             "first layer. Whether it does is another question: the dots say how far the heads of this model really "
             "look.",
             ("kernel",),
+            after="This picture is {side} patches long. A {k}×{k} stack needs **{needed} layers** until one edge can "
+            "hear of the other; attention needs one. In layer 0 the heads of {model} look {far:.1f} patches away on "
+            "average; an even row would look {even:.1f} patches away.",
+            said={
+                "unfold": "Any convolution is unfold, multiply, fold",
+                "overlap": "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel "
+                "are equal nothing overlaps: that is the patch embedding (*Patches*, step 1).",
+            },
         ),
         "shift": Step(
             "2 · A shifted picture",
             "two_ways_shift",
-            "Move the picture by whole patches. A convolution's answer moves along and stays the same: **translation "
-            "equivariance**, which follows from one kernel being used everywhere. A ViT adds a position to each patch, "
-            "so the same patch at another place is another token.",
+            "Move the picture by whole patches. A convolution’s answer moves along and stays the same: **translation "
+            "equivariance**, for one kernel is used everywhere. Most ViTs add a position to each patch, so the same "
+            "patch at another place is another token.",
             ("moved",),
             (
                 Exercise(
                     "Move the picture by 3 patches. Guess again: do more weights go elsewhere than with 1?",
-                    "Moved by 1 it is {by_one}, by {moved} it is {apart} on your picture. Each step takes one more "
-                    "column away and brings a new one, and every patch gets the position of a place farther away. For "
-                    "the convolution nothing changes away from the edges: the same kernel is used at every place.",
+                    "Moved by 1 it is {by_one:.0%}, by {moved} it is {apart:.0%} on your picture. Each step takes "
+                    "another column away and brings in a new one, and every patch gets the position of a place "
+                    "farther away. For the convolution nothing changes away from the edges: the same kernel is used at "
+                    "every place.",
                     hint="The choice above the question.",
                     id="two_ways_moved",
                 ),
             ),
+            "The same place of the picture asks (outlined in white), layer {layer}, head {head}. After the last layer "
+            "the features of the same place have a cosine of **{mean:.3f}** on average, of {least:.3f} at worst. Away "
+            "from the edges a convolution’s answers differ by **{convolution}** of their size, because the patches "
+            "themselves are the same: the picture moved by whole patches. Moved by a single pixel, the patch "
+            "embedding, a convolution with a stride of a whole patch, changes by {pixel:.0%} of its length. Two things "
+            "change for the ViT: every patch has another position; and a column of patches leaves while another one "
+            "comes in, and each row may listen to those.",
         ),
         "built": Step(
             "3 · What is built in",
@@ -83,6 +100,7 @@ TEXT = Text(
                     "pairs grow with the square of the tokens, linear attention with the tokens alone.",
                     hint="When do two lines of the table say 1 ×?",
                     id="two_ways_linear",
+                    tempting={"most": "Here linear attention saves most. Look for the place where it saves nothing."},
                 ),
             ),
             after="Attention costs N² because each token may look at each. Three ways around that, each with its "
@@ -93,10 +111,10 @@ TEXT = Text(
             "right side needs no N × N table: N · d² instead of N² · d. (Each row is still divided by its sum.) But "
             "φ(q)·φ(k) can't single out one key as sharply as exp can.\n"
             "- **State spaces** (S4, Mamba): read the tokens in a row and keep a state, hₜ = A hₜ₋₁ + B xₜ, yₜ = C hₜ: "
-            "N steps; in Mamba, A and B depend on xₜ, so that it can choose what to keep. What is far back has to fit "
+            "N steps; in Mamba, A, B and C depend on xₜ, so that it chooses what to keep. What is far back has to fit "
             "into the state, and a picture needs an order in which it is read.\n\n"
             "None of them is simply better: a fused kernel makes full attention cheap in *memory*, and with a few "
-            "hundred tokens there is little to gain: the four matrices cost most. *Cost*, step 4, measures windows and "
+            "hundred tokens there is little to gain: the matrices cost most. *Cost*, step 4, measures windows and "
             "linear attention beside it on this machine; here their first product is counted.",
         ),
     },
@@ -125,6 +143,7 @@ def shift(apart: float, layer: int, head: int, convolution: str, shown: Pictures
         Number(0, 100, " %"), apart,
         f"Layer {layer}, mean over all heads and places, on the places that both cuts show. Now the row of the "
         f"outlined place is drawn, of head {head}. A convolution: {convolution}.",
+        prose=TEXT.steps["shift"].prose,
         tempting=(((0, 0.4), "So it would be with a convolution, away from the edges."),),
         picture=shown,
     )  # fmt: skip
@@ -133,8 +152,8 @@ def shift(apart: float, layer: int, head: int, convolution: str, shown: Pictures
 def parameters(d: int) -> Question:
     return Question(
         "two_ways_built",
-        f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers. All of attention, W_Q, W_K, W_V and W_O, "
-        "learns ▢.",
+        f"A 3 × 3 convolution from {d} to {d} channels learns 9D² numbers, biases aside. All of attention, W_Q, W_K, "
+        "W_V and W_O, learns ▢.",
         Number(0, 10 * d * d, step=1000), 4 * d * d,
         "4D², whatever the picture’s size: attention has no parameter for a place. It mixes by weights that are "
         "computed anew for each picture, not learned.",
@@ -158,7 +177,7 @@ def linear(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Q
         "two_ways_cheaper",
         f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
         Number(1e5, 1e11, log=True), straight[-1],
-        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it is a straight line, {every[-1] // straight[-1]} times below all "
+        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{every[-1] // straight[-1]} of all "
         f"pairs. At N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: "
         "what is quickest also depends on memory: *Cost*, step 4.",
         prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
@@ -167,8 +186,8 @@ def linear(counts: Sequence[int], products: Sequence[tuple[int, int, int]]) -> Q
         picture=Lines(
             tuple(counts),
             (
-                Series("all pairs", every, "#B63679"), Series(f"windows of {WINDOW}", windows, "#009E73", dash=True),
-                Series("linear attention", straight, "#0072B2", shown=1, below=True),
+                Series("all pairs", every, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
+                Series("linear attention", straight, QUERY, shown=1, below=True),
             ),
             1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
             x_ticks=tuple(counts),

@@ -23,11 +23,15 @@ export function nearOf(guess, truth) {
   if (guess === truth) return "exactly";
   if (guess > 0 && truth > 0) {
     const times = Math.max(guess / truth, truth / guess);
-    if (times >= 1.5) return `${times.toPrecision(2)} times too ${guess > truth ? "high" : "low"}`;
+    if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;
   }
   const apart = Math.abs(guess - truth);
-  return `${apart < 10 ? apart.toPrecision(2) : Math.round(apart)} too ${guess > truth ? "high" : "low"}`;
+  return `${shortText(apart, apart < 10 ? 2 : 3)} too ${guess > truth ? "high" : "low"}`;
 }
+
+// So many digits, and no power of ten: 440, not 4.4e+2.
+const shortText = (x, digits) =>
+  x < 10 ? x.toPrecision(digits) : Math.round(Number(x.toPrecision(digits))).toLocaleString("en");
 
 export function readKept(storage, place = KEPT) {
   try {

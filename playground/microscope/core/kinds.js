@@ -209,7 +209,7 @@ export function kindWords(kind, { early = false, one = "", plain = null } = {}) 
   const words = {
     thing: "This row looks at the same thing",
     far: "This row looks at a far part that is like this one",
-    near: "This row looks at the neighbourhood",
+    near: "This row looks at what is near",
     place: "This row looks at a place, whatever the picture shows there",
     sink: `This row looks ${SINKS[one || "many"]}`,
     noise: early ? "An early layer: this row is mostly noise" : "This row follows no rule that is known here",

@@ -35,3 +35,9 @@ export function weightsOf(scores) {
   }
   return weights;
 }
+
+// Nine numbers: the mean of all values, weighted by each token's row.
+export function receivedOf(arrows, values) {
+  const weights = weightsOf(scoresOf(arrows));
+  return values.map((_, i) => values.reduce((sum, value, j) => sum + weights[i * TOKENS + j] * value, 0));
+}

@@ -26,14 +26,28 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
   // The last number has the unit for all.
   const label = (value, t) =>
     share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value);
-  const ticks = domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1];
-  for (const t of ticks) {
+  const ticks = (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
     const exact = valueAt(t);
     const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
     const open = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
+    return { t, words: open + label(value, t) };
+  });
+  for (const { t, words } of withRoom(ticks, w, 6 * unit, (text) => context.measureText(text).width)) {
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
-    context.fillText(open + label(value, t), t * w, bar + 4 * unit);
+    context.fillText(words, t * w, bar + 4 * unit);
   }
+}
+
+// On a narrow bar the numbers between its two ends that would touch another one are left out.
+export function withRoom(ticks, w, gap, widthOf) {
+  const before = (t) => (t === 0 || t === 1 ? t : 0.5); // the share of the words that stands left of their place
+  const span = ({ t, words }) => [t * w - before(t) * widthOf(words), t * w + (1 - before(t)) * widthOf(words)];
+  const kept = [ticks[0], ticks.at(-1)];
+  for (const tick of ticks.slice(1, -1)) {
+    const [left, right] = span(tick);
+    if (kept.map(span).every(([from, to]) => right + gap <= from || to + gap <= left)) kept.push(tick);
+  }
+  return kept;
 }
 
 const CURVE_LEFT = 44, // where the axis of ranks begins and how much stands free behind it

@@ -38,6 +38,12 @@ function withSubscript(element, letter, below) {
   return element;
 }
 
+// A page without a server allows no styles in its markup, but a script may set them: of what was written into an
+// element, data-style becomes its style.
+export function styled(element) {
+  for (const part of element.querySelectorAll("[data-style]")) part.style.cssText = part.dataset.style;
+}
+
 export function show(element, visible) {
   if (element.hidden === visible) element.hidden = !visible;
 }

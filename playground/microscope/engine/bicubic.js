@@ -1,10 +1,11 @@
 // Resizing as Pillow does it, to the bit: bicubic, widened where a picture gets smaller. A browser's own resizing
 // gives other pixels, and rows of attention that are wrong by half. First along rows, then along columns; each pass
-// works with 22 bits of fixed point and is rounded to bytes.
+// works with 22 bits of fixed point and is rounded to bytes; kernels.c does it.
 
 const SUPPORT = 2; // pixels to each side
 const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
 const BITS = 22;
+const CHANNELS = 4;
 
 function cubic(x) {
   const a = SHARPNESS;
@@ -28,61 +29,46 @@ export function contributions(from, to) {
   });
 }
 
-const inFixedPoint = ({ first, weights }) => ({
-  first,
-  weights: Int32Array.from(weights, (weight) => Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5))),
-});
+// The same for `mix` in kernels.c: what it is a mixture of, in fixed point, one after the other.
+function inFixedPoint(from, to) {
+  const all = contributions(from, to);
+  const most = Math.max(...all.map(({ weights }) => weights.length));
+  const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(most * to)];
+  all.forEach(({ first, weights }, place) => {
+    spans.set([first, weights.length], 2 * place);
+    weights.forEach((weight, i) => {
+      fixed[place * most + i] = Math.trunc(weight * 2 ** BITS + (weight < 0 ? -0.5 : 0.5));
+    });
+  });
+  return { spans, weights: fixed, most, count: to };
+}
 
-// Resizes from (height, width) to (toHeight, toWidth). Rows come from the top, in as many bands as one likes, so that a
-// large picture is never here as a whole: band(rows, channels), then end(), which gives (toHeight, toWidth, 3) bytes.
-export function createResizer(width, height, toWidth, toHeight) {
-  const along = contributions(width, toWidth).map(inFixedPoint);
-  const narrow = new Uint8ClampedArray(height * toWidth * 3);
+// Resizes from (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the
+// top, in as many bands as one likes, so that a large picture is never here as a whole: band(bytes of whole rows, 4 a
+// pixel, of which the last is not looked at), then end(), which gives (toHeight, toWidth, 4) bytes.
+export function createResizer(t, width, height, toWidth, toHeight) {
+  const before = t.mark();
+  const along = t.putMixture(inFixedPoint(width, toWidth));
+  const narrow = t.pixels(height * toWidth);
   let row = 0;
   return {
-    // `pixels`: bytes of whole rows, with 3 channels or 4, of which the last is not looked at.
-    band(pixels, channels) {
-      const rows = pixels.length / (width * channels);
-      for (let y = 0; y < rows; y++, row++) {
-        const from = y * width * channels;
-        let at = row * toWidth * 3;
-        for (let x = 0; x < toWidth; x++, at += 3) {
-          if (width === toWidth) copy(narrow, at, pixels, from + x * channels);
-          else mix(narrow, at, along[x], pixels, from, channels);
-        }
-      }
+    band(pixels) {
+      const rows = pixels.length / (width * CHANNELS);
+      const mark = t.mark();
+      const place = t.putPixels(pixels);
+      const to = { place: narrow + row * toWidth * CHANNELS, line: toWidth, apart: 1 };
+      t.mix(rows, along, { place, line: width, apart: 1 }, to);
+      t.backTo(mark);
+      row += rows;
     },
     end() {
       if (row !== height) throw new Error(`${row} of ${height} rows of this picture have come.`);
-      if (height === toHeight) return narrow;
-      const out = new Uint8ClampedArray(toHeight * toWidth * 3);
-      contributions(height, toHeight)
-        .map(inFixedPoint)
-        .forEach((down, y) => {
-          for (let x = 0; x < toWidth; x++) mix(out, (y * toWidth + x) * 3, down, narrow, x * 3, toWidth * 3);
-        });
-      return out;
+      const down = t.putMixture(inFixedPoint(height, toHeight));
+      const place = t.pixels(toHeight * toWidth);
+      const columns = { line: 1, apart: toWidth };
+      t.mix(toWidth, down, { place: narrow, ...columns }, { place, ...columns });
+      t.backTo(before);
+      return t.readPixels(place, toHeight * toWidth);
     },
   };
-}
-
-function copy(out, at, pixels, from) {
-  for (let c = 0; c < 3; c++) out[at + c] = pixels[from + c];
-}
-
-// A mixture of pixels that lie `step` bytes apart.
-function mix(out, at, { first, weights }, pixels, from, step) {
-  let red = 1 << (BITS - 1); // one half
-  let green = red;
-  let blue = red;
-  let source = from + first * step;
-  for (let i = 0; i < weights.length; i++, source += step) {
-    const weight = weights[i];
-    red += weight * pixels[source];
-    green += weight * pixels[source + 1];
-    blue += weight * pixels[source + 2];
-  }
-  out[at] = red >> BITS;
-  out[at + 1] = green >> BITS;
-  out[at + 2] = blue >> BITS;
 }

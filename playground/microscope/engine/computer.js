@@ -10,7 +10,6 @@
 //   {what: "stop", id}                           → {id, stopped}
 // What fails is answered with {id, error: a sentence}.
 
-import { toHalves } from "../core/container.js";
 import { decodeHalves } from "../core/core.js";
 import { readCuts } from "../core/cuts.js";
 import { displayed } from "./decoding.js";
@@ -52,7 +51,7 @@ export function createComputer(say, decode = displayed) {
         const { value, done } = layers.next();
         if (done) return say({ id, done: { logits: value, ms: performance.now() - began } });
         const { layer, norms } = value;
-        const [q, k, features] = [value.q, value.k, value.features].map(toHalves);
+        const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
         say({ id, layer, q, k, norms, features }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
       }
     },
@@ -63,16 +62,16 @@ export function createComputer(say, decode = displayed) {
       const asked = { layers: held, grid, scale: scale ?? vit.scale, cuts: readCuts(cuts, words), query };
       const found = await rollout(vit, asked, () => goesOn(id));
       if (!found) return say({ id, stopped: true });
-      const halves = toHalves(found);
+      const halves = vit.t.toHalves(found);
       say({ id, done: { rollout: halves } }, [halves.buffer]);
     },
   };
 
-  async function inputOf({ config }, picture, grid) {
+  async function inputOf({ t, config }, picture, grid) {
     const key = `${picture.id} ${config.mean} ${config.std} ${config.patch_size} ${grid}`;
     if (input?.key !== key) {
       const [height, width] = grid.map((patches) => patches * config.patch_size);
-      input = { key, numbers: modelInput(await decode(picture.blob, height, width), config) };
+      input = { key, numbers: modelInput(await decode(t, picture.blob, height, width), config) };
     }
     return input.numbers;
   }

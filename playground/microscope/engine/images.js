@@ -19,12 +19,12 @@ export function gridFor([width, height], native) {
   return grids.reduce((best, grid) => (misfit(grid) < misfit(best) ? grid : best));
 }
 
-// (H, W, 3) bytes of the displayed picture → (3, H, W) floats, normalised by `mean` and `std`.
+// (H, W, 4) bytes of the displayed picture → (3, H, W) floats, normalised by `mean` and `std`.
 export function modelInput(pixels, { mean, std }) {
-  const count = pixels.length / 3;
-  const out = new Float32Array(pixels.length);
+  const count = pixels.length / 4;
+  const out = new Float32Array(3 * count);
   for (let c = 0; c < 3; c++) {
-    for (let i = 0; i < count; i++) out[c * count + i] = (pixels[3 * i + c] / 255 - mean[c]) / std[c];
+    for (let i = 0; i < count; i++) out[c * count + i] = (pixels[4 * i + c] / 255 - mean[c]) / std[c];
   }
   return out;
 }

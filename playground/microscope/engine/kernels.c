@@ -4,6 +4,11 @@
 typedef float Four __attribute__((vector_size(16), aligned(4)));
 typedef int FourInts __attribute__((vector_size(16)));
 typedef signed char Int8;
+typedef short Int16;
+typedef unsigned char Byte;
+typedef Byte FourBytes __attribute__((vector_size(4), aligned(1)));
+typedef short EightShorts __attribute__((vector_size(16), may_alias));
+typedef int Two __attribute__((may_alias)); // Int16s, side by side
 
 #define EXPORTED __attribute__((visibility("default")))
 #define UNROLLED _Pragma("clang loop unroll(full)")
@@ -15,26 +20,10 @@ static inline float sum(Four x) { return x[0] + x[1] + x[2] + x[3]; }
 
 // ------------------------------------------------------------------------------------------------------- products
 
-enum { INT8, ROWS, COLUMNS }; // how the second matrix lies: see `product`
 enum { WIDE = 8, DEEP = 384, BLOCK = 32 };
 
 // WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
 static float panel[DEEP * WIDE] __attribute__((aligned(16)));
-
-// Numbers first … first + deep of column n of the second matrix, into the panel.
-static void fill(const void *b, int step, int kind, const float *gains, int inner, int n, int first, int deep, int at) {
-  if (kind == INT8) {
-    const Int8 *codes = (const Int8 *)b + n * step + first;
-    const float *gain = gains + n * ((inner + BLOCK - 1) / BLOCK) + first / BLOCK;
-    for (int k = 0; k < deep; k++) panel[k * WIDE + at] = codes[k] * gain[k / BLOCK];
-  } else if (kind == ROWS) {
-    const float *row = (const float *)b + n * step + first;
-    for (int k = 0; k < deep; k++) panel[k * WIDE + at] = row[k];
-  } else {
-    const float *column = (const float *)b + first * step + n;
-    for (int k = 0; k < deep; k++) panel[k * WIDE + at] = column[k * step];
-  }
-}
 
 // COUNT rows of `a` times the panel, added to `out`; COUNT is a number, so that the sums stay in registers.
 #define TIMES_PANEL(COUNT)                                                                                           \
@@ -49,38 +38,115 @@ static void fill(const void *b, int step, int kind, const float *gains, int inne
         sums[r][1] += x * right;                                                                                     \
       }                                                                                                              \
     }                                                                                                                \
-    for (int r = 0; r < COUNT; r++, out += out_step) {                                                               \
-      if (wide == WIDE) {                                                                                            \
-        store(out, load(out) + sums[r][0]);                                                                          \
-        store(out + 4, load(out + 4) + sums[r][1]);                                                                  \
-      } else                                                                                                         \
-        for (int n = 0; n < wide; n++) out[n] += sums[r][n / 4][n % 4];                                              \
-    }                                                                                                                \
+    for (int r = 0; r < COUNT; r++, out += out_step) add_up(out, sums[r], 1, wide);                                  \
   }
+
+static inline void add_up(float *out, const Four *sums, float times, int wide) {
+  if (wide == WIDE) {
+    store(out, load(out) + sums[0] * all(times));
+    store(out + 4, load(out + 4) + sums[1] * all(times));
+  } else
+    for (int n = 0; n < wide; n++) out[n] += sums[n / 4][n % 4] * times;
+}
 TIMES_PANEL(6)
-TIMES_PANEL(4)
-TIMES_PANEL(2)
 TIMES_PANEL(1)
 
-// out (rows, columns) = a (rows, inner) · b + bias. `kind` says how b lies: INT8 (columns, inner) codes, to be
-// multiplied with the gain of their block of 32; ROWS (columns, inner) floats; COLUMNS (inner, columns) floats. A
-// step is the distance from one row to the next, in numbers.
-EXPORTED void product(const float *a, int a_step, const void *b, int b_step, int kind, const float *gains,
-                      const float *bias, int rows, int inner, int columns, float *out, int out_step) {
+static void begin(float *out, int out_step, int rows, int columns, const float *bias) {
   for (int r = 0; r < rows; r++)
     for (int n = 0; n < columns; n++) out[r * out_step + n] = bias ? bias[n] : 0;
+}
+
+// out (rows, columns) = a (rows, inner) · b + bias. b lies as (columns, inner), or `transposed` as (inner, columns). A
+// step is the distance from one row to the next, in numbers.
+EXPORTED void product(const float *a, int a_step, const float *b, int b_step, int transposed, const float *bias,
+                      int rows, int inner, int columns, float *out, int out_step) {
+  int along = transposed ? b_step : 1, across = transposed ? 1 : b_step;
+  begin(out, out_step, rows, columns, bias);
   for (int n = 0; n < columns; n += WIDE) {
     int wide = columns - n < WIDE ? columns - n : WIDE;
     for (int first = 0; first < inner; first += DEEP) {
       int deep = inner - first < DEEP ? inner - first : DEEP;
-      for (int i = 0; i < wide; i++) fill(b, b_step, kind, gains, inner, n + i, first, deep, i);
+      for (int i = 0; i < wide; i++)
+        for (int k = 0; k < deep; k++) panel[k * WIDE + i] = b[(n + i) * across + (first + k) * along];
       const float *x = a + first;
       float *y = out + n;
       int left = rows;
       for (; left >= 6; left -= 6, x += 6 * a_step, y += 6 * out_step) times_panel_6(x, a_step, deep, y, out_step, wide);
-      if (left >= 4) times_panel_4(x, a_step, deep, y, out_step, wide), left -= 4, x += 4 * a_step, y += 4 * out_step;
-      if (left >= 2) times_panel_2(x, a_step, deep, y, out_step, wide), left -= 2, x += 2 * a_step, y += 2 * out_step;
-      if (left) times_panel_1(x, a_step, deep, y, out_step, wide);
+      for (; left; left--, x += a_step, y += out_step) times_panel_1(x, a_step, deep, y, out_step, wide);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------- products with 8-bit codes
+
+// Rows of `a` become 16-bit integers, each in a unit of its own. Then a block of 32 products with codes is summed up
+// exactly, and two products with their sum are one instruction: twice as fast as floats.
+static Int16 pairs[DEEP / 2][WIDE][2] __attribute__((aligned(16)));
+static float panel_gains[DEEP / BLOCK][WIDE] __attribute__((aligned(16)));
+
+static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, int to_step, float *units) {
+  for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
+    float most = 1e-30f;
+    for (int k = 0; k < inner; k++) most = __builtin_fabsf(a[k]) > most ? __builtin_fabsf(a[k]) : most;
+    units[r] = most / 32767;
+    for (int k = 0; k < inner; k++) to[k] = (Int16)__builtin_rintf(a[k] * (32767 / most));
+    if (inner % 2) to[inner] = 0;
+  }
+}
+
+#define TIMES_PAIRS(COUNT)                                                                                           \
+  static void times_pairs_##COUNT(const Int16 *a, int a_step, const float *units, int deep, float *out,              \
+                                  int out_step, int wide) {                                                          \
+    Four sums[COUNT][2];                                                                                             \
+    for (int r = 0; r < COUNT; r++) sums[r][0] = sums[r][1] = all(0);                                                \
+    for (int first = 0; first < deep; first += BLOCK) {                                                              \
+      FourInts dots[COUNT][2];                                                                                       \
+      for (int r = 0; r < COUNT; r++) dots[r][0] = dots[r][1] = (FourInts){0, 0, 0, 0};                              \
+      int end = first + BLOCK < deep ? first + BLOCK : deep;                                                         \
+      for (int k = first; k < end; k += 2) {                                                                         \
+        EightShorts left = *(EightShorts *)pairs[k / 2][0], right = *(EightShorts *)pairs[k / 2][4];                 \
+        UNROLLED for (int r = 0; r < COUNT; r++) {                                                                   \
+          int two = *(const Two *)(a + r * a_step + k);                                                              \
+          EightShorts x = (EightShorts)(FourInts){two, two, two, two};                                               \
+          dots[r][0] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, left);                                         \
+          dots[r][1] += (FourInts)__builtin_wasm_dot_s_i32x4_i16x8(x, right);                                        \
+        }                                                                                                            \
+      }                                                                                                              \
+      Four left = load(panel_gains[first / BLOCK]), right = load(panel_gains[first / BLOCK] + 4);                    \
+      UNROLLED for (int r = 0; r < COUNT; r++) {                                                                     \
+        sums[r][0] += __builtin_convertvector(dots[r][0], Four) * left;                                              \
+        sums[r][1] += __builtin_convertvector(dots[r][1], Four) * right;                                             \
+      }                                                                                                              \
+    }                                                                                                                \
+    for (int r = 0; r < COUNT; r++, out += out_step) add_up(out, sums[r], units[r], wide);                           \
+  }
+TIMES_PAIRS(6)
+TIMES_PAIRS(1)
+
+// The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for (inner + 1) integers and
+// a unit of each row of `a`.
+EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, const float *gains, const float *bias,
+                               int rows, int inner, int columns, float *out, int out_step, float *room) {
+  int step = (inner + 1) & ~1, blocks = (inner + BLOCK - 1) / BLOCK;
+  float *units = room;
+  Int16 *integers = (Int16 *)(room + rows);
+  to_integers(a, a_step, rows, inner, integers, step, units);
+  begin(out, out_step, rows, columns, bias);
+  for (int n = 0; n < columns; n += WIDE) {
+    int wide = columns - n < WIDE ? columns - n : WIDE;
+    for (int first = 0; first < inner; first += DEEP) {
+      int deep = inner - first < DEEP ? inner - first : DEEP;
+      for (int i = 0; i < wide; i++) {
+        const Int8 *code = codes + (n + i) * inner + first;
+        for (int k = 0; k < deep; k++) pairs[k / 2][i][k % 2] = code[k];
+        for (int k = 0; k < deep; k += BLOCK) panel_gains[k / BLOCK][i] = gains[(n + i) * blocks + (first + k) / BLOCK];
+      }
+      const Int16 *x = integers + first;
+      float *y = out + n, *unit = units;
+      int left = rows;
+      for (; left >= 6; left -= 6, x += 6 * step, y += 6 * out_step, unit += 6)
+        times_pairs_6(x, step, unit, deep, y, out_step, wide);
+      for (; left; left--, x += step, y += out_step, unit++) times_pairs_1(x, step, unit, deep, y, out_step, wide);
     }
   }
 }
@@ -169,5 +235,46 @@ EXPORTED void root_of_dots(const float *a, int a_step, const float *b, int b_ste
     float dot = 0;
     for (int i = 0; i < width; i++) dot += a[i] * b[i];
     out[r] = __builtin_sqrtf(dot > 0 ? dot : 0);
+  }
+}
+
+static inline FourInts half(Four x) {
+  const FourInts LARGEST = {0x477fe000, 0x477fe000, 0x477fe000, 0x477fe000}; // 65504
+  FourInts bits = (FourInts)x, size = __builtin_elementwise_min(bits & 0x7fffffff, LARGEST);
+  FourInts plain = (size + ((size >> 13) & 1) + 0xfff - (112 << 23)) >> 13;
+  FourInts tiny = (FourInts)((Four)size + all(0.5f)) - (126 << 23), is_tiny = size < (113 << 23); // steps of 2^-24
+  return (tiny & is_tiny) | (plain & ~is_tiny) | ((bits >> 16) & 0x8000);
+}
+
+// float16 bits of the nearest numbers, of two as near the even one; what is too large becomes the largest. As toHalves
+// in core/container.js. Up to seven more are read and written, which nobody reads.
+EXPORTED void halves(const float *x, int count, EightShorts *out) {
+  for (const float *end = x + count; x < end; x += 8)
+    *out++ = __builtin_wasm_narrow_u_i16x8_i32x4(half(load(x)), half(load(x + 4)));
+}
+
+// --------------------------------------------------------------------------------------------------------- pictures
+
+enum { BITS = 22, CHANNELS = 4 }; // of fixed point; of a pixel, of which the last is not looked at
+
+static inline FourInts wide(FourBytes x) { return __builtin_convertvector(x, FourInts); }
+static inline FourBytes to_bytes(FourInts x) {
+  x = __builtin_elementwise_max(x >> BITS, (FourInts){0, 0, 0, 0});
+  return __builtin_convertvector(__builtin_elementwise_min(x, (FourInts){255, 255, 255, 255}), FourBytes);
+}
+
+// What bicubic.js has laid out: of each of `to` pixels the first one that it is a mixture of, how many there are, and
+// `most` weights. A mixture of pixels that lie `apart` pixels from each other, for `lines` lines.
+EXPORTED void mix(const Byte *from, int from_line, int apart, const int *spans, const int *weights, int most, int to,
+                  int lines, Byte *out, int out_line, int out_apart) {
+  for (int line = 0; line < lines; line++) {
+    for (int i = 0; i < to; i++) {
+      const Byte *pixel = from + CHANNELS * (line * from_line + spans[2 * i] * apart);
+      const int *weight = weights + i * most;
+      FourInts sum = {1 << (BITS - 1), 1 << (BITS - 1), 1 << (BITS - 1), 1 << (BITS - 1)};
+      for (const int *end = weight + spans[2 * i + 1]; weight < end; pixel += CHANNELS * apart)
+        sum += wide(*(FourBytes *)pixel) * *weight++;
+      *(FourBytes *)(out + CHANNELS * (line * out_line + i * out_apart)) = to_bytes(sum);
+    }
   }
 }

@@ -6,9 +6,8 @@ import { ALIGN } from "../core/container.js";
 
 const PAGE = 65_536; // bytes: WebAssembly's memory grows by them
 const FLOAT = 4; // bytes
-const PLAIN = 1; // kinds of a product's second matrix, as kernels.c has them: rows of floats,
-const CODES = 0; //   rows of int8 with a gain for each 32,
-const TRANSPOSED = 2; // columns of floats
+const SHORT = 2; // bytes of the integers that rows become, see kernels.c, and of a float16
+const PIXEL = 4; // bytes
 
 // Rows and columns of a matrix.
 export const part = ({ at, step }, row, rows, column, columns) => ({
@@ -34,10 +33,25 @@ export async function createTensors(compiled) {
     return at;
   }
   const matrix = (rows, columns) => ({ at: room(FLOAT * rows * columns), rows, columns, step: columns });
-  const multiply = (x, w, kind, inner, columns, bias, out) =>
+  const multiply = (x, w, transposed, columns, bias, out) =>
     kernels.product(
-      ...[x.at, x.step, w.at, w.step, kind, w.gains ?? 0, bias?.at ?? 0, x.rows, inner, columns, out.at, out.step],
+      ...[x.at, x.step, w.at, w.step, transposed, bias?.at ?? 0, x.rows, x.columns, columns, out.at, out.step],
     );
+  function multiplyCodes(x, w, bias, out) {
+    const before = top;
+    const spare = room(x.rows * (FLOAT + SHORT * (x.columns + 1)));
+    kernels.product_of_codes(
+      ...[x.at, x.step, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, spare],
+    );
+    top = before;
+  }
+
+  // An array of bytes or integers in the memory, and where it lies.
+  function lay(values) {
+    const at = room(values.byteLength);
+    new values.constructor(memory.buffer, at, values.length).set(values);
+    return at;
+  }
 
   return {
     get bytes() {
@@ -59,21 +73,18 @@ export async function createTensors(compiled) {
     },
     // One of int8 numbers, (rows, columns), with a gain for each 32 of a row.
     putCodes(codes, gains, rows, columns) {
-      const at = room(codes.length);
-      new Int8Array(memory.buffer, at, codes.length).set(codes);
-      const gainsAt = room(FLOAT * gains.length);
-      new Float32Array(memory.buffer, gainsAt, gains.length).set(gains);
-      return { at, rows, columns, step: columns, gains: gainsAt };
+      return { at: lay(codes), rows, columns, step: columns, gains: lay(gains) };
     },
 
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
-      multiply(x, w, w.gains ? CODES : PLAIN, x.columns, w.rows, bias, out);
+      if (w.gains) multiplyCodes(x, w, bias, out);
+      else multiply(x, w, 0, w.rows, bias, out);
       return out;
     },
     // x (rows, inner), w (inner, columns) → x w, (rows, columns)
     product(x, w, out = matrix(x.rows, w.columns)) {
-      multiply(x, w, TRANSPOSED, x.columns, w.columns, null, out);
+      multiply(x, w, 1, w.columns, null, out);
       return out;
     },
     norm(x, gain, bias, eps, out = matrix(x.rows, x.columns)) {
@@ -94,6 +105,26 @@ export async function createTensors(compiled) {
     rootOfDots(a, b, out = matrix(1, a.rows)) {
       kernels.root_of_dots(a.at, a.step, b.at, b.step, a.rows, a.columns, out.at);
       return out;
+    },
+    // Bits of the nearest float16 numbers.
+    toHalves(numbers) {
+      const before = top;
+      const at = lay(numbers);
+      const out = room(SHORT * (numbers.length + 8));
+      kernels.halves(at, numbers.length, out);
+      top = before;
+      return new Uint16Array(memory.buffer, out, numbers.length).slice();
+    },
+
+    // Pictures, for bicubic.js: `place` is where one begins, in bytes.
+    pixels: (count) => room(PIXEL * count),
+    putPixels: (pixels) => lay(pixels),
+    readPixels: (place, count) => new Uint8ClampedArray(memory.buffer, place, PIXEL * count).slice(),
+    putMixture: ({ spans, weights, ...sizes }) => ({ spans: lay(spans), weights: lay(weights), ...sizes }),
+    // From and to: {place, line: pixels from one line to the next, apart: from one of a line to the next}
+    mix(lines, { spans, weights, most, count }, from, to) {
+      const mixture = [spans, weights, most, count];
+      kernels.mix(from.place, from.line, from.apart, ...mixture, lines, to.place, to.line, to.apart);
     },
   };
 }

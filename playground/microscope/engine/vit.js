@@ -41,6 +41,7 @@ export class VisionTransformer {
     this.w = readWeights(t, header, section);
     this.grams = readGrams(t, header, section);
     this.end = t.mark(); // of what stays
+    this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
   // (3, H, W) floats → (patches, D): the same matrix times each patch's pixels
@@ -135,8 +136,11 @@ export class VisionTransformer {
   positions(grid) {
     const { native_grid: native, width } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
-    const learned = stretched(this.t.numbers(this.w.pos_embed), width, native, grid);
-    return this.t.put(learned, learned.length / width, width);
+    if (`${grid}` !== this.placed?.grid) {
+      const learned = stretched(this.t.numbers(this.w.pos_embed), width, native, grid);
+      this.placed = { grid: `${grid}`, learned }; // pictures of one shape come one after the other
+    }
+    return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
 
   // The logits; null of a model without a classifier.

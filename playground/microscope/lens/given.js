@@ -4,6 +4,7 @@
 import { createAnswers } from "../core/answers.js";
 import { mergePack, unpack } from "../core/core.js";
 
+// Unless the source wants less to be kept, see lens.js:
 const KEPT_BYTES = 150e6; // of packs as they came; decoded they take twice as much
 const KEPT_PICTURES = 12;
 
@@ -44,7 +45,7 @@ export async function receivePicture(lens, trace, signal) {
   lens.pictures.delete(id);
   lens.pictures.set(id, picture);
   for (const [old, { bitmap }] of lens.pictures) {
-    if (lens.pictures.size <= KEPT_PICTURES) break;
+    if (lens.pictures.size <= (lens.host.source.keepsPictures ?? KEPT_PICTURES)) break;
     lens.pictures.delete(old);
     if (![lens.main, lens.other].some((entry) => entry?.picture?.bitmap === bitmap)) bitmap?.close?.();
   }

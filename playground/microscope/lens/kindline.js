@@ -1,6 +1,7 @@
 // The line under the picture: what kind of row this is, a head in which this patch shows more, and the comparison with
 // a filter that has no network. It follows the cursor at its own pace.
 
+import { holdsHead } from "../core/core.js";
 import { crowdOf, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
@@ -55,7 +56,9 @@ export function writeKindSoon(lens) {
   const { kindline } = lens;
   kindline.timer ||= setTimeout(() => {
     kindline.timer = 0;
-    if (lens.alive && lens.main && !lens.shown.layerMissing) writeKind(lens);
+    const { alive, main, shown, view } = lens;
+    // The view may have gone on to a layer that is not here yet; it is written when that is painted.
+    if (alive && main && !shown.layerMissing && holdsHead(shown.pack, view.layer, view.head)) writeKind(lens);
   }, BETWEEN);
 }
 

@@ -160,6 +160,10 @@ function heightOf(lens) {
   return Math.max(440, window.innerHeight - used);
 }
 
+// By how many pixels a lens that is laid out to fit is taller than its room.
+export const overflowOf = (lens) =>
+  lens.root.dataset.size === "wide" ? Math.round(lens.root.getBoundingClientRect().height - heightOf(lens)) : 0;
+
 function setPictures(lens, width, aspect) {
   const { way } = lens.root.dataset;
   const em = parseFloat(getComputedStyle(lens.root).fontSize);

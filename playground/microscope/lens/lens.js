@@ -19,6 +19,7 @@
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut}, {signal}), // the trace of the whole pass with another scale, or with cuts
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
+//       keeps, keepsPictures,                 // bytes of packs, and pictures, that stay: see given.js
 //     },                                      // each gives a promise, which is not waited for once it is aborted
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 | "window" | -120: the window less 120 pixels
@@ -59,7 +60,7 @@ import { bindFilm } from "./film.js";
 import { endGhost, greet } from "./ghost.js";
 import { dropOld } from "./given.js";
 import { bindKindLine, writeKindSoon } from "./kindline.js";
-import { refresh } from "./layout.js";
+import { overflowOf, refresh } from "./layout.js";
 import { bindLine } from "./lockline.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, matchNow } from "./matches.js";
@@ -161,6 +162,8 @@ export function createLens(parent, options = {}) {
   return face;
 }
 
+const LOOK = 400; // ms between two looks at whether all is still within the window
+
 // Sizes and colours follow the window, the fonts and the theme.
 function followThePage(lens) {
   const { root, refs } = lens;
@@ -175,12 +178,21 @@ function followThePage(lens) {
   });
   observer.observe(root);
   observer.observe(refs.stage);
+  // What comes late above the lens, such as a second line of the toolbar, moves it and tells nobody.
+  let seen = "";
+  const looking = setInterval(() => {
+    const over = lens.main ? overflowOf(lens) : 0;
+    const now = `${over} ${root.clientWidth}`; // where there is no room for it, once is enough
+    if (over > 2 && now !== seen) refresh(lens);
+    seen = now;
+  }, LOOK);
   document.fonts?.ready.then(() => refresh(lens));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
   return () => {
     observer.disconnect();
+    clearInterval(looking);
     stop.abort();
   };
 }
@@ -193,15 +205,26 @@ async function showTraces(lens, { main, other = null, view = null, place, ui }) 
   const found = await bring(lens, other ? [main, other] : [main], wanted);
   if (!found || !lens.alive) return false;
   const now = viewToShow();
-  take(lens, ...found);
+  const nextFrame = !now && !other && isNextFrame(lens.main, found[0]);
+  take(lens, found[0], found[1], nextFrame);
   noteOpening(lens, now);
+  if (nextFrame) {
+    lens.schedule();
+    return true;
+  }
   update(lens, { view: now, place, ui });
   requestAnimationFrame(() => refresh(lens)); // its texts are there now, and their heights
   return true;
 }
 
+// Of a film, on the same grid: then everything stays where it is, and as large.
+const isNextFrame = (before, { trace, pack }) =>
+  before?.trace.picture.film &&
+  [before.trace.picture.film, before.trace.model, before.pack.rows, before.pack.columns].join() ===
+    [trace.picture.film, trace.model, pack.rows, pack.columns].join();
+
 // These entries are shown from now on; the second beside the first.
-function take(lens, main, other = null) {
+function take(lens, main, other = null, nextFrame = false) {
   const before = lens.main;
   dropOld(lens, other ? [main, other] : [main]);
   if (other !== lens.other) lens.otherPhoto = null;
@@ -219,7 +242,7 @@ function take(lens, main, other = null) {
     lens.pointer.fresh = true; // the cursor rests on the same place of another grid
   else lens.hover = -1;
   lens.wallHeat = lens.photo = lens.thumbPhoto = lens.patchPhoto = null;
-  buildHeads(lens);
+  if (!nextFrame) buildHeads(lens);
   if (same) keepPlace(lens, before.pack);
   else if (before && !lens.view.locked) lens.view = { ...lens.view, query: null }; // it asks where it wants to be asked
 }

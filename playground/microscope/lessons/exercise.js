@@ -1,14 +1,15 @@
 // An exercise: a question, a hint, then the answer. Where the page can tell that it is done, it says so, and this
 // browser keeps that.
 //
-// data: {id, question, hint, answer, done: true | false | null: nothing to check}. In the texts, **, * and ` are as in
-// Markdown.
+// data: {id, question, hint, answer, done: true | false | null: nothing to check, why: what is tempting in the page's
+// state, and wrong}. In the texts, **, * and ` are as in Markdown.
 
 import { DONE, keep, readKept } from "../core/guesses.js";
 import { markedWords } from "./words.js";
 
 const EXERCISE = `<details><summary><i></i><span></span></summary>
-  <p class="hint"></p><p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
+  <p class="hint"></p><p class="why"></p>
+  <p class="ask"><button>Show the answer</button></p><p class="answer"></p></details>`;
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("[data-exercise]") ?? parentElement;
@@ -26,6 +27,8 @@ export default function ({ data, parentElement }) {
     dispatchEvent(new CustomEvent("guess-locked"));
   }
   if (data.done && kept.done === false) find("details").open = true; // it has just been done
+  if (data.why && kept.why === "") find("details").open = true;
+  kept.why = data.why;
   kept.done = data.done;
   kept.draw = () => {
     const done = data.done || (data.id && data.id in readKept(localStorage, DONE));
@@ -36,6 +39,8 @@ export default function ({ data, parentElement }) {
     find("span").innerHTML = `${markedWords(data.question)}${done ? " <b>Done.</b>" : ""}`;
     find(".hint").innerHTML = `<b>Hint.</b> ${markedWords(data.hint)}`;
     find(".hint").hidden = !data.hint || done;
+    find(".why").innerHTML = `<b>Not yet.</b> ${markedWords(data.why)}`;
+    find(".why").hidden = !data.why || done;
     find(".ask").hidden = answered;
     find(".answer").innerHTML = markedWords(data.answer);
     find(".answer").hidden = !answered;

@@ -1,6 +1,7 @@
 // The filters of the patch embedding as pictures. The one under the cursor is applied to every patch of the picture.
 //
-// data: bytes, a container whose header says id, patch, grid, size, titles, caption, chosen, and whose sections are
+// data: bytes, a container whose header says id, patch, grid, size, titles, caption, chosen and place, the patch that
+// the page speaks of, or null; and whose sections are
 // pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). Out goes the state "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
@@ -136,6 +137,10 @@ function paintAnswers(it, theme) {
   context.drawImage(it.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
+  if (it.set.place) {
+    const [row, column] = it.set.place;
+    outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
+  }
   const side = Math.min(96, w / 3.4);
   context.drawImage(it.sheet, 0, it.chosen * patch, patch, patch, w - side - 8, 8, side, side);
   outlineCell(context, w - side - 8, 8, side, side, 1);

@@ -13,6 +13,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { decodeJpeg, outlineCell } from "../drawing/canvas.js";
 import { drawColourBar } from "../drawing/charts.js";
+import { styled } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";
@@ -285,8 +286,9 @@ function writeFriends(it, query, bits) {
   const best = Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
     .slice(0, LISTED);
-  const swatch = (patch, words) => `<span><i style="background:${unitColour(it, patch)}"></i>${words}</span>`;
+  const swatch = (patch, words) => `<span><i data-style="background:${unitColour(it, patch)}"></i>${words}</span>`;
   stage.find("friends").innerHTML = best.map((patch) => swatch(patch, percent(row[patch]))).join("");
+  styled(stage.find("friends"));
   const { k } = layerOf(pack, 0);
   const vector = Array.from(k.subarray(3 * query, 3 * query + 3), (x) => x.toFixed(2)).join(", ");
   const place = patchText(query, pack.columns);
@@ -294,9 +296,10 @@ function writeFriends(it, query, bits) {
   const about = Math.max(1, Math.round(effectiveNumber(bits)));
   const gone = it.hidden.reduce((sum, bit, patch) => sum + (bit ? row[patch] : 0), 0);
   stage.find("sum").innerHTML =
-    `<i style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) ` +
+    `<i data-style="background:${ROLES.query}" class="chip">${place}</i> q = k = (${vector}) ` +
     `listens to about <b>${about}</b> of ${pack.tokens - many} patches` +
     (many ? `; the ${many} hidden ones get ${gone}` : "");
+  styled(stage.find("sum"));
 }
 
 export default function (component) {

@@ -10,7 +10,7 @@
 
 import { bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
-import { collectRefs } from "../drawing/dom.js";
+import { collectRefs, styled } from "../drawing/dom.js";
 import { CHARTS, roundedText } from "./guesscharts.js";
 import { photograph, pictures } from "./guessphoto.js";
 import { markedWords } from "./words.js";
@@ -20,7 +20,7 @@ const BLANK = "▢";
 const ANSWERED = 0.62; // of its height, the picture keeps when there is more to see below
 const NARROW = 860; // pixels of a window, as in guess.css: there, everything stands below each other
 // Pixels of a photograph's height, and between it and the window's end; its share of the width, at most
-const PHOTO = { least: 320, most: 560, below: 46, share: 0.64 };
+const PHOTO = { least: 320, most: 560, below: 46, share: 0.64, wide: 0.755 }; // wide: of two, of which one is wide
 const CARD = `<figure data-ref="figure" hidden><svg data-ref="svg" role="img"></svg></figure>
 <div class="words">
   <p class="prose" data-ref="prose"></p>
@@ -134,7 +134,7 @@ function showWhatOpened(it) {
   it.root.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
-const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}`);
+const heldBack = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
 
 function keepInSight(it, stays) {
   if (it.place) it.place.dataset.asks = stays ? "in sight" : "";
@@ -268,9 +268,11 @@ function drawGuess(it) {
     smaller = room && data.picture.kind !== "Pictures", // which have captions
     photo = isPhoto(data) && innerWidth > NARROW;
   it.root.classList.toggle("answered", Boolean(room));
-  const width = photo ? Math.round(PHOTO.share * it.root.clientWidth) : refs.figure.clientWidth,
+  const share = aspectOfTwo(data.picture) > 2.2 ? PHOTO.wide : PHOTO.share;
+  const width = photo ? Math.round(share * it.root.clientWidth) : refs.figure.clientWidth,
     height = Math.round((photo ? photoHeight(it) : data.picture.height) * (smaller ? ANSWERED : 1));
   const now = { guess: it.guess, truth: data.truth, open, high: data.guess.high, width, height, cursor: it.cursor };
+  now.roomy = photo; // on a phone a photograph has the width alone
   it.last = DRAWN[data.picture.kind](data.picture, now);
   const wide = photo ? Math.ceil(it.last.wide) : width,
     tall = isPhoto(data) ? Math.ceil(it.last.tall) : height;
@@ -279,7 +281,11 @@ function drawGuess(it) {
   refs.svg.setAttribute("width", wide);
   refs.svg.setAttribute("height", tall);
   refs.svg.innerHTML = it.last.svg;
+  styled(refs.svg);
 }
+
+const aspectOfTwo = ({ aspect, beside, covered }) =>
+  beside ? aspect + beside.aspect : covered?.length === 2 ? 2 * aspect : 0;
 
 // What the window leaves below that which stands above it, as long as nobody has scrolled.
 function photoHeight(it) {

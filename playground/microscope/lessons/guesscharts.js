@@ -5,6 +5,7 @@
 
 import { lowered } from "./words.js";
 
+const LETTER = 7; // pixels of a letter of a name, about
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const asText = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -46,6 +47,9 @@ export function ticks(low, high, log = false, most = 6) {
 }
 
 const label = (x, y, words, more = "") => `<text x="${x}" y="${y}" ${more}>${lowered(asText(words))}</text>`;
+// On a ground of its own, which is drawn first: of letters drawn one after the other, none lies on another.
+const named = (x, y, words, more = "") =>
+  label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${more}`);
 const rect = (x, y, wide, high, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, wide)}" height="${Math.max(0, high)}" class="${kind}"/>`;
 const titled = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
@@ -124,20 +128,67 @@ function lyingBars(chart, now) {
     const y = box.top + i * step + (step - high) / 2,
       asked = i === chart.at,
       shown = asked && now.open ? now.truth : value;
+    let end = null; // of what is written behind the bar
     svg += label(box.left - 8, y + high / 2 + 4, chart.labels[i], 'text-anchor="end"');
     if (asked && !now.open) svg += rect(box.left, y, box.right - box.left, high, "covered");
     else {
       svg += rect(box.left, y, x.at(shown) - box.left, high, asked ? "bar true" : "bar");
       const words = chart.said?.[i] ?? `${roundedText(shown)}${chart.unit ?? ""}`;
       svg += label(x.at(shown) + 6, y + high / 2 + 4, words);
+      end = x.at(shown) + 6 + LETTER * words.length;
     }
     if (asked && now.guess !== null) {
-      const at = x.at(now.guess);
+      const at = x.at(now.guess),
+        long = 10 * LETTER,
+        after = Math.max(at, end ?? at) + 10; // in its own row, behind what stands there
       svg += `<line class="guess-line" x1="${at}" x2="${at}" y1="${y - 5}" y2="${y + high + 5}"/>`;
-      svg += label(at, y - 7, "your guess", 'class="own" text-anchor="middle"');
+      const own = (left, top, ends = "start") => label(left, top, "your guess", `class="own" text-anchor="${ends}"`);
+      if (after + long <= now.width) svg += own(after, y + high / 2 + 4);
+      else if (at - 8 - long >= box.left) svg += own(at - 8, y + high / 2 + 4, "end");
+      else svg += own(box.left, y + high + 19);
     } else if (asked && !now.open) svg += label((box.left + box.right) / 2, y + high / 2 + 8, "?", 'class="blank"');
   });
   return { svg, valueAt: (px) => x.value(px) };
+}
+
+// How high a line lies between two places, as far as it goes there.
+const heightsAlong = (points, from, to) => {
+  const at = (px) => {
+    const i = points.findIndex(([x]) => x >= px);
+    if (i < 0 || (i === 0 && points[0][0] > px)) return null;
+    if (i === 0) return points[0][1];
+    const [[x0, y0], [x1, y1]] = points.slice(i - 1, i + 1);
+    return y0 + ((px - x0) / (x1 - x0 || 1)) * (y1 - y0);
+  };
+  const found = Array.from({ length: 33 }, (_, n) => at(from + (n / 32) * (to - from)));
+  return found.filter((y) => y !== null);
+};
+
+// Where the name of a line stands: beside its end, and else further back, over or under it; where it crosses no line
+// and no other name. `taken` has the names that stand already, and what they must not cross.
+function placeOfName(line, points, lines, taken, box) {
+  const long = LETTER * line.name.length,
+    end = points.at(-1),
+    places = [];
+  if (end[0] <= box.right - 150) places.push([end[0] + 8, end[1] + (line.below ? 20 : -10)]);
+  for (let right = Math.min(end[0] - 10, box.right - 70); right - long >= box.left; right -= 24) {
+    const heights = heightsAlong(points, right - long, right);
+    if (!heights.length) continue;
+    const two = [Math.min(...heights) - 10, Math.max(...heights) + 20];
+    for (const y of line.below ? two.reverse() : two) places.push([right - long, y]);
+  }
+  const isFree = ([left, y]) => {
+    const [top, bottom, right] = [y - 12, y + 5, left + long];
+    return (
+      top > box.top - 12 &&
+      bottom < box.bottom &&
+      lines.every((one) => heightsAlong(one, left, right).every((at) => at < top || at > bottom)) &&
+      taken.every((one) => one.right < left || one.left > right || one.bottom < top || one.top > bottom)
+    );
+  };
+  const [left, y] = places.find(isFree) ?? places[0] ?? end;
+  taken.push({ left, right: left + long, top: y - 12, bottom: y + 5 });
+  return [left, y];
 }
 
 // Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
@@ -153,21 +204,34 @@ function curves(chart, now) {
   }
   svg += label((box.left + box.right) / 2, now.height - 6, chart.x_title, 'class="name"');
   const path = (points) => points.map(([px, py], i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
+  const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
+  const seen = (n) => (now.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
+  const drawn = places.map((all, n) => all.slice(0, seen(n))),
+    taken = [];
+  for (const mark of now.open ? (chart.marks ?? []) : []) {
+    const px = x.at(mark.x),
+      long = LETTER * mark.words.length,
+      left = px + 8 + long > box.right ? px - 8 - long : px + 8; // inside of the chart, beside its line
+    svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
+    svg += label(left, box.top + 14, mark.words, 'class="known-mark"');
+    taken.push({ left: px - 4, right: px + 4, top: box.top, bottom: box.bottom });
+    taken.push({ left, right: left + long, top: box.top, bottom: box.top + 20 });
+  }
   chart.series.forEach((line, n) => {
-    const all = line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]),
-      known = now.open ? all.length : (line.shown ?? all.length),
-      style = `style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
+    const all = places[n],
+      known = seen(n),
+      style = `data-style="--ink:${line.colour}" class="curve ${line.dash ? "dashed" : ""}"`;
     svg += `<path d="${path(all.slice(0, known))}" ${style}/>`;
     for (const [px, py] of line.dots ? all.slice(0, known) : []) {
-      svg += `<circle cx="${px}" cy="${py}" r="3.5" style="--ink:${line.colour}" class="dot"/>`;
+      svg += `<circle cx="${px}" cy="${py}" r="3.5" data-style="--ink:${line.colour}" class="dot"/>`;
     }
-    const end = all[Math.max(0, known - 1)];
     if (line.name && known) {
-      const right = end[0] > box.right - 150; // there the name stands before its end, beside the place of the guess
-      const before = right ? all[Math.max(0, known - 2)] : end;
-      const where = `class="series" style="--ink:${line.colour}" text-anchor="${right ? "end" : "start"}"`;
-      const height = right ? (before[1] + end[1]) / 2 : end[1];
-      svg += label(right ? (before[0] + end[0]) / 2 : end[0] + 8, height + (line.below ? 20 : -10), line.name, where);
+      const [left, at] = placeOfName(line, drawn[n], drawn, taken, box);
+      svg += named(left, at, line.name, `data-style="--ink:${line.colour}"`);
+    }
+    if (now.open && chart.at?.[0] === n) {
+      const [px, py] = all[chart.at[1]];
+      svg += `<circle cx="${px}" cy="${py}" r="6" class="true-dot"/>`;
     }
     if (chart.at && n === chart.at[0] && now.guess !== null) {
       const to = [x.at(chart.x[chart.at[1]]), y.at(now.guess)];
@@ -180,12 +244,6 @@ function curves(chart, now) {
       svg += label(px - 8, (box.top + box.bottom) / 2, "?", 'class="blank" text-anchor="end"');
     }
   });
-  for (const mark of now.open ? (chart.marks ?? []) : []) {
-    const px = x.at(mark.x);
-    svg += `<line class="true-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
-    const middle = Math.min(px + 6, box.right - 4 * mark.words.length); // inside of the chart
-    svg += label(middle, box.top + 14, mark.words, 'class="known"');
-  }
   return { svg, valueAt: (_, py) => y.value(py) };
 }
 
@@ -200,7 +258,7 @@ function areas(chart, now) {
     const long = side * Math.sqrt(times);
     return (
       rect(left, bottom - long, long, long, kind) +
-      label(left + long + 8, below ? bottom - 4 : bottom - long + 14, words, 'class="series"')
+      named(left + long + 8, below ? bottom - 4 : bottom - long + 14, words)
     );
   };
   let svg = titled(chart, { left });

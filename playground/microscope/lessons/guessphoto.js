@@ -4,6 +4,9 @@
 import { MAGMA } from "../core/magma.js";
 import { lowered } from "./words.js";
 
+const PICTURES_APART = 16; // pixels between pictures
+const WORDS_BELOW = 26; // below them
+
 // Where the picture lies: as large as the place allows.
 export function fitted(aspect, width, height, top = 0) {
   const high = Math.min(height - top, width / aspect);
@@ -41,13 +44,22 @@ const glow = (box, grid, row) => {
     .join("");
 };
 
+// Whether the photograph and the picture beside it are larger together than the photograph alone.
+function hasRoom({ aspect, beside }, now) {
+  if (!beside || !now.roomy) return false;
+  const both = fitted(aspect + beside.aspect, now.width - PICTURES_APART, now.height - WORDS_BELOW),
+    alone = fitted(aspect, now.width, now.height);
+  return both.wide * both.high > alone.wide * alone.high;
+}
+
 export function photograph(chart, now) {
   const [rows, columns] = chart.grid,
     aspect = chart.aspect,
-    front = chart.front ?? [],
-    room = front.length ? 54 : 0,
-    two = now.open && chart.heat && now.guess instanceof Set && now.guess.size > 0;
-  const box = fitted(aspect, two ? (now.width - 16) / 2 : now.width, now.height, room);
+    two = now.open && chart.heat && now.guess instanceof Set && now.guess.size > 0,
+    other = two || !hasRoom(chart, now) ? null : chart.beside,
+    below = other || chart.words ? WORDS_BELOW : 0,
+    share = other ? aspect / (aspect + other.aspect) : two ? 0.5 : 1;
+  const box = fitted(aspect, two || other ? share * (now.width - PICTURES_APART) : now.width, now.height - below);
   const image = (at, grey) =>
     `<image href="${chart.image}" x="${at.left}" y="${at.top}" width="${at.wide}" height="${at.high}"
       preserveAspectRatio="none" class="${grey ? "grey" : ""}"/>`;
@@ -56,10 +68,13 @@ export function photograph(chart, now) {
       ? ""
       : patchRect(cellOf(at, chart.grid, chart.mark), "halo") + patchRect(cellOf(at, chart.grid, chart.mark), "mark");
   let svg = image(box, chart.heat && (now.open || chart.paints));
-  front.forEach((name, i) => {
-    svg += patchRect([i * 48, 4, 40, 40], "front");
-    svg += `<text x="${i * 48 + 20}" y="29" class="name">${name}</text>`;
-  });
+  const words = (text, left) => `<text x="${left}" y="${box.top + box.high + 17}">${lowered(text)}</text>`;
+  if (chart.words) svg += words(chart.words, box.left);
+  if (other) {
+    const left = box.wide + PICTURES_APART;
+    svg += `<image href="${other.image}" x="${left}" y="${box.top}" width="${box.high * other.aspect}"
+      height="${box.high}" preserveAspectRatio="none"/>${words(other.words, left)}`;
+  }
   if (now.guess instanceof Set) {
     for (const patch of now.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
   } else if (typeof now.guess === "number" && chart.counts) {
@@ -67,10 +82,8 @@ export function photograph(chart, now) {
     svg += gridLines(box, Math.max(1, Math.round(now.guess / across)), across, "grid own-grid");
   }
   if (chart.lines || (chart.counts && now.open)) svg += gridLines(box, rows, columns, "grid");
-  if (chart.counts)
-    svg += patchRect(cellOf(box, chart.grid, 0), "halo") + patchRect(cellOf(box, chart.grid, 0), "mark");
   if (now.open && chart.heat) {
-    const there = two ? { ...box, left: box.wide + 16 } : box;
+    const there = two ? { ...box, left: box.wide + PICTURES_APART } : box;
     if (two) svg += image(there, true);
     svg += glow(there, chart.grid, chart.heat) + outline(there);
   }
@@ -85,30 +98,32 @@ export function photograph(chart, now) {
     svg,
     patchAt,
     valueAt: () => null,
-    wide: two ? 2 * box.wide + 16 : Math.max(box.wide, 48 * front.length),
-    tall: box.top + box.high,
+    wide: two ? 2 * box.wide + PICTURES_APART : other ? box.wide + PICTURES_APART + box.high * other.aspect : box.wide,
+    tall: box.top + box.high + below,
   };
 }
 
-// Pictures side by side, in two rows where they are many, each of which has a covered and an open form.
+// Pictures side by side, in two rows where they are many, and below each other where two are all and the window is a
+// phone's. Each has a covered and an open form.
 export function pictures(chart, now) {
   const shown = now.open ? chart.open : chart.covered,
-    lines = shown.length > 3 ? 2 : 1,
+    piled = shown.length === 2 && !now.roomy,
+    lines = shown.length > 3 || piled ? 2 : 1,
     across = Math.ceil(shown.length / lines),
-    each = (now.width - 16 * (across - 1)) / across,
-    tall = now.height / lines;
+    each = (now.width - PICTURES_APART * (across - 1)) / across,
+    tall = piled ? each / chart.aspect + WORDS_BELOW : now.height / lines;
   let svg = "",
     wide = 0,
     end = 0;
   shown.forEach((image, i) => {
-    const box = fitted(chart.aspect, each, tall - 26),
-      left = (i % across) * (Math.min(each, box.wide) + 16),
+    const box = fitted(chart.aspect, each, tall - WORDS_BELOW),
+      left = (i % across) * (Math.min(each, box.wide) + PICTURES_APART),
       top = Math.floor(i / across) * tall;
     svg += `<image href="${image}" x="${left}" y="${top}" width="${box.wide}" height="${box.high}"
       preserveAspectRatio="none"/>`;
     svg += `<text x="${left}" y="${top + box.high + 17}">${lowered(chart.captions[i])}</text>`;
     wide = Math.max(wide, left + box.wide);
-    end = Math.max(end, top + box.high + 26);
+    end = Math.max(end, top + box.high + WORDS_BELOW);
   });
   return { svg, valueAt: () => null, wide, tall: end };
 }

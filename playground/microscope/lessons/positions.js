@@ -7,6 +7,7 @@
 import { decodeHalves, openContainer } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/canvas.js";
+import { styled } from "../drawing/dom.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // along a side; more would be too small
@@ -129,8 +130,9 @@ function paintPlaces(it, theme) {
     `<b>Patch ${row},${column}</b>: similarity to its right neighbour ${beside(row, column + 1)}, ` +
     `to the one below ${beside(row + 1, column)}, ` +
     `to the first patch ${signedText(like[0])} and to the last ${signedText(like[count - 1])} ` +
-    `(1: the same, <i style="color:#01665e">teal</i>; 0: nothing in common; ` +
-    `below 0: <i style="color:#a6611a">brown</i>).`;
+    `(1: the same, <i data-style="color:#01665e">teal</i>; 0: nothing in common; ` +
+    `below 0: <i data-style="color:#a6611a">brown</i>).`;
+  styled(it.stage.find("sum"));
 }
 
 function paintTable(it, theme, palette, height) {

@@ -1,21 +1,21 @@
 // The scenes of a plan as slides, in one file that needs no server: the microscope as a frame, and questions that a
 // room guesses. Arrow keys, space and the buttons go from one to the next; N shows what to do.
 //
-// In the page: <script type="application/json" id="slides"> [{title, minutes, todo, questions: [a Question of
+// In the page: <script type="application/json" id="slides"> [{title, minutes, task, questions: [a Question of
 // playground/lessons/questions.py …], living: the HTML of a living figure, or ""}]
 
 import { mountGuess } from "./guess.js";
 import { markedWords } from "./words.js";
 
-const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="todo" hidden></p>
+const SLIDE = `<header><h2></h2><span class="minutes"></span></header><p class="task" hidden></p>
   <div class="scene"></div>`;
 
-function makeSlide({ title, minutes, todo, questions, living }, number) {
+function makeSlide({ title, minutes, task, questions, living }, number) {
   const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE });
   const put = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
   put("h2", title);
   put(".minutes", minutes);
-  put(".todo", todo);
+  put(".task", task);
   const scene = slide.querySelector(".scene");
   if (living) {
     const frame = Object.assign(document.createElement("iframe"), { title, srcdoc: living });
@@ -56,7 +56,7 @@ function startSlides() {
     const at = asked();
     for (const [n, slide] of slides.entries()) {
       slide.show(n === at);
-      slide.querySelector(".todo").hidden = !notes;
+      slide.querySelector(".task").hidden = !notes;
     }
     count.textContent = `${at + 1} of ${slides.length}`;
   };

@@ -5,9 +5,9 @@
 // Out goes the state "dials", "dk power row" as text, when a dial has rested for a moment.
 
 import { colourIndex, sharedCeiling } from "../core/colours.js";
-import { softmaxInPlace } from "../core/core.js";
 import { MAGMA } from "../core/magma.js";
 import { percent, shortNumber } from "../core/numbers.js";
+import { softmaxRow } from "../core/softmaxrow.js";
 import { collectRefs, say } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds after the last move of a dial
@@ -33,23 +33,6 @@ const BARS_MARKUP = `
   <div><dt>largest weight</dt><dd data-ref="peak"></dd></div>
   <div><dt>gradient let through</dt><dd data-ref="gradient"></dd></div>
 </dl>`;
-
-// The weights of the row at this scale, and the numbers below the bars.
-export function softmaxRow(scores, scale) {
-  const count = scores.length;
-  const weights = Float64Array.from(scores, (score) => score * scale);
-  const mean = weights.reduce((sum, score) => sum + score, 0) / count;
-  const deviation = Math.sqrt(weights.reduce((sum, score) => sum + (score - mean) ** 2, 0) / count);
-  const entropy = softmaxInPlace(weights, 0, count, Math.max(...weights));
-  let squares = 0,
-    cubes = 0;
-  for (const a of weights) {
-    squares += a * a;
-    cubes += a * a * a;
-  }
-  const gradient = scale * Math.sqrt(Math.max(0, squares - 2 * cubes + squares * squares)); // ‖∂weights/∂(q·k)‖
-  return { weights, deviation, entropy, peak: Math.max(...weights), gradient };
-}
 
 export default function ({ data, parentElement, setStateValue }) {
   let kept = parentElement.__bars;

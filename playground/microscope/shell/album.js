@@ -1,6 +1,7 @@
 // A person's own photographs, kept in their own browser (IndexedDB) so that a reload brings them back.
 //
-// A photograph: {id: as the server calls the picture, title, src: a small data URL, blob: the file, when: ms}.
+// A photograph: {id: as the server calls the picture, title, src: a small data URL, blob: the file, when: ms, width,
+// height: in pixels, where this browser opened it}.
 // Where a browser keeps nothing (private mode, storage forbidden) every function goes on without a word: then the
 // photographs last as long as the page.
 

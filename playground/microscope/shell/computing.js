@@ -57,9 +57,15 @@ export async function ownPicture(id) {
   const own = ownPictures.list.find((one) => one.id === id);
   if (!own?.blob)
     throw Object.assign(new Error(id), { status: 404, says: "This browser does not have that photograph." });
-  const bitmap = await createImageBitmap(own.blob, { imageOrientation: "from-image" });
-  const { width, height } = bitmap;
-  bitmap.close();
   const words = { title: own.title, credit: "", hint: "", start: undefined };
-  return { id, ...words, width, height, file: async () => own.blob };
+  return { id, ...words, ...(await sizeOf(own)), file: async () => own.blob };
+}
+
+// As it was when the picture was opened here; one that a server has opened is decoded once more.
+async function sizeOf({ blob, width, height }) {
+  if (width) return { width, height };
+  const bitmap = await createImageBitmap(blob, { imageOrientation: "from-image" });
+  const size = { width: bitmap.width, height: bitmap.height };
+  bitmap.close();
+  return size;
 }

@@ -13,6 +13,8 @@ export function createKeptWeights(files, addressOf) {
 
   const storage = () => globalThis.caches?.open(WEIGHTS).catch(() => null) ?? null;
   const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
+  const markOf = (file) => `${addressOf(file)}?whole`; // there where all of it is, and was looked at
+  const whole = new Set(); // files of which this page knows that
 
   async function piecesOf(file) {
     const store = await storage();
@@ -37,6 +39,7 @@ export function createKeptWeights(files, addressOf) {
 
   async function drop(file) {
     held.delete(file);
+    whole.delete(file);
     const store = await storage();
     for (const { url } of (await store?.keys()) ?? [])
       if (url.startsWith(`${addressOf(file)}?`)) await store.delete(url);
@@ -65,13 +68,21 @@ export function createKeptWeights(files, addressOf) {
     const all = new Uint8Array(total);
     let at = 0;
     const right = bytes === total && pieces.every((piece) => [all.set(piece, at), (at += piece.length)]);
-    if (right && (await isWhole(all, digest))) return all;
+    if (right && (await isWhole(all, digest))) {
+      whole.add(file);
+      if (!held.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
+      return all;
+    }
     await drop(file);
     throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
   }
 
   return {
-    isKept: async (model) => sizeOf(await piecesOf(files[model].file)) === files[model].bytes,
+    async isKept(model) {
+      const { file } = files[model];
+      if (!whole.has(file) && (await (await storage())?.match(markOf(file)))) whole.add(file);
+      return whole.has(file);
+    },
     // Brings them, or reads what is kept. tell(bytes) hears how far they are.
     read: (model, { tell = () => {}, signal } = {}) => bring(model, tell, signal),
     // One on its way, for the whole page: {bytes, total, arrived, over, trouble}

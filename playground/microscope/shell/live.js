@@ -25,13 +25,14 @@ export function liveFrame(id) {
 // `place` gets the line that says that it runs; `modelFor(wanted)` gives a promise of the model to look with; `back()`
 // shows what is chosen.
 export function createLive({ lens, place, modelFor, back, stageLeft }) {
-  let now = null; // {picture: what was chosen when it began, film, end}
+  let now = null; // {picture: what was chosen when it began, film, frames: how many there were, end}
   let films = 0;
 
   // `open()` gives a promise of {video, end}.
   async function begin(open, words) {
     stop();
-    const mine = { picture: pictureChosen(), film: `live-${++films}`, end: () => {} };
+    document.documentElement.classList.add("live-runs");
+    const mine = { picture: pictureChosen(), film: `live-${++films}`, frames: 0, end: () => {} };
     now = mine;
     try {
       const { video, end } = await open();
@@ -52,7 +53,7 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
 
   async function run(mine, video, line) {
     const times = [];
-    let [number, model, before] = [0, null, null];
+    let [next, model, before] = [null, null, null];
     while (now === mine) {
       const held = lens.view.locked && before;
       line.frozen(held);
@@ -60,20 +61,34 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
         await later(LIVE_REST);
         continue;
       }
-      const wanted = await modelFor(choice.now.model);
-      const id = `${mine.film} ${++number}`;
-      frames.set(id, await pictureOfFrame(video));
-      const trace = await source.open({ mine: id, model: wanted, first: "yes" });
-      const view = wanted === model ? null : viewFirst(wanted, before);
-      const shown = await lens.show({ main: { ...trace, sparing: true, offers: ["layers"] }, view });
+      const { id, trace } = await (next ?? frameOf(mine, video));
+      line.looksIn(trace.title);
+      const view = trace.model === model ? null : viewFirst(trace.model, before);
+      const shown = await lens.show({ main: trace, view });
       frames.delete(before);
-      [before, model] = [id, shown ? wanted : model];
+      [before, model] = [id, shown ? trace.model : model];
+      // The next one is worked on while this one is drawn.
+      next = now === mine && !lens.view.locked ? frameOf(mine, video) : null;
+      next?.catch(() => {}); // it is heard when its turn comes
       await nextFrame();
       times.push(performance.now());
       while (times.at(-1) - times[0] > COUNTED) times.shift();
       line.count(times);
     }
-    frames.delete(before);
+    for (const id of frames.keys()) if (id.startsWith(`${mine.film} `)) frames.delete(id);
+  }
+
+  // What is seen now, and the model begins to work on it.
+  async function frameOf(mine, video) {
+    const model = await modelFor(choice.now.model);
+    const id = `${mine.film} ${++mine.frames}`;
+    const picture = await pictureOfFrame(video);
+    if (now !== mine) throw new Error("It was stopped."); // nobody would take it out of `frames` again
+    frames.set(id, picture);
+    const trace = { ...(await source.open({ mine: id, model, first: "yes" })), sparing: true, offers: ["layers"] };
+    const { view } = lens;
+    if (model === lens.read()?.model && view.layer !== null) source.layers(trace, [view.layer]).catch(() => {});
+    return { id, trace };
   }
 
   // Another network has other layers; the first frame opens where the picture before it was looked at.
@@ -82,6 +97,7 @@ export function createLive({ lens, place, modelFor, back, stageLeft }) {
   function stop() {
     now?.end();
     now = null;
+    document.documentElement.classList.remove("live-runs");
   }
   function leave() {
     stop();
@@ -143,7 +159,6 @@ function writeLine(place, video, words, stop) {
   line.className = "live-line";
   line.setAttribute("role", "status");
   const [dot, says, count, button] = ["i", "span", "span", "button"].map((tag) => document.createElement(tag));
-  says.textContent = `${words}. Nothing is kept or sent.`;
   count.setAttribute("aria-live", "off");
   Object.assign(button, { type: "button", textContent: "Stop" });
   button.addEventListener("click", stop);
@@ -151,6 +166,10 @@ function writeLine(place, video, words, stop) {
   place.prepend(line);
   return {
     remove: () => line.remove(),
+    looksIn(model) {
+      const sentence = `${words}, in ${model}. Nothing is kept or sent.`;
+      if (says.textContent !== sentence) says.textContent = sentence;
+    },
     frozen: (is) => {
       line.classList.toggle("frozen", Boolean(is));
       if (is) count.textContent = "frozen: click the patch again to go on";

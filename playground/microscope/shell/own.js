@@ -14,6 +14,7 @@ const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
 let album = []; // [{id, title, src, blob, when}], the latest last
 let reading = null;
 let coming = 0;
+let keeping = Promise.resolve(); // of what is written to the browser's disk; nobody waits for it to see a picture
 const albumListeners = new Set();
 const returning = new Map(); // id → the promise of a picture that is being brought again
 
@@ -37,15 +38,16 @@ export const ownPictures = {
     tellComing(1);
     try {
       const found = await send(file, file.name || "pasted picture", { onWait: sayWaiting, ...how });
-      await keepInAlbum({ ...found, src: found.thumb, blob: file, when: Date.now() });
+      keepInAlbum({ ...found, src: found.thumb, blob: file, when: Date.now() });
       choice.set({ mine: found.id });
     } finally {
       tellComing(-1);
     }
+    await keeping;
   },
   async openLabelled(number) {
     const found = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
-    await keepInAlbum({ ...found, src: found.thumb, blob: null, number, when: Date.now() });
+    keepInAlbum({ ...found, src: found.thumb, blob: null, number, when: Date.now() });
     choice.set({ mine: found.id });
   },
   // The server has forgotten it: brings it again, once for all who miss it. False where this browser has not kept it.
@@ -60,7 +62,7 @@ export const ownPictures = {
   async forget() {
     album = [];
     tellAlbum();
-    const emptied = emptyAlbum();
+    const emptied = keeping.then(emptyAlbum);
     const { mine, beside } = choice.now;
     if (mine) choice.set({ sample: firstSample().name, beside: null });
     else if (beside?.mine) choice.set({ beside: null });
@@ -86,10 +88,10 @@ async function readOnce() {
   tellAlbum();
 }
 
-async function keepInAlbum(picture) {
+function keepInAlbum(picture) {
   album = [...album.filter(({ id }) => id !== picture.id), picture].slice(-MOST);
   tellAlbum();
-  if (!onlyThisTab()) await keepPhotograph(picture);
+  if (!onlyThisTab()) keeping = keeping.then(() => keepPhotograph(picture));
 }
 
 function tellComing(more) {

@@ -3,7 +3,8 @@
 import { sayMath } from "../drawing/dom.js";
 import { nextByKey } from "./roving.js";
 
-// pages: [{name, title, number}]; link(page, words) gives an address, go(page, words) leads there within the app.
+// pages: [{name, title, number, steps: of one that is not here, but in the app}]; link(page, words) gives an address,
+// go(page, words) leads there within the app.
 export function fillPages(box, { pages, page, words, link, go, version }) {
   const menu = document.createElement("nav");
   menu.className = "pages";
@@ -23,8 +24,10 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
     menu.append(anchor);
     return anchor;
   };
-  for (const { name, title, number } of pages) {
+  for (const { name, title, number, steps } of pages) {
     const anchor = entry(name, words, number, title);
+    if (steps) anchor.classList.add("elsewhere");
+    if (steps) anchor.title = "The app has this lesson";
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
   entry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
@@ -35,6 +38,7 @@ export function fillPages(box, { pages, page, words, link, go, version }) {
     next.focus();
   });
   const small = document.createElement("small");
-  small.textContent = `Attention Playground ${version}`;
+  const elsewhere = pages.some(({ steps }) => steps) ? "Grey: in the app alone. " : "";
+  small.textContent = `${elsewhere}Attention Playground ${version}`;
   box.append(menu, small);
 }

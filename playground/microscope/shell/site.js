@@ -27,7 +27,7 @@ const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.f
 const REAL_NAME = "dinov2-small"; // the network that knows photographs
 
 // What playground/ui/site.py wrote: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
-// lessons: see sitelessons.js, offline: a service worker keeps the page}
+// lessons: {page: see sitelessons.js}, offline: a service worker keeps the page}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -93,6 +93,8 @@ const pageAsked = () => {
   return pageSays().pages.some(({ name }) => name === page) ? page : "microscope";
 };
 
+const wordsHere = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+
 function draw(page) {
   const isLesson = page !== "microscope";
   document.body.classList.toggle("on-lesson", isLesson);
@@ -103,7 +105,11 @@ function draw(page) {
     showLesson(
       lesson,
       pageSays().pages.find(({ name }) => name === page),
-      { go: leadTo, drawings: site.lessons[page], fileAt: siteFile },
+      {
+        go: leadTo,
+        ...{ file: site.lessons[page], step: readAddress().rest.step, read: readFile, fileAt: siteFile },
+        chose: (step) => history.replaceState(null, "", `#${new URLSearchParams({ ...wordsHere(), step })}`),
+      },
     );
   mountToolbar({
     data: { page, arrived: came, answer: null, run: null },

@@ -5,10 +5,12 @@ import { hexOf } from "./keptweights.js";
 
 const SMALL_SIDE = 96; // pixels of a small picture: two to a point
 const MOST_PIXELS = 120e6; // of a picture; more would fill the memory of a phone
+const OPENING_TIME = 20_000; // ms; a file may be made so that decoding it never ends
 const UNREADABLE =
   "This browser can't open that file as a picture. JPEG, PNG, WebP, AVIF and GIF work everywhere; HEIC and TIFF only " +
   "in some browsers.";
 
+const SLOW_FILE = "This browser takes too long to open that file.";
 const SAMPLES_ALONE = "This page was written without a network, and shows its samples alone.";
 
 const answered = (body, status = 200) =>
@@ -39,7 +41,8 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
     "api/pictures": async (_, { method, body, headers }) => {
       if (method === "DELETE") return answered({});
       if (!Object.keys(models).length) return sorry(without);
-      return openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
+      const opened = openHere(body, decodeURIComponent(headers["X-Playground-Name"] ?? "a picture"));
+      return Promise.race([opened, new Promise((go) => setTimeout(() => go(sorry(SLOW_FILE, 415)), OPENING_TIME))]);
     },
   };
 
@@ -54,16 +57,28 @@ export function createPageAnswers({ models, kept, catalogueFrom, arrived, read, 
 }
 
 async function openHere(blob, name) {
+  const pixels = await pixelsClaimed(blob);
+  if (!pixels) return sorry(UNREADABLE, 415);
+  if (pixels > MOST_PIXELS)
+    return sorry(`The picture has ${Math.round(pixels / 1e6)} million pixels: make it smaller first.`, 413);
   const bitmap = await createImageBitmap(blob, { imageOrientation: "from-image" }).catch(() => null);
   if (!bitmap) return sorry(UNREADABLE, 415);
   const { width, height } = bitmap;
-  if (width * height > MOST_PIXELS) {
-    bitmap.close();
-    return sorry(`The picture has ${Math.round((width * height) / 1e6)} million pixels: make it smaller first.`, 413);
-  }
   const thumb = await smallPicture(bitmap);
   bitmap.close();
-  return answered({ id: await idOf(blob), title: name, thumb });
+  return answered({ id: await idOf(blob), title: name, thumb, width, height });
+}
+
+// How many pixels the header claims, read before decoding: a small file may claim more than memory holds. 0: none.
+async function pixelsClaimed(blob) {
+  const image = new Image();
+  const src = URL.createObjectURL(blob.slice(0, blob.size, "image/jpeg")); // told by its bytes
+  const size = new Promise((found) => {
+    image.onload = () => found(image.naturalWidth * image.naturalHeight);
+    image.onerror = () => found(0);
+  });
+  image.src = src;
+  return size.finally(() => URL.revokeObjectURL(src));
 }
 
 // The same for the same file.

@@ -23,5 +23,5 @@ export function askNearer(nearer) {
   for (const [name, question] of Object.entries({ ...server, ...nearer }))
     if (typeof question === "function") source[name] = (what, ...more) => whoHas(what)[name](what, ...more);
   source.forget = server.forget;
-  source.keeps = nearer.keeps;
+  Object.assign(source, { keeps: nearer.keeps, keepsPictures: nearer.keepsPictures });
 }

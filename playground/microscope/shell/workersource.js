@@ -19,7 +19,8 @@ import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
-const KEPT_PASSES = 3; // the lens keeps the queries and keys of more
+const KEPT_PASSES = 3;
+const KEPT_OF_PASSES = 8e6; // of passes besides the one that was asked last; one that is gone runs again
 const LEAST_CHANGE = 0.02; // of a label, to be told
 const CUT = /^[^>@]+>[^>@]+(@[^.@]+(\.[^.@]+)?)?$/;
 const SMALLEST = 1e-12; // length of a feature
@@ -89,13 +90,19 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
     passes.delete(trace.id);
     passes.set(trace.id, pass);
     for (const old of passes.values()) if (old !== pass && old.running && !isAwaited(old)) end(old);
+    let held = totalOf([...passes.values()].map((old) => (old === pass ? 0 : bytesOf(old))));
     for (const [id, old] of passes) {
-      if (passes.size <= KEPT_PASSES) break;
-      if (!old.running) passes.delete(id);
+      if (passes.size <= KEPT_PASSES && held <= KEPT_OF_PASSES) break;
+      if (old === pass || old.running) continue;
+      held -= bytesOf(old);
+      passes.delete(id);
     }
     if (!pass.running && !isWhole(pass)) start(pass);
     return pass;
   }
+
+  const bytesOf = ({ layers }) =>
+    totalOf(Object.values(layers).flatMap((parts) => Object.values(parts).map(({ byteLength }) => byteLength)));
 
   const isWhole = ({ trace, layers, logits }) =>
     logits !== null && Object.keys(layers).length === models[trace.model].layers;
@@ -198,7 +205,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
-    keeps: 40e6, // bytes of layers that the lens keeps: what is gone is computed again
+    keeps: 3e6, // bytes of layers that the lens keeps besides: what is gone is computed again, in a moment
+    keepsPictures: 2,
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
     async open(words, { signal } = {}) {
@@ -285,6 +293,8 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 const soon = (value) => new Promise((kept) => setTimeout(() => kept(value)));
 
 const stoppedError = () => new DOMException("Something else was asked for.", "AbortError");
+
+const totalOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 function joined(arrays) {
   if (arrays.length === 1) return arrays[0];

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from playground.lessons.words.block import TEXT
+from playground.models.names import plain_name
 from playground.serving import traces
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written
@@ -11,28 +13,30 @@ from playground.ui.navigation import Setting
 
 state = st.session_state
 
-STEPS = {
-    "whole": "1 · The whole model",
-    "stream": "2 · A layer adds",
-    "mlp": "3 · The MLP and GELU",
-    "norms": "4 · Where norms stand",
-    "answer": "5 · The answer",
-    "read": "6 · Read the stream",
-}
+STEPS = TEXT.titles
 MOST_LAYERS = 64
 SETTINGS = {
-    "step": Setting.of("whole", STEPS),
     "box": Setting.of("Attention", (
         "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
     )),
     "layer": Setting.of(-1, range(-1, MOST_LAYERS)),
     "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
+    "step": Setting.of("whole", STEPS),  # the layer says none: it belongs to two steps
 }  # fmt: skip
-HEARD, THOUGHT, TOKEN = "#B63679", "#7A51BE", "#5B5D66"  # what attention adds, what the MLP adds, the token itself
 
 
 def traced(here: Here):
     return traces.trace(here.picture, here.wish, here.own)
+
+
+def that_names(here: Here, step: str):
+    """The picture in a model that names classes: in ours, with a word about it, where the chosen one names none."""
+    seen = traced(here)
+    if seen.logits is not None and seen.vit.config.classes:
+        return seen
+    said = TEXT.steps[step].said["no_head"].format(model=plain_name(here.wish.model))
+    st.info(said, icon=":material/info:")
+    return traces.trace(here.picture, traces.Wish("bundled"), here.own)
 
 
 def chosen_layer(layers: int) -> int:

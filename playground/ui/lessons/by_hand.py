@@ -6,9 +6,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.lessons import by_hand, teaching
+from playground.lessons.colours import VALUE
 from playground.lessons.words import by_hand as said
 from playground.serving.pictures import as_jpeg
-from playground.ui import guess, lesson
+from playground.ui import lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written, drawing, with_header
 from playground.ui.navigation import Setting, Steps, write_address
@@ -16,8 +17,11 @@ from playground.ui.navigation import Setting, Steps, write_address
 state = st.session_state
 
 TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+EVEN = 0.5  # from this temperature on no weight of a row of colours is more than a few times another one
 PATCHES = (4, 8, 14, 16, 32)
-TEXT = said.text()
+_MOST = max(teaching.VALUES)
+NEARLY = {"nearly": _MOST - 10, "most": _MOST}  # what a token has to receive to be near the largest value
+TEXT = said.TEXT
 STEPS = TEXT.titles
 
 
@@ -50,10 +54,12 @@ def one_role() -> bool:
     return bool((q == k).all())
 
 
-def one_way() -> bool:
+def one_way() -> bool | str:
     """Whether A listens to B, and B hardly to A."""
     weights = by_hand.weights(by_hand.read(state.arrows, tokens=18))
-    return bool(weights[0, 1] > 0.5 and weights[1, 0] < 0.1)
+    if weights[0, 1] <= 0.5:
+        return False
+    return "back" if weights[1, 0] >= 0.1 else True
 
 
 def values() -> None:
@@ -64,7 +70,9 @@ def values() -> None:
     given = "".join(f"| {value} " for value in teaching.VALUES)
     taken = "".join(f"| **{float(number):.1f}** " for number in received)
     st.markdown(f"| token {head}|\n|---{'|---' * 9}|\n| value, given {given}|\n| received {taken}|")
-    lesson.exercises(TEXT.steps["values"], {"by_hand_receive": float(received[0]) > max(teaching.VALUES) - 10})
+    enough = (received > NEARLY["nearly"]).tolist()
+    done = {"by_hand_receive": "other" if any(enough) and not enough[0] else enough[0]}
+    lesson.exercises(TEXT.steps["values"], done, **NEARLY)
 
 
 def as_neurons() -> None:
@@ -82,38 +90,18 @@ def as_neurons() -> None:
         figure.add_scatter(
             x=[x] * 9, y=[-n for n in range(9)], mode="markers+text", textposition=side, hoverinfo="skip",
             text=[f"{letter}  {number:.3g}" for letter, number in zip(teaching.TOKENS, numbers, strict=True)],
-            marker={"size": 20, "color": lesson.VALUE},
+            marker={"size": 20, "color": VALUE},
         )  # fmt: skip
     figure.update_layout(showlegend=False, title={"text": "Tokens as neurons: what each gives, what each receives"})
     figure.update_xaxes(visible=False, range=[-0.25, 1.25])
     figure.update_yaxes(visible=False)
     lesson.chart(figure, "neurons", height=330, name="tokens-as-neurons")
-    st.markdown(
-        "It looks like a layer of **neurons**, with two differences. A neuron holds one number, a token a whole vector:"
-        " here one number stands for it. And a network *learns* its 81 lines and keeps them; attention *computes* them "
-        "from the tokens, anew for each picture: drag an arrow, and the lines change, with no parameter changed. The "
-        "bend that a neuron has comes later, token by token: the MLP."
-    )
+    lesson.say(TEXT.steps["values"].after)
 
 
-def causal() -> bool:
-    return state.mask == "causal"
-
-
-def guess_longer() -> None:
-    guess.ask(said.longer())
-
-
-def guess_values() -> None:
-    guess.ask(said.mean())
-
-
-def guess_dark() -> None:
-    guess.ask(said.dark())
-
-
-def guess_mask() -> None:
-    guess.ask(said.mask())
+def hide() -> None:
+    done = state.mask == "causal" or (bool(state.mask) and "same")
+    lesson.exercises(TEXT.steps["masks"], {"by_hand_causal": done})
 
 
 def nine_tokens() -> None:
@@ -123,9 +111,8 @@ def nine_tokens() -> None:
 
 @st.fragment
 def colours(here: Here) -> None:
-    st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
-    seen = here.kept(("colours", state.patch), lambda: _picture(here, state.patch))
+    seen = here.kept(("colours", state.patch), lambda: on_colours(here, state.patch))
     settings = ("temperature", "hidden", "at")
     more = {
         "id": f"{here.picture.id}-{state.patch}",
@@ -133,10 +120,15 @@ def colours(here: Here) -> None:
         **{name: state[name] for name in settings},
     }
     drawing("friends", "lessons/by_hand.css", with_header(seen, **more), settings)
-    lesson.exercises(TEXT.steps["colours"], {"by_hand_hot": state.temperature == 1})
+    st.segmented_control(
+        "Patch size", PATCHES, key="patch", required=True, format_func="{0} × {0} pixels".format,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    hot = state.temperature >= EVEN or (state.temperature == TEMPERATURES[-1] and "cold")
+    lesson.exercises(TEXT.steps["colours"], {"by_hand_hot": hot})
 
 
-def _picture(here: Here, patch: int) -> bytes:
+def on_colours(here: Here, patch: int) -> bytes:
     from playground.pictures.images import displayed
 
     seen = by_hand.colour_trace(here.picture.image, patch)
@@ -152,6 +144,10 @@ def masks() -> None:
 
 
 def roles() -> None:
-    lesson.exercises(
-        TEXT.steps["arrows"], {"by_hand_even": even(), "by_hand_one_role": one_role(), "by_hand_one_way": one_way()}
-    )
+    done = {"by_hand_even": even(), "by_hand_one_role": one_role(), "by_hand_one_way": one_way()}
+    lesson.exercises(TEXT.steps["arrows"], done, **at_first())
+
+
+def at_first() -> dict[str, float]:
+    weights = by_hand.weights(by_hand.read(SETTINGS["arrows"].default, tokens=18))
+    return {"A_to_B": float(weights[0, 1]), "B_to_A": float(weights[1, 0])}

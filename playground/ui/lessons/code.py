@@ -8,13 +8,15 @@ from functools import cache
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.lessons.questions import Photo
+from playground.lessons.colours import KEY, QUERY
+from playground.lessons.questions import Beside, Photo
 from playground.lessons.words import code as said
 from playground.serving import queue, traces
 from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import body_of, photo
+from playground.ui.lessons import beside
+from playground.ui.lessons.drawings import body_of, photo, small
 from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
@@ -28,11 +30,12 @@ PARTS = {  # as in lessons/listing.py, which would import torch before the page 
 
 TEXT = said.TEXT
 STEPS = TEXT.titles
+TWICE = TEXT.steps["twice"]
 SETTINGS = {"part": Setting.of("attention", PARTS), "step": Steps.by(STEPS, **TEXT.settings)}
 
 
 def exercises() -> None:
-    lesson.exercises(TEXT.steps["file"], {"code_output": state.part == "heads"})
+    lesson.exercises(TEXT.steps["file"], {"code_output": state.part == "heads" or (state.part == "layer" and "layer")})
 
 
 def listing() -> None:
@@ -55,14 +58,6 @@ def _read(key: tuple[str, str]) -> None:
     component("read", "lessons/read.js", "lessons/read.css")(key="read", data={"parts": _parts(key[1])})
 
 
-def guess_column() -> None:
-    guess.ask(said.column())
-
-
-def guess_fused() -> None:
-    guess.ask(said.fused())
-
-
 def twins(here: Here) -> None:
     """The largest difference on the person's picture, and both times on this machine."""
     from playground.lessons.listing import listing as lines_of
@@ -71,7 +66,7 @@ def twins(here: Here) -> None:
     columns = st.columns(2)
     for column, thing in zip(columns, (attention_by_hand, attention), strict=True):
         column.code("\n".join(line.text for line in lines_of(thing).lines), language="python", wrap_lines=True)
-    guess_fused()
+    guess.ask(said.fused())
     with guess.after("code_fused"):
         _difference(here)
     with st.expander("In blocks, as FlashAttention does it", icon=":material/view_column:"):
@@ -84,8 +79,7 @@ def _in_blocks(here: Here) -> None:
     from playground.lessons import fused
 
     st.code(body_of(fused.in_blocks), language="python", wrap_lines=True)
-    blocks = on_the_picture(here)["blocks"]
-    st.markdown(TEXT.steps["twice"].after.format(keys=fused.BLOCK, blocks=f"{blocks:.0e}"))
+    lesson.say(TWICE.after, keys=fused.BLOCK, **on_the_picture(here))
 
 
 def _in_julia() -> None:
@@ -94,16 +88,13 @@ def _in_julia() -> None:
     left, right = st.columns(2)
     left.code(PYTHON.strip(), language="python", wrap_lines=True)
     right.code(JULIA.strip(), language="julia", wrap_lines=True)
-    st.markdown(
-        "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python broadcasts: "
-        "`exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
-    )
+    lesson.say(TWICE.said["julia"])
 
 
 def _difference(here: Here) -> None:
     numbers = on_the_picture(here)
-    some = f" (its first {MOST:,} tokens)" if numbers["tokens"] > MOST else ""
-    st.markdown(f"Their largest difference on your picture{some}, all layers and heads: **{numbers['apart']:.1e}**.")
+    some = TWICE.said["some"].format(most=MOST) if numbers["tokens"] > MOST else ""
+    lesson.say(TWICE.said["apart"], some=some, apart=numbers["apart"])
     if st.button("Measure both on this machine", icon=":material/timer:", key="measure_attention"):
         state.timed = True
     if state.get("timed"):
@@ -122,7 +113,7 @@ def _measured() -> list[tuple[int, float, float, float]]:
 def _times(measured: list[tuple[int, float, float, float]]) -> None:
     tokens = [f"{n:,} tokens" for n, *_ in measured]
     figure = go.Figure()
-    for name, place, colour in (("by hand", 1, lesson.KEY), ("fused", 2, lesson.QUERY)):
+    for name, place, colour in (("by hand", 1, KEY), ("fused", 2, QUERY)):
         times = [row[place] for row in measured]
         figure.add_bar(
             x=tokens, y=times, name=name, marker_color=colour, text=[f"{t:.3g} ms" for t in times],
@@ -132,10 +123,7 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
     figure.update_layout(title="12 heads of 64, medians of 7")
     lesson.chart(figure, "times", height=300, name="attention-by-hand-and-fused")
     n, hand, fused, apart = measured[-1]
-    st.markdown(
-        f"At {n:,} tokens the fused kernel takes **{fused / hand:.2f} ×** the time of the one by hand; "
-        f"their largest difference is {apart:.1e}."
-    )
+    lesson.say(TWICE.said["times"], tokens=n, times=fused / hand, apart=apart)
 
 
 def on_the_picture(here: Here) -> dict[str, float]:
@@ -166,36 +154,41 @@ def _measured_on(here: Here) -> dict[str, float]:
         }
 
 
-def _typical_row(seen, breadth: float) -> tuple[int, int, int]:
-    """(layer, head, patch) of a row that spreads about as widely as the mean row does."""
+def _row_like(seen, breadth: float) -> tuple[float, int, int, int]:
+    """(breadth, layer, head, patch) of a row that spreads over about so many tokens."""
     from playground.tracing import entropy
 
     asked, found = seen.some_patches(12), []
     for layer in range(seen.layers):
         spread = 2 ** entropy(seen.weights(layer, asked))  # (heads, asked)
-        best = int((spread - breadth).abs().argmin())
-        head, one = divmod(best, len(asked))
-        found.append((abs(float(spread[head, one]) - breadth), layer, head, asked[one] - len(seen.prefix)))
-    return min(found)[1:]
+        head, one = divmod(int((spread - breadth).abs().argmin()), len(asked))
+        found.append((float(spread[head, one]), layer, head, asked[one] - len(seen.prefix)))
+    return min(found, key=lambda row: abs(row[0] - breadth))
 
 
 def _guess_breadth(here: Here, numbers: dict) -> None:
     seen = traces.trace(here.picture, here.wish, here.own)
-    layer, head, patch = here.kept("typical row", lambda: _typical_row(seen, numbers["breadth"]))
+    _, layer, head, patch = here.kept("typical row", lambda: _row_like(seen, numbers["breadth"]))
     rows, columns = seen.grid
     row = seen.on_grid(seen.row(layer, head, divmod(patch, columns))).flatten()
     shown = Photo(
         photo(here.picture.jpeg), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
+        words=said.ROW.format(layer=layer, head=head), beside=_narrow(here, seen),
     )  # fmt: skip
     question = said.breadth(seen.tokens, numbers["breadth"], layer, head, shown)
     guess.ask(question, (here.picture.id, here.wish.model))
 
 
+def _narrow(here: Here, seen) -> Beside:
+    """One of the narrowest rows, for comparison."""
+    breadth, layer, head, patch = here.kept("narrow row", lambda: _row_like(seen, 1))
+    spot = divmod(patch, seen.grid[1])
+    words = said.NARROW.format(layer=layer, head=head, breadth=breadth)
+    return beside.row(small(here), seen.on_grid(seen.row(layer, head, spot)), spot, words)
+
+
 def analogy(here: Here) -> None:
     numbers, step = on_the_picture(here), TEXT.steps["library"]
-    st.markdown(step.prose)
+    lesson.say(step.prose)
     _guess_breadth(here, numbers)
-    found = {
-        "differs": f"{numbers['differs']:.0%}", "rows": f"{numbers['rows']:,}", "turned": f"{numbers['turned']:.0e}",
-    }  # fmt: skip
-    st.markdown(step.after.format(**found))
+    lesson.say(step.after, **numbers)

@@ -7,10 +7,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.analysis import cost
-from playground.analysis.cost import PRESETS, Case
-from playground.lessons.questions import Bars, Number
+from playground.analysis.cost import Case
+from playground.lessons.colours import CHANGED, CONVOLUTION, WEIGHTS
+from playground.lessons.words import cost as said
+from playground.lessons.words.cost import TEXT
 from playground.ui import guess, lesson
-from playground.ui.lessons.cost import ATTENTION, COUNTS, MLPS, OTHERS, QUIET
+from playground.ui.lessons.cost import COUNTS, MLPS, OTHERS, SMALL
 from playground.ui.lessons.units import BYTES, bytes_text, flops_text
 
 state = st.session_state
@@ -20,65 +22,25 @@ def formulas(case: Case) -> None:
     _formulas(case)
     _compared(case)
     lesson.chart(flops_chart(case), "flops", height=340, name="FLOPs of a layer")
-    small = PRESETS["224 px, patch 16"]
-    lesson.exercise(
-        f"A textbook says that attention costs {small.tokens / 9:.1f} times as much as a 3×3 convolution at "
-        f"{small.tokens} tokens. The page says {small.attention_flops / small.convolution_flops:.2f}. Who is right?",
-        "Both; they count different things. The textbook counts QKᵀ alone against a depthwise convolution: "
-        "2N²D / 2k²ND = N / k². The page begins with the whole attention, its four matrices included, against a dense "
-        "convolution of the same width. Turn the two switches, and each number appears.",
-        hint="Two switches: what is counted, and against which convolution.",
-        done=_is_textbook(case), id="cost_textbook",
+    lesson.exercises(
+        TEXT.steps["formulas"], {"cost_textbook": _is_textbook(case) or _half()}, textbook=SMALL.tokens / 9,
+        n=SMALL.tokens, here=SMALL.attention_flops / SMALL.convolution_flops,
     )  # fmt: skip
 
 
-def guess_pairs() -> None:
-    """How much of a layer grows with the square of the tokens?"""
-    case = PRESETS["224 px, patch 16"]
-    n, d = case.tokens, case.width
-    pairs, attention, mlp = cost.pair_flops(n, d), cost.attention_flops(n, d), cost.mlp_flops(n, d)
-    whole = attention + mlp
-    shares = tuple(100 * part / whole for part in (mlp, attention - pairs, pairs))
-    guess.number(
-        "cost_share",
-        f"{n} patches, width {d}: QKᵀ and × V, all that grows with the *square* of the tokens, are ▢ of a layer’s "
-        f"FLOPs.",
-        Number(0, 100, " %", step=0.5), shares[-1],
-        f"4N²D of 24ND² + 4N²D, that is N / (6D + N): with few tokens nearly nothing. They are half of it at N = 6D = "
-        f"{6 * d:,} tokens. “Attention is quadratic” is true, and for small pictures it hardly matters.",
-        tempting=(((30, 100), "Everybody speaks of the square. But the matrices work on each token, D × D at a "
-                   "time, and N is still much smaller than D here."),),
-        prose="What a layer of a ViT-B computes for 224 × 224 pixels: its MLP, the four matrices of attention, and "
-        "what "
-        "is done for each *pair* of tokens.",
-        picture=Bars(
-            ("MLP, 16ND²", "W_Q, W_K, W_V, W_O, 8ND²", "every pair, 4N²D"), shares, 100, at=2, across=True, unit=" %",
-            title="FLOPs of one layer",
-        ),
-    )  # fmt: skip
-
-
-def guess_doubled(case: Case) -> None:
-    guess.choice(
-        "cost_memory", "Twice as many tokens. How much more do all weights take, and how much more queries and keys?",
-        {
-            "four": "the weights 4 times, queries and keys twice",
-            "two": "both twice",
-            "square": "both 4 times",
-        },
-        "four",
-        "A weight belongs to a pair of tokens, a query and a key to one token. That is why the fused kernel’s line is "
-        "straight and less steep, and why this playground keeps queries and keys.",
-        {
-            "two": "Each token has a weight *for each other one*: with twice the tokens a row is twice as long, too.",
-            "square": "Only what is kept for pairs grows so. A token has one query and one key in each head.",
-        },
-    )  # fmt: skip
+def guess_share() -> None:
+    n, d = SMALL.tokens, SMALL.width
+    pairs = cost.pair_flops(n, d)
+    guess.ask(said.share(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - pairs, pairs)))
 
 
 def memory(case: Case) -> None:
     lesson.chart(_bytes(case), "bytes", height=300, name="bytes of a layer")
-    st.markdown(_kept_words(case))
+    step = TEXT.steps["memory"]
+    ratio = case.matrices_bytes / case.kept_bytes
+    less = step.said["less" if ratio > 1 else "more"].format(times=max(ratio, 1 / ratio))
+    everything, kept = bytes_text(case.matrices_bytes), bytes_text(case.kept_bytes)
+    lesson.say(step.after, layers=case.layers, all=everything, kept=kept, less=less)
 
 
 def _formulas(case: Case) -> None:
@@ -94,11 +56,9 @@ def _formulas(case: Case) -> None:
         (f"{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", cost.depthwise_flops(n, d, k)),
     )
     lines = [f"| {what} | {formula} | {flops_text(value)} |" for what, formula, value in rows]
-    st.markdown(
-        "\n".join([f"| one layer, N = {n:,}, D = {d:,}, k = {k} | FLOPs | here |", "|---|---|---|", *lines])
-        + f"\n\nAttention is **{attention / (attention + mlp):.0%}** of the layer, the MLP the rest. Of attention's "
-        f"FLOPs {pairs / attention:.0%} grow with N², the square of the tokens; the others are its four matrices."
-    )
+    st.markdown("\n".join([f"| one layer, N = {n:,}, D = {d:,}, k = {k} | FLOPs | here |", "|---|---|---|", *lines]))
+    shares = {"attention": attention / (attention + mlp), "pairs": pairs / attention}
+    lesson.say(TEXT.steps["formulas"].after, **shares)
 
 
 def _compared(case: Case) -> None:
@@ -112,16 +72,25 @@ def _compared(case: Case) -> None:
         st.segmented_control("with an MLP", MLPS, key="mlp", format_func=MLPS.get, required=True)
     mine, theirs = _sides(case.tokens, case)
     mlp = ", each with the MLP" if state.mlp == "yes" else ""
-    named = COUNTS[state.count]
-    short = " This is the textbook's N / k²." if _is_textbook(case) else ""
-    st.markdown(
-        f"**{named[0].upper()}{named[1:]} ÷ {OTHERS[state.other]} convolution{mlp}: {flops_text(mine)} ÷ "
-        f"{flops_text(theirs)} = {mine / theirs:.3g}.**{short} {_crossing_words(case)}"
-    )
+    named, words = COUNTS[state.count], TEXT.steps["formulas"].said
+    first = _first(case)
+    side = int(np.ceil(np.sqrt(first)))
+    lesson.say(
+        words["ratio"], what=f"{named[0].upper()}{named[1:]}", other=OTHERS[state.other], mlp=mlp,
+        mine=flops_text(mine), theirs=flops_text(theirs), ratio=mine / theirs,
+        textbook=words["textbook"] if _is_textbook(case) else "",
+        crossing=words["always" if first == 1 else "from"].format(
+            k=case.kernel, first=first, side=side, pixels=side * case.patch
+        ),
+    )  # fmt: skip
 
 
 def _is_textbook(case: Case) -> bool:
     return (state.count, state.other, state.mlp) == (cost.SCORES, cost.DEPTHWISE, "no")
+
+
+def _half() -> bool | str:
+    return "one" if (state.count == cost.SCORES) != (state.other == cost.DEPTHWISE) else False
 
 
 def _sides(tokens: int, case: Case) -> tuple[int, int]:
@@ -130,27 +99,6 @@ def _sides(tokens: int, case: Case) -> tuple[int, int]:
     return (
         cost.counted(state.count, tokens, case.width, mlp),
         cost.against(state.other, tokens, case.width, case.kernel, mlp),
-    )
-
-
-def _kept_words(case: Case) -> str:
-    ratio = case.matrices_bytes / case.kept_bytes
-    less = f"{ratio:.3g} times less" if ratio > 1 else f"{1 / ratio:.3g} times *more*, for so few tokens"
-    return (
-        f"**What this playground keeps.** All N × N weights of the {case.layers} layers are "
-        f"{bytes_text(case.matrices_bytes)}. Their queries and keys, from which it makes any row when the cursor asks, "
-        f"are **{bytes_text(case.kept_bytes)}**: {less}."
-    )
-
-
-def _crossing_words(case: Case) -> str:
-    first = _first(case)
-    if first == 1:
-        return f"Counted so, it costs more than a {case.kernel}×{case.kernel} convolution with any number of tokens."
-    side = int(np.ceil(np.sqrt(first)))
-    return (
-        f"From **{first:,} tokens** on, {side} × {side} patches or {side * case.patch:,} px, it costs more than the "
-        "convolution."
     )
 
 
@@ -169,10 +117,10 @@ def flops_chart(case: Case) -> go.Figure:
     figure = growing(title)
     mlp = " and MLP" if state.mlp == "yes" else ""
     lines = {
-        COUNTS[state.count] + mlp: (lambda n: _sides(n, case)[0], ATTENTION, "solid"),
-        "only its pairs, N²": (lambda n: cost.pair_flops(n, case.width), ATTENTION, "dot"),
+        COUNTS[state.count] + mlp: (lambda n: _sides(n, case)[0], WEIGHTS, "solid"),
+        "only its pairs, N²": (lambda n: cost.pair_flops(n, case.width), WEIGHTS, "dot"),
         f"{OTHERS[state.other]} {case.kernel}×{case.kernel} convolution{mlp}": (
-            lambda n: _sides(n, case)[1], lesson.CONVOLUTION, "solid",
+            lambda n: _sides(n, case)[1], CONVOLUTION, "solid",
         ),
     }  # fmt: skip
     if state.count == cost.SCORES:
@@ -194,10 +142,10 @@ def _bytes(case: Case) -> go.Figure:
     tokens = _grid(case).tolist()
     figure = growing(f"Bytes that a layer keeps for training, {case.heads} heads")
     lines = {
-        "attention": (lambda n: cost.attention_bytes(n, case.width, case.heads), ATTENTION),
-        "fused, without the weights": (lambda n: cost.fused_bytes(n, case.width), QUIET),
+        "attention": (lambda n: cost.attention_bytes(n, case.width, case.heads), WEIGHTS),
+        "fused, without the weights": (lambda n: cost.fused_bytes(n, case.width), CHANGED),
         f"{case.kernel}×{case.kernel} convolution": (
-            lambda n: cost.convolution_bytes(n, case.width), lesson.CONVOLUTION,
+            lambda n: cost.convolution_bytes(n, case.width), CONVOLUTION,
         ),
     }  # fmt: skip
     for name, (of, colour) in lines.items():

@@ -7,16 +7,18 @@ import streamlit as st
 
 from playground.analysis import cost
 from playground.analysis.cost import Case
+from playground.lessons import colours
 from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, LINEAR, MATERIALISED, MOST_PASS, WINDOWS, Series
+from playground.lessons.words.cost import TEXT
 from playground.serving.measurements import Measurements
 from playground.serving.queue import OVER, SERVED, Ticket
-from playground.ui import guess, lesson
-from playground.ui.lessons.cost import ATTENTION, QUIET
+from playground.ui import lesson
 from playground.ui.lessons.cost_growth import flops_chart, growing, line
 from playground.ui.lessons.units import BYTES, bytes_text, seconds_text
 
-COLOURS = {MATERIALISED: ATTENTION, FUSED: QUIET, CONVOLUTION: lesson.CONVOLUTION, WINDOWS: lesson.VALUE,
-           LINEAR: lesson.QUERY}  # fmt: skip
+COLOURS = {MATERIALISED: colours.WEIGHTS, FUSED: colours.CHANGED, CONVOLUTION: colours.CONVOLUTION,
+           WINDOWS: colours.VALUE, LINEAR: colours.QUERY}  # fmt: skip
+STEP = TEXT.steps["measured"]
 
 state = st.session_state
 _measurements = Measurements()  # of this server: its visitors share them
@@ -25,27 +27,6 @@ _measurements = Measurements()  # of this server: its visitors share them
 def measured(case: Case) -> None:
     busy = _busy()
     st.fragment(run_every=0.7 if busy else None)(_measured)(case, busy)
-
-
-def guess_fewer() -> None:
-    guess.choice(
-        "cost_measured", "At 4,096 tokens the fused kernel is several times as fast. Does it compute less?",
-        {
-            "same": "no: the same products, but hardly anything goes to memory and back",
-            "less": "yes: it leaves out small weights",
-            "half": "yes: it makes each score once for both directions",
-        },
-        "same",
-        "FlashAttention and its like make a block of scores, use it and forget it. The N × N table never goes to "
-        "memory, "
-        "and that is what by-hand attention waits for. Our forward pass uses it too: it keeps queries and keys, and "
-        "makes a row when it is asked for.",
-        {
-            "less": "There are approximations that do. This one gives the same numbers, but for rounding (*Code*, "
-            "step 2).",
-            "half": "The score of A with B is not that of B with A: q and k are different vectors.",
-        },
-    )  # fmt: skip
 
 
 def _busy() -> bool:
@@ -64,13 +45,8 @@ def _measured(case: Case, was_busy: bool) -> None:
         _progress(ticket, before)
     else:
         if running := _measurements.running():
-            st.progress(running.done, text=f"Somebody else is measuring ({_doing(running)}). One at a time.")
-        st.markdown(
-            f"One layer of width {case.width} with {case.heads} heads, one image, one core, in a process of its own: "
-            "attention that makes its N × N weights, attention in a fused kernel, attention in windows of 4 × 4 "
-            "tokens, "
-            f"linear attention, a {case.kernel}×{case.kernel} convolution. Half a minute or so."
-        )
+            st.progress(running.done, text=STEP.said["others"].format(what=_doing(running)))
+        lesson.say(STEP.prose, width=case.width, heads=case.heads, k=case.kernel)
         if st.button("Measure" if series is None else "Measure again", icon=":material/timer:", key="measure_layer"):
             state.measuring = _measurements.start(chosen)
             st.rerun()
@@ -80,7 +56,7 @@ def _measured(case: Case, was_busy: bool) -> None:
         figure = flops_chart(case).update_layout(title={"text": "Counted, until it is measured: FLOPs of a layer"})
         lesson.chart(figure, "counted", height=290, name="FLOPs of a layer")
     if not (series and series.points) and ((series is not None and not series.running) or (ticket and ticket.trouble)):
-        st.warning("The measurement found no room on this machine: try again later.", icon=":material/error:")
+        st.warning(STEP.said["no_room"], icon=":material/error:")
 
 
 def _progress(ticket: Ticket, before: int) -> None:
@@ -89,7 +65,7 @@ def _progress(ticket: Ticket, before: int) -> None:
         if ticket.state == SERVED and running:
             st.progress(running.done, text=f"Measuring: {_doing(running)}")
         else:
-            st.progress(0.0, text=f"{before} before you. Yours begins by itself." if before else "Measuring: starting")
+            st.progress(0.0, text=STEP.said["waits"].format(before=before) if before else "Measuring: starting")
         st.button("Stop", icon=":material/stop:", key="stop", on_click=ticket.stop)
 
 
@@ -135,31 +111,22 @@ def _cheaper_words(series: Series) -> str:
         return ""
     most = max(both)
     fused, windows, linear = (of[most] for of in there)
-    return (
-        f"**At {most:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × the "
-        "time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "
-        "something else: in a window nobody hears the rest, and linear attention can’t single out one key as sharply."
-    )
+    return STEP.said["cheaper"].format(tokens=most, windows=windows / fused, linear=linear / fused)
 
 
 def _remarks(series: Series) -> list[str]:
-    remarks = [
-        "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
-        "counts what training keeps of a layer. This is a forward pass alone, which keeps nothing; but by hand it "
-        f"holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
-    ]
+    remarks, words = [STEP.after.format(tables=cost.TABLES)], STEP.said
     for kind in GROWTH:
         if skipped := series.of(kind, skipped=True):
             first = skipped[0]
             if first.skipped == "memory":
-                why = f"it would take about {bytes_text(first.bytes)}, and this page takes at most a gigabyte"
+                much = words["memory"].format(bytes=bytes_text(first.bytes))
             else:
-                why = f"it would take about {seconds_text(first.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
-            remarks.append(f"**{kind.capitalize()} was not run with {first.tokens:,} tokens:** {why}.")
-    if words := _cheaper_words(series):
-        remarks.append(words)
+                much = words["time"].format(seconds=seconds_text(first.seconds), most=MOST_PASS)
+            remarks.append(words["skipped"].format(kind=kind.capitalize(), tokens=first.tokens, much=much))
+    remarks.append(_cheaper_words(series))
     if series.points and all(p.bytes is None for p in series.points):
-        remarks.append("This system does not tell a process its peak memory; Linux does.")
+        remarks.append(words["no_peak"])
     if series.stopped:
-        remarks.append("Stopped before its end.")
+        remarks.append(words["stopped"])
     return remarks

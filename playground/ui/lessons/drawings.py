@@ -16,6 +16,7 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 from playground.pack import pack, unpack
 from playground.serving import pictures
 from playground.ui.components import component
+from playground.ui.here import Here
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
@@ -33,6 +34,7 @@ class Written(Setting):
 
 
 PHOTO = 960  # pixels of a picture on which a guess is made
+MAP = 360  # of one among several
 
 
 @st.cache_data(max_entries=64, ttl=3600, show_spinner=False)
@@ -41,6 +43,13 @@ def photo(jpeg: bytes, side: int = PHOTO) -> str:
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     image.thumbnail((side, side))
     return pictures.data_url(pictures.as_jpeg(image, quality=82))
+
+
+def small(here: Here) -> Image.Image:
+    """The picture, as small as a map of it is."""
+    image = here.picture.image.convert("RGB")
+    image.thumbnail((MAP, MAP))
+    return image
 
 
 def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...] = ()) -> None:

@@ -8,6 +8,7 @@ import re
 import streamlit as st
 from PIL import Image
 
+from playground.lessons.words import heads as said
 from playground.samples import SAMPLES
 from playground.serving import pictures
 from playground.ui.navigation import Setting, Steps
@@ -19,13 +20,6 @@ MEASURES = {
     SELF: "share to itself",
     CLASS: "share to CLS",
     REGISTERS: "share to registers",
-}
-SAYS = {
-    ENTROPY: "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
-    DISTANCE: "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
-    SELF: "**Share to itself**: the weight that a patch gives to itself.",
-    CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
-    REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
 }
 PICTURE, SAMPLES_ALL = "picture", "samples"
 OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples"}
@@ -43,18 +37,13 @@ class Off(Setting):
         return " ".join(text.split(" ")[:MOST_OFF])
 
 
-STEPS = {
-    "row": "1 · Where will it look?",
-    "atlas": "2 · All heads",
-    "far": "3 · Near first, far later?",
-    "off": "4 · Switch a head off",
-    "sum": "5 · Is a layer the sum of its heads?",
-}
+TEXT = said.TEXT
+STEPS = TEXT.titles
 SETTINGS = {
     "measure": Setting.of(ENTROPY, MEASURES),
     "over": Setting.of(PICTURE, OVER),
     "off": Off("", ()),
-    "step": Steps.by(STEPS, atlas=("measure", "over"), off=("off",)),
+    "step": Steps.by(STEPS, **TEXT.settings),
 }
 
 

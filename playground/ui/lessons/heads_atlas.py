@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from playground.ui import guess
 from playground.ui.components import component, spot
 from playground.ui.here import Here
 from playground.ui.lessons.heads import CLASS, DISTANCE, ENTROPY, MEASURES, REGISTERS, SELF
@@ -36,20 +35,6 @@ def atlas(here: Here, seen, mean, spread=None) -> None:
     if opened := spot(state.atlas.get("open"), seen.layers, seen.heads):
         shown = {"layer": str(opened[0]), "head": str(opened[1])}
         st.switch_page("pages/microscope.py", query_params=here.words() | here.view | shown)
-
-
-def guess_entropy() -> None:
-    guess.choice(
-        "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
-        "spread?",
-        {"six": "6", "twelve": "12", "sixtyfour": "64"},
-        "sixtyfour",
-        "2⁶ = 64. One bit more is twice as many tokens, so the colours of the cells count in doublings.",
-        {
-            "six": "Bits count doublings, not tokens: 6 tokens alike are 2.6 bits.",
-            "twelve": "Twice as many tokens are one bit more, not twice the bits.",
-        },
-    )  # fmt: skip
 
 
 def _habit_names(mean, vit) -> list[list[dict[str, str | None]]]:

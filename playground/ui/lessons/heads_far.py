@@ -5,42 +5,19 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.ui import guess
-from playground.ui.lesson import CONVOLUTION
+from playground.lessons.colours import CONVOLUTION, QUIET
 from playground.ui.lessons.heads import Spot
 
-INK = "#83838F"  # on either theme; the colours of the roles are taken
 NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of nine cells that get the same
 
 
-def near_or_far(mean) -> str:
+def near_or_far(mean) -> dict[str, object]:
     """Whether heads look farther in higher layers, in this model."""
     by_layer = mean.distance.mean(axis=1)  # (layers,)
     near, far = int(by_layer.argmin()), int(by_layer.argmax())
     trend = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
     verdict = "near first, far later" if trend > 0.5 else "far first, near later" if trend < -0.5 else "no steady trend"
-    return (
-        f"Here the nearest layer on average is layer {near} ({by_layer[near]:.1f} patches), the farthest layer {far} "
-        f"({by_layer[far]:.1f}): {verdict}."
-    )
-
-
-def guess_even() -> None:
-    guess.choice(
-        "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
-        {
-            "no": "not necessarily: a row that is the same everywhere lies there too",
-            "yes": "yes: its distance is large",
-            "edge": "yes: it looks at the edges of the picture",
-        },
-        "no",
-        "A mean distance says how far, not how pointedly. An even row has a large one, because most patches are far "
-        "away. Look at the entropy, too: a head that is far *and* sharp fetches something.",
-        {
-            "yes": "The distance is large, but nothing is picked out: each patch gets the same small share.",
-            "edge": "Then it would be larger still for patches in the middle. The mean does not say where.",
-        },
-    )  # fmt: skip
+    return {"near": near, "near_by": by_layer[near], "far": far, "far_by": by_layer[far], "verdict": verdict}
 
 
 def scatter(seen, mean, spread=None) -> go.Figure:
@@ -68,7 +45,7 @@ def scatter(seen, mean, spread=None) -> go.Figure:
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
     ends = [-0.5, seen.layers - 0.5]
-    for level, words, colour in ((even, "an even row", INK), (NEAR, "nine equal weights", CONVOLUTION)):
+    for level, words, colour in ((even, "an even row", QUIET), (NEAR, "nine equal weights", CONVOLUTION)):
         line = {"color": colour, "width": 2, "dash": "dot"}
         figure.add_scatter(x=ends, y=[level] * 2, name=words, mode="lines", line=line, hoverinfo="name")
     figure.update_layout(

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
-import numpy as np
 import streamlit as st
 
 from playground.samples import SAMPLES
@@ -15,7 +14,7 @@ from playground.serving import lesson_results, pictures, queue, traces
 from playground.serving.pictures import Picture
 from playground.serving.traces import Wish
 from playground.ui.here import Here
-from playground.ui.lessons.heads import CLASS, ENTROPY, MEASURES, OVER, PICTURE, REGISTERS, SAYS
+from playground.ui.lessons.heads import CLASS, ENTROPY, MEASURES, OVER, PICTURE, REGISTERS, TEXT
 from playground.ui.messages import plain
 
 SLOW = 1000  # tokens: from there on a layer takes long enough to be reported
@@ -61,7 +60,7 @@ def measured(here: Here, seen):
             st.segmented_control("Colour shows", offered, key="measure", format_func=MEASURES.get, required=True)
         st.segmented_control("Measured on", OVER, key="over", format_func=OVER.get, required=True)
     if state.step == "atlas":
-        st.caption(f"{SAYS[state.measure]} {absent(seen)}")
+        st.caption(f"{TEXT.steps['atlas'].said[state.measure]} {absent(seen)}")
     if state.over == PICTURE:
         return habits_here(here), None
     bar = st.empty()
@@ -99,12 +98,3 @@ def absent(seen) -> str:
     there = measures_of(seen)
     missing = [word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in there]
     return f"This model has no {' and no '.join(missing)}." if missing else ""
-
-
-def least(mean) -> str:
-    """The head that adds the least, as an example."""
-    layer, head = np.unravel_index(np.nanargmin(mean.effect), mean.effect.shape)
-    return (
-        f"Here the shortest is what head {head} of layer {layer} adds: {mean.effect[layer, head]:.2f} × the average of "
-        f"its layer, while its rows have an entropy of {mean.entropy[layer, head]:.1f} bits."
-    )

@@ -7,12 +7,12 @@ import base64
 import numpy as np
 import streamlit as st
 
+from playground.lessons.words import heads as said
 from playground.serving import queue
 from playground.ui import guess, lesson
 from playground.ui.components import component, spot
 from playground.ui.here import Here
-from playground.ui.lessons import heads_numbers
-from playground.ui.lessons.heads import MOST_OFF, Spot, thumbnail
+from playground.ui.lessons.heads import MOST_OFF, TEXT, Spot, thumbnail
 
 
 def board(here: Here, seen, mean) -> None:
@@ -45,42 +45,17 @@ def board(here: Here, seen, mean) -> None:
 
 def switches(seen, mean) -> None:
     off = switched_off(seen)
-    strongest = tuple(int(n) for n in np.unravel_index(np.nanargmax(mean.effect), mean.effect.shape))
-    lesson.exercise(
-        "Switch off the head that adds most to the tokens, compared with the average of its layer.",
-        f"Head {strongest[1]} of layer {strongest[0]}: it adds {mean.effect[strongest]:.2f} × the average of its "
-        "layer. What adds much need not matter most for the answer: look at the predictions.",
-        hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
-        done=strongest in off, id="heads_strongest",
-    )  # fmt: skip
-    whole = {layer for layer, _ in off if all((layer, head) in off for head in range(seen.heads))}
-    lesson.exercise(
-        "Switch off all heads of one layer. What do the tokens still get from it?",
-        "What its MLP adds, and the constant vector of W_O’s bias. The token itself goes past on the skip connection, "
-        "so nothing is lost of what the layers below have made.",
-        hint="Click each switch in one row.",
-        done=bool(whole), id="heads_layer_off",
-    )  # fmt: skip
+    layer, head = (int(n) for n in np.unravel_index(np.nanargmax(mean.effect), mean.effect.shape))
+    alone = off == [(layer, head)] or ("several" if (layer, head) in off else "other" if off else False)
+    whole = any(all((one, head) in off for head in range(seen.heads)) for one in range(seen.layers))
+    column = len({one for one, _ in off}) > 1 and "column"
+    done = {"heads_strongest": alone, "heads_layer_off": whole or column}
+    lesson.exercises(TEXT.steps["off"], done, layer=layer, head=head, most=mean.effect[layer, head])
 
 
 def guess_sharp(mean) -> None:
-    guess.choice(
-        "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
-        {
-            "may": "that can’t be told from its weights",
-            "yes": "yes: sharp weights carry more",
-            "no": "no: it hears few tokens only",
-        },
-        "may",
-        "Its weights say how values are mixed; but the values may be short, or W_O (and LayerScale) may make them "
-        "short, "
-        f"so that hardly anything arrives. {heads_numbers.least(mean)} That is why the card says what a head *adds* "
-        "beside whom it *listens* to.",
-        {
-            "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",
-            "no": "One token may be all that is needed, if its value is long.",
-        },
-    )  # fmt: skip
+    layer, head = np.unravel_index(np.nanargmin(mean.effect), mean.effect.shape)
+    guess.ask(said.off(layer, head, mean.effect[layer, head], mean.entropy[layer, head]))
 
 
 def lost(here: Here, seen, off: list[Spot]):
@@ -110,9 +85,9 @@ def _toggle(seen) -> None:
 
 
 def _read(seen, loss, off: list[Spot]) -> str:
-    missing = "names no classes" if seen.logits is not None else "has no classifier: it predicts nothing"
-    turned = f"The vector that sums the picture up has turned: its cosine with what it was is {1 - loss.turned:.3f}."
-    return f"This model {missing}. {turned if off else 'Switch a head off, and see how far its summary turns.'}"
+    words = TEXT.steps["off"].said
+    missing = words["names_none" if seen.logits is not None else "no_classifier"]
+    return f"{missing} {words['turned' if off else 'untouched'].format(cosine=1 - loss.turned)}"
 
 
 def _nice(x: float) -> float:

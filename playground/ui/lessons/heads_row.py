@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from playground.lessons.questions import Painting, Photo, Question
+from playground.lessons.questions import Photo
+from playground.lessons.words import heads as said
 from playground.samples import start_patch
 from playground.ui import guess
 from playground.ui.here import Here
+from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import photo
 
 
@@ -22,17 +24,10 @@ def paint_a_row(here: Here, seen) -> None:
 
     found = seen.on_grid(seen.row(layer, head, (row, column))).flatten()
     share = float(found.topk(max(1, len(found) // 50)).values.sum() / found.sum())
-    guess.ask(
-        Question(
-            "heads_row", f"Paint where the outlined patch will look, in head {head} of layer {layer}.", Painting(),
-            None,
-            f"The brightest 2 % of the patches hold {share:.0%} of the row, its largest weight is "
-            f"{float(found.max()):.1%}. "
-            "Overlap: what an even coat of your paint and the row have in common.",
-            Photo(
-                photo(here.picture.jpeg), (rows, columns), columns / rows, mark=row * columns + column,
-                heat=tuple(round(float(weight), 6) for weight in found), paints=True, height=400,
-            ),
-        ),
-        (here.picture.id, here.wish, layer, head), afresh=True,
+    shown = Photo(
+        photo(here.picture.jpeg), (rows, columns), columns / rows, mark=row * columns + column,
+        heat=tuple(round(float(weight), 6) for weight in found), paints=True, height=400,
+        beside=beside.around(here.picture.jpeg, seen.grid, (row, column), said.ASKS),
     )  # fmt: skip
+    question = said.row(layer, head, share, float(found.max()), shown)
+    guess.ask(question, (here.picture.id, here.wish, layer, head), afresh=True)

@@ -5,39 +5,57 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from playground.lessons.questions import Photo
 from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.pack import pack, unpack
+from playground.samples import start_patch
 from playground.serving import models, queue, traces
 from playground.serving.pictures import as_jpeg
 from playground.ui import guess, lesson
 from playground.ui.here import Here
+from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import body_of, drawing, photo, with_header
 from playground.ui.lessons.patches import PATCHES, SETTINGS
 from playground.ui.navigation import write_address
 
 state = st.session_state
+STEP = said.TEXT.steps["cut"]
 
 
 def guess_patches(here: Here) -> None:
     """How many patches the picture makes, cut as it is below: one of them is outlined."""
     from playground.lessons import patches
+    from playground.pictures.images import displayed
 
     P, c = SETTINGS["patch"].default, models.load(here.wish.model).config
     high, wide = patches.picture_size(here.picture.image)
     rows, columns = high // P, wide // P
-    url = photo(_whole(here, P, rows, columns))
-    guess.ask(said.tokens((high, wide), P, _by_the_model(here, c), url), (here.picture.id, P))
+    row, column = start_patch(here.picture.name, (rows, columns))
+    pixels = np.array(displayed(here.picture.image, (high, wide), c.interpolation))
+    one = pixels[row * P : (row + 1) * P, column * P : (column + 1) * P]
+    shown = Photo(
+        photo(_whole(here, P, rows, columns)), (rows, columns), columns / rows, mark=row * columns + column,
+        counts=True, beside=beside.pixels(one, said.ONE.format(P=P)),
+    )  # fmt: skip
+    guess.ask(said.tokens((high, wide), P, _by_the_model(here, c), shown), (here.picture.id, P))
 
 
 def _by_the_model(here: Here, c) -> str:
     high, wide = traces.size(here.picture, here.wish)
-    rows, columns, front = high // c.patch_size, wide // c.patch_size, len(c.prefix)
-    extra = f", and {front} tokens more in front of them ({', '.join(c.prefix)})" if front else ""
-    return (
-        f"{plain_name(here.wish.model)} reads it at {wide} × {high} with patches of {c.patch_size} × {c.patch_size}: "
-        f"{columns} × {rows} = {rows * columns:,}{extra}."
+    own, words = c.patch_size, STEP.said
+    rows, columns = high // own, wide // own
+    extra = (
+        words["extra" if len(c.prefix) > 1 else "extra_one"].format(
+            count=len(c.prefix), names=", ".join(said.front(c.prefix))
+        )
+        if c.prefix
+        else ""
     )
+    return words["by_model"].format(
+        model=plain_name(here.wish.model), wide=wide, high=high, own=own, rows=rows, columns=columns,
+        patches=rows * columns, extra=extra,
+    )  # fmt: skip
 
 
 def _whole(here: Here, patch: int, rows: int, columns: int) -> bytes:
@@ -54,13 +72,13 @@ def _whole(here: Here, patch: int, rows: int, columns: int) -> bytes:
 def apart(here: Here) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
     write_address()
-    blob = here.kept(("cut", state.patch), lambda: _cut(here, state.patch))
+    blob = here.kept(("cut", state.patch), lambda: cut_up(here, state.patch))
     drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])
-    lesson.exercises(said.TEXT.steps["cut"], {"patches_halve": state.patch == 8})
+    lesson.exercises(STEP, {"patches_halve": state.patch == 8 or (state.patch > 16 and "larger")})
 
 
-def _cut(here: Here, patch: int) -> bytes:
+def cut_up(here: Here, patch: int) -> bytes:
     from playground.lessons import patches
     from playground.pictures.images import displayed
 
@@ -94,20 +112,15 @@ def _same_numbers(header: dict) -> None:
     """Both ways, in the lines that have just run."""
     from playground.lessons import patches
 
-    rows, columns = (side // header["patch"] for side in header["size"])
     left, right = st.columns(2)
     left.code(body_of(patches.by_unfolding), language="python", wrap_lines=True)
     right.code(body_of(patches.by_convolution), language="python", wrap_lines=True)
-    st.markdown(
-        f"Both give {rows * columns:,} × {header['width']:,} numbers. The largest difference between them, measured "
-        f"just now on this picture: **{header['difference']:.1e}**, where a typical number is {header['typical']:.2f}."
-        + ("" if header["own"] == header["patch"] else _stretched(header))
-    )
+    lesson.say(measured(header))
 
 
-def _stretched(header: dict) -> str:
-    own, patch = header["own"], header["patch"]
-    return (
-        f" This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
-        f"{'stretched' if patch > own else 'shrunk'}, so that a token keeps what it says."
-    )
+def measured(header: dict) -> str:
+    rows, columns = (side // header["patch"] for side in header["size"])
+    numbers = {name: header[name] for name in ("width", "difference", "typical", "own", "patch")}
+    stretched = "stretched" if header["patch"] > header["own"] else "shrunk"
+    more = STEP.said["stretched"] if header["own"] != header["patch"] else ""
+    return (STEP.after + more).format(tokens=rows * columns, stretched=stretched, **numbers)

@@ -8,8 +8,9 @@ from playground.lessons.questions import Photo
 from playground.lessons.words import patches as said
 from playground.models.names import plain_name
 from playground.serving import models, traces
-from playground.ui import guess
+from playground.ui import guess, lesson
 from playground.ui.here import Here
+from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import photo
 
 
@@ -17,38 +18,29 @@ def extra_tokens(here: Here) -> None:
     """The class token and registers of this model, with their count."""
     c = models.load(here.wish.model).config
     rows, columns = (side // c.patch_size for side in c.image_size)
+    step = said.TEXT.steps["extra"]
     patches, front = rows * columns, len(c.prefix)
     if not front:
-        st.markdown("This model has patches only: no class token, no registers.")
+        lesson.say(step.said["none"])
         return
-    words = {
-        "cls": "class token: what the last layer makes of it stands for the whole picture",
-        "dist": "distillation token, which another network taught",
-        "reg": "registers: room to keep what belongs to no place",
-    }
+    words, name = step.said, plain_name(here.wish.model)
     lines = [
-        f"| {sum(name.startswith(key) for name in c.prefix)} | {text} | learned, the same for every picture |"
-        for key, text in words.items()
-        if any(name.startswith(key) for name in c.prefix)
+        f"| {sum(token.startswith(kind) for token in c.prefix)} | {words[kind]} | {words['learned']} |"
+        for kind in ("cls", "dist", "reg")
+        if any(token.startswith(kind) for token in c.prefix)
     ]
-    name = plain_name(here.wish.model)
+    lines.append(f"| {rows} × {columns} = {patches:,} | patches | {words['patches']} |")
+    head = "| tokens | what they are | where their first numbers come from |\n|---|---|---|"
     _guess(here, c, name)
-    st.markdown(
-        f"At the size that it was trained on, {name} has:\n\n"
-        "| tokens | what they are | where their first numbers come from |\n|---|---|---|\n"
-        + "\n".join(lines)
-        + f"\n| {rows} × {columns} = {patches:,} | patches | the picture, and their positions |"
-        + f"\n| **{patches + front:,}** | **all** | |\n\n"
-        f"Attention treats them alike: all {patches + front:,} have queries, keys and values, so the table of weights "
-        f"has {(patches + front) ** 2:,} cells instead of {patches**2:,}. (A ViT of 14 × 14 = 196 patches has "
-        "197 tokens with a class token, and 201 with 4 registers more.)"
-    )
+    lesson.say(words["native"], model=name)
+    st.markdown("\n".join([head, *lines, f"| **{patches + front:,}** | **all** | |"]))
+    lesson.say(step.after, all=patches + front, cells=(patches + front) ** 2, fewer=patches**2)
 
 
 def _guess(here: Here, c, name: str) -> None:
     high, wide = traces.size(here.picture, here.wish)
     grid = (high // c.patch_size, wide // c.patch_size)
-    names = {"cls": "CLS", "dist": "DIST"}
-    front = tuple(names.get(token, token.replace("reg", "R")) for token in c.prefix)
-    shown = Photo(photo(here.picture.jpeg), grid, wide / high, lines=True, front=front)
+    front, words = said.front(c.prefix), f"{grid[0] * grid[1] + len(c.prefix):,} tokens"
+    second = here.kept("all tokens", lambda: beside.tokens(here.picture.jpeg, grid, front, words))
+    shown = Photo(photo(here.picture.jpeg), grid, wide / high, lines=True, beside=second)
     guess.ask(said.extra(name, front, shown))

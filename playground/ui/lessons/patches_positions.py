@@ -4,67 +4,45 @@ from __future__ import annotations
 
 import streamlit as st
 
-from playground.lessons.words import patches as said
+from playground.lessons.words.patches import TEXT
 from playground.pack import pack, unpack
 from playground.serving import models
-from playground.ui import guess, lesson
+from playground.ui import lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
 from playground.ui.navigation import write_address
 
 state = st.session_state
-KINDS = {
-    "learned": "This model has a vector for every place of the pictures that it was trained on; for another grid "
-    "they are "
-    "interpolated. All were **learned**: training changed them, as it did all other parameters.",
-    "random": "This model has a vector for every place. Nothing was learned yet: they are random.",
-    "rotary": "This model has **no table**: it turns queries and keys by angles that grow with row and column. The "
-    "table shows the sines and cosines of these angles.",
-    "sinusoidal": "**Sines and cosines** of falling frequency, by the formula; nothing is learned. Counted along the "
-    "rows of the picture, the patch below is as far away as the row is long.",
-    "turned": "**Nothing is added.** Half of a head’s numbers are turned by angles of the row, half by angles of the "
-    "column (rotary positions in two dimensions, RoPE). The map: the mean cosine of the angles between two places, "
-    "which is what a query says to an equal key there.",
-    "none": "This model is told nothing about places.",
-}
+WORDS = TEXT.steps["positions"].said
+TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
 
 
 @st.fragment
 def positions(here: Here) -> None:
-    titles = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
-    st.segmented_control("Positions", list(titles), format_func=titles.get, key="table", required=True)
+    st.segmented_control("Positions", list(TABLES), format_func=TABLES.get, key="table", required=True)
     write_address()
-    blob = here.kept(("places", state.table), lambda: _places(here, state.table))
+    blob = here.kept(("places", state.table), lambda: placed(here, state.table))
     header = unpack(blob)[0]
-    kind, start = header["kind"], header.get("start")
-    began = (
-        ""
-        if start is None
-        else f" They did not begin as noise, but as sines and cosines of row and column; the cosine between a vector "
-        f"of today and its beginning is {start:.2f} on average."
-    )
-    if kind != "none":
+    if header["kind"] != "none":
         drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
-    st.markdown(KINDS[kind] + began + (_only_the_way(header["grid"]) if kind == "turned" else ""))
-    lesson.exercises(said.TEXT.steps["positions"], {"patches_sines": state.table == "sinusoidal"})
+    lesson.say(told(header))
+    done = state.table == "sinusoidal" or (state.table == "rotary" and "rotary")
+    lesson.exercises(TEXT.steps["positions"], {"patches_sines": done})
 
 
-def _only_the_way(grid: tuple[int, int]) -> str:
+def told(header: dict) -> str:
+    kind, start = header["kind"], header.get("start")
+    began = "" if start is None else WORDS["began"].format(cosine=start)
+    return WORDS[kind].format(**(_only_the_way(header["grid"]) if kind == "turned" else {})) + began
+
+
+def _only_the_way(grid: tuple[int, int]) -> dict[str, float]:
     from playground.lessons import patches
 
-    turned, added = patches.turned_scores(tuple(grid))
-    return (
-        " Two queries and keys that are turned have a score that depends only on the *way* from one place to the other:"
-        f" 2 rows down and 3 columns right, from wherever on this grid, one q·k differs by at most {turned:.0e}. With "
-        f"vectors that are *added*, random ones here, it differs by up to {added:.0f}."
-    )
+    return dict(zip(("turned", "added"), patches.turned_scores(tuple(grid)), strict=True))
 
 
-def guess_below() -> None:
-    guess.ask(said.below())
-
-
-def _places(here: Here, table: str) -> bytes:
+def placed(here: Here, table: str) -> bytes:
     from playground.lessons import patches
 
     vit = models.load(here.wish.model)

@@ -14,9 +14,11 @@ from playground.serving.pictures import as_jpeg, data_url
 from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, photo, with_header
+from playground.ui.lessons.patches import SETTINGS
 from playground.ui.navigation import write_address
 
 state = st.session_state
+STEP = said.TEXT.steps["shuffle"]
 
 
 def guess_shuffle(here: Here) -> None:
@@ -47,18 +49,19 @@ def shuffle(here: Here) -> None:
         state.order = state.order % 99 + 1
     write_address()
     key = ("shuffle", state.after, state.order, state.positions)
-    blob = here.kept(key, lambda: _shuffle(here, *key[1:]))
+    blob = here.kept(key, lambda: reordered(here, *key[1:]))
     drawing("shuffle", "lessons/patches.css", with_header(blob, at=state.asker), ("asker",))
-    header = unpack(blob)[0]
-    same = "Attention did **not notice**." if state.positions == "off" else "Attention **did** notice."
-    st.markdown(
-        f"All {header['heads']} heads, all rows, put back in order: the largest difference of a weight is "
-        f"**{header['difference']:.1e}**, of the largest weight {header['largest']:.2f}. {same}"
-    )
-    lesson.exercises(said.TEXT.steps["shuffle"], {"patches_told": state.positions == "on"})
+    lesson.say(noticed(unpack(blob)[0], state.positions))
+    done = state.positions == "on" or (state.order != SETTINGS["order"].default and "order")
+    lesson.exercises(STEP, {"patches_told": done})
 
 
-def _shuffle(here: Here, layer: int, order: int, positions: str) -> bytes:
+def noticed(header: dict, positions: str) -> str:
+    numbers = {name: header[name] for name in ("heads", "difference", "largest")}
+    return STEP.after.format(noticed=STEP.said[positions], **numbers)
+
+
+def reordered(here: Here, layer: int, order: int, positions: str) -> bytes:
     from playground.lessons import patches
     from playground.pictures.images import displayed
     from playground.tracing import FORMAT

@@ -31,11 +31,12 @@ def guess_spread() -> None:
 
 @st.fragment
 def one_row(here: Here) -> None:
-    st.markdown("**One random query among 64 random keys.** Turn the dials.")
+    lesson.say(said.TEXT.steps["row"].prose)
     dials(here)
     scores = softmax.experiment()[state.row, WIDTHS.index(state.dk)]
     peak = float(softmax.QUANTITIES["peak"](scores, softmax.scale_of(state.dk, state.power)))
-    lesson.exercises(said.text(measured()).steps["row"], {"scale_one_key": peak > 0.99})
+    tempting = "few" if state.power == 0 else "scaled" if state.dk == WIDTHS[-1] and state.power >= 0.5 else False
+    lesson.exercises(said.TEXT.steps["row"], {"scale_one_key": peak > 0.99 or tempting}, **measured())
 
 
 def dials(here: Here) -> None:
@@ -64,15 +65,14 @@ def curve(quantity: str, power: float) -> Curve:
     return softmax.curve(quantity, power)  # of POWERS: there are no more than 21 × 4
 
 
-def measured() -> said.Measured:
-    """The numbers in the page's exercises."""
-    at, peaks, gradients = (
-        WIDTHS.index(64),
-        *({power: curve(quantity, power) for power in (0.5, 0.0)} for quantity in ("peak", "gradient")),
-    )
-    on, off = gradients[0.5], gradients[0.0]
-    return said.Measured(
-        peak_on=peaks[0.5].median[at], peak_off=peaks[0.0].median[at], on=on.median[at], off=off.median[at],
-        on_low=on.low[at], off_low=off.low[at], on_last=on.median[-1], off_last=off.median[-1],
-        less=next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b),
-    )  # fmt: skip
+def measured() -> dict[str, float]:
+    """Of many random rows: at d_k = 64, with the scale (on) and without (off), the median row's largest weight and
+    gradient, and the gradient of one row in ten (low); at the largest d_k (last); and the first d_k at which the median
+    gradient is lower without the scale (less)."""
+    at = WIDTHS.index(64)
+    (off_peak, on_peak), (off, on) = ([curve(what, power) for power in (0.0, 0.5)] for what in ("peak", "gradient"))
+    return {
+        "peak_on": on_peak.median[at], "peak_off": off_peak.median[at], "on": on.median[at], "off": off.median[at],
+        "on_low": on.low[at], "off_low": off.low[at], "on_last": on.median[-1], "off_last": off.median[-1],
+        "less": next(width for width, a, b in zip(WIDTHS, off.median, on.median, strict=True) if a < b),
+    }  # fmt: skip

@@ -8,13 +8,14 @@ import streamlit as st
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, WIDTHS, Curve
+from playground.lessons.colours import CHANGED, WEIGHTS
 from playground.lessons.words import scale as said
 from playground.ui import guess, lesson
 from playground.ui.here import Here
-from playground.ui.lessons.scale import WITH, WITHOUT
 from playground.ui.lessons.scale_row import curve, dials, measured
 
 state = st.session_state
+STEP = said.TEXT.steps["rows"]
 QUANTITIES = {  # name -> title, unit, what a value is called
     "deviation": ("How far apart scores lie", "", "scores lie {:.2f} apart"),
     "entropy": ("Entropy of the row, bits", " bits", "the row has an entropy of {:.2f} bits"),
@@ -30,34 +31,25 @@ def guess_gradient() -> None:
 
 @st.fragment
 def many_rows(here: Here) -> None:
-    st.markdown(
-        f"One row may be an accident, so here are **{MANY:,} such rows** at every $d_k$. The line is the median, in "
-        "the "
-        "band lie eight of ten rows, and the diamond is the row whose bars you see."
-    )
+    lesson.say(STEP.prose, many=MANY)
     dials(here)
     columns = st.columns(4)
     for column, quantity in zip(columns, QUANTITIES, strict=True):
         with column:
             lesson.chart(_curves(quantity, state.dk, state.power, state.row), f"curve_{quantity}", height=260)
-    st.caption(
-        "Dotted, in the first chart: the theory, $\\sqrt{d_k}$ × scale. For the other three there is no such "
-        "formula, but both "
-        "ends are known. 64 even weights: 6 bits, 1/64, a gradient of 0.12 × scale. One key that takes all: 0 bits, 1, "
-        "no gradient. *Gradient* is the Frobenius norm of ∂weights/∂(q·k): what goes back through softmax and scale to "
-        "the queries and keys in training. It is taken by q·k, not by the scaled score, so that both lines compare "
-        "alike."
-    )
-
+    st.caption(lesson.mathematics(STEP.said["curves"]))
     numbers = measured()
-    lesson.exercises(said.text(numbers).steps["rows"], {"scale_lower": (state.dk, state.power) == (numbers.less, 0.0)})
+    done: bool | str = state.power == 0
+    if done and state.dk != numbers["less"]:
+        done = "later" if state.dk > numbers["less"] else "higher"
+    lesson.exercises(STEP, {"scale_lower": done}, **numbers)
 
 
 def _curves(quantity: str, width: int, power: float, row: int) -> go.Figure:
     """With and without the scale, whatever the dial says; the diamond follows the dials."""
     title, _, words = QUANTITIES[quantity]
     figure = go.Figure()
-    for power_, name, colour in ((0.0, "no scale", WITHOUT), (0.5, lesson.low("1/√d_k"), WITH)):
+    for power_, name, colour in ((0.0, "no scale", CHANGED), (0.5, lesson.low("1/√d_k"), WEIGHTS)):
         _band(figure, curve(quantity, power_), colour, name, words, quantity == "deviation")
     if quantity == "deviation":
         for power_ in (0.0, 0.5):

@@ -5,17 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.errors import PlaygroundError
+from playground.lessons.words import shapes as said
 from playground.models.names import plain_name
 from playground.serving import lesson_results, models, queue, traces
-from playground.ui import guess
+from playground.ui import lesson
 from playground.ui.components import component, picture
 from playground.ui.here import Here
-from playground.ui.lesson import mathematics
 from playground.ui.lessons.drawings import begun, end_of, table_of, with_header
 from playground.ui.navigation import Setting, write_address
 
 state = st.session_state
 
+WORDS = said.TEXT.steps["walk"].said
 STEPS = 9
 MOST_TABLE = 1100  # tokens whose weights are drawn one by one
 MOST_LAYERS = 64
@@ -53,9 +54,9 @@ def choose(here: Here) -> None:
             state["at"] = upper_layer(layers)
         column, words = st.columns([1, 4], vertical_alignment="bottom")
         column.number_input("Layer", 0, layers - 1, key="at")
-        words.caption(f"The tokens of your picture in {plain_name(here.wish.model)}, and its trained parameters.")
+        words.caption(WORDS["picture"].format(model=plain_name(here.wish.model)))
         return
-    st.caption("Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing.")
+    st.caption(WORDS["random"])
     if state.example != "own":
         from playground.lessons.shapes import EXAMPLES as sizes
 
@@ -65,40 +66,28 @@ def choose(here: Here) -> None:
         column.number_input(label, 1, most, key=name, on_change=_on_number)
 
 
-OTHERS = {
-    "without_matrices": "The shortest of all: Q = K = V = X, without any matrix",
-    "fused": "Q, K and V out of one matrix, shared out among 4 heads by one view",
-    "full_heads": "Heads of full width: 5 heads on 5 tokens of 3 numbers",
-    "patches": "A picture of 128 pixels as tokens of 32 numbers",
-}
-
-
 def other_texts() -> None:
     """The same in the shapes that other texts print."""
     from playground.lessons import conventions
 
-    st.subheader("The shapes of other texts", anchor=False)
-    for name, title in OTHERS.items():
+    st.subheader(WORDS["others"], anchor=False)
+    for name, title in said.OTHERS.items():
         with st.expander(title, icon=":material/menu_book:"):
-            make = getattr(conventions, name)
-            lines = [f"| {what} | {' × '.join(f'{n:,}' for n in shape)} |" for what, shape in make()]
-            st.markdown("\n".join(["| | shape |", "|---|---|", *lines]))
-            if name == "full_heads":
-                st.markdown(
-                    "Here every head has matrices of the full width, so each more head costs more. Most code, this one "
-                    "too, shares the width among the heads."
-                )
+            if make := getattr(conventions, name, None):
+                lines = [f"| {what} | {' × '.join(f'{n:,}' for n in shape)} |" for what, shape in make()]
+                st.markdown("\n".join(["| | shape |", "|---|---|", *lines]))
+            numbers = {"four": 16**-0.5, "one": 64**-0.5}
             if name == "without_matrices":
-                _rows_that_sum(conventions.rows_without_matrices())
-            if name == "fused":
-                st.markdown(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}.")
+                numbers = {"diagonal": _rows_that_sum(conventions.rows_without_matrices())}
+            if name == "names":
+                numbers = {which: conventions.a_bias_of(which) for which in ("key", "query")}
+                numbers |= {"plain": conventions.largest_with(None), "off": conventions.largest_with(1.0)}
+            if name in WORDS:
+                lesson.say(WORDS[name], **numbers)
 
-    with st.expander("Names in other code: qkv_bias and qk_scale", icon=":material/menu_book:"):
-        _names_in_code(conventions)
 
-
-def _rows_that_sum(weights) -> None:
-    """The numbers of the shortest attention, and what each row and each column sums to."""
+def _rows_that_sum(weights) -> float:
+    """The numbers of the shortest attention, and what each row and each column sums to; what a token gives itself."""
     letters = "abcd"
     lines = [
         f"| {letter} | " + " | ".join(f"{x:.2f}" for x in row.tolist()) + f" | **{float(row.sum()):.2f}** |"
@@ -106,72 +95,32 @@ def _rows_that_sum(weights) -> None:
     ]
     sums = " | ".join(f"{x:.2f}" for x in weights.sum(0).tolist())
     head = "| softmax(X Xᵀ / √d) | " + " | ".join(letters) + " | sum of the row |"
-    st.markdown("\n".join([mathematics(head), "|---" * 6 + "|", *lines, f"| sum of the column | {sums} | |"]))
-    st.markdown(
-        "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
-        f"scores high with itself: the diagonal holds {float(weights.diagonal().mean()):.0%} on average."
-    )
-
-
-def _names_in_code(conventions) -> None:
-    key, query = conventions.a_bias_of("key"), conventions.a_bias_of("query")
-    plain, off = conventions.largest_with(None), conventions.largest_with(1.0)
-    st.markdown(
-        "**`qkv_bias=True`** adds a learned vector to all queries, one to all keys, one to all values: 3 × width more "
-        f"parameters. The one of the *keys* changes no weight (measured: at most {key:.0e}), for q·b is the same for "
-        f"every key, and only differences count; that of the queries does ({query:.2f}).\n\n"
-        "**`qk_scale=None`** means " + mathematics("1/√d_k") + "; a number stands in its place. With 100 random tokens "
-        f"and one head of 64 the largest weight of a row is {plain:.0%} on average; with `qk_scale=1` it is {off:.0%}."
-    )
-
-
-def guess_scores() -> None:
-    """How the scores grow with the tokens."""
-    guess.choice(
-        "shapes_scores", "13 pictures of 100 tokens, 4 heads of 16 numbers. What is the shape of the scores?",
-        {
-            "d": "13 × 4 × 100 × 16", "square": "13 × 4 × 100 × 100", "flat": "13 × 100 × 100", "wide": "13 × 100 × 64",
-        },
-        "square",
-        "Every head has a number for each pair of tokens. The 16 numbers of a query and a key are used up by the "
-        "product.",
-        {
-            "d": "That is the shape of Q, of K and of V in the heads. A score is what is left of a query and a key: "
-            "one "
-            "number.",
-            "flat": "That would be one table for all heads. Each head makes a table of its own.",
-            "wide": "That is what leaves the layer, 4 × 16 = 64 numbers a token: heads side by side.",
-        },
-    )  # fmt: skip
+    st.markdown("\n".join([head, "|---" * 6 + "|", *lines, f"| sum of the column | {sums} | |"]))
+    return float(weights.diagonal().mean())
 
 
 @st.fragment
 def whole_table(here: Here) -> None:
     """All N × N weights of one head: the walk above shows 64 rows."""
     seen = traces.trace(here.picture, here.wish, here.own)
-    with st.expander(
-        f"The whole table: {seen.tokens:,} × {seen.tokens:,} weights of one head", icon=":material/grid_on:"
-    ):
+    with st.expander(WORDS["table"].format(tokens=seen.tokens), icon=":material/grid_on:"):
         left, right = st.columns(2)
         layer = left.select_slider("Layer of the table", range(seen.layers), seen.upper_layer, key="table_layer")
         head = right.select_slider("Head of the table", range(seen.heads), 0, key="table_head")
         if seen.tokens > MOST_TABLE:
-            st.markdown(
-                f"With more than {MOST_TABLE:,} tokens it would be larger than a screen; choose a coarser grid."
-            )
+            lesson.say(WORDS["too_many"], most=MOST_TABLE)
             return
         with queue.turn():
             weights = seen.matrix(layer, head)
-        st.caption(
-            f"A row asks, a column is asked. Every row sums to 1; brightest: {end_of(weights):.1%} and "
-            f"more. The first {len(seen.prefix)} are no patches. Stripes beside the diagonal are neighbours above and "
-            "below, one row of the picture apart."
-        )
+        front = WORDS["front"].format(front=len(seen.prefix)) if seen.prefix else ""
+        st.caption(WORDS["rows"].format(end=end_of(weights), front=front))
         picture(table_of(weights), "png", width=min(760, max(392, seen.tokens)))
 
 
-def has_scores(batch: int, heads: int, tokens: int) -> bool:
-    return state.example != "picture" and (state.batch, state.heads, state.tokens) == (batch, heads, tokens)
+def exercises() -> None:
+    numbers, asked = (state.batch, state.heads, state.tokens), (2, 8, 10)
+    done = numbers == asked or (sorted(numbers) == sorted(asked) and "other")
+    lesson.exercises(said.TEXT.steps["walk"], {"shapes_numbers": state.example != "picture" and done})
 
 
 def _on_number() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from playground.assets import TEACHING
+from playground.figures import teaching as printed
 from playground.lessons import teaching
 from playground.serving import admission, queue
 from playground.ui.here import Here
@@ -81,13 +83,13 @@ def sheets() -> None:
     for name, words in SHEETS.items():
         row = st.columns([3, 1, 1], vertical_alignment="center")
         row[0].markdown(words)
-        for column, paper in zip(row[1:], ("A4", "Letter"), strict=True):
-            file = TEACHING / f"{name}-{paper}.pdf"
+        for column, paper in zip(row[1:], printed.PAPERS, strict=True):
+            file = f"{name}-{paper}.pdf"
             column.download_button(
-                f"PDF, {paper}", file.read_bytes(), file.name, "application/pdf", key=file.name, on_click="ignore",
-                icon=":material/download:",
+                f"PDF, {paper}", partial(printed.pdf, name, paper), file, "application/pdf", key=file,
+                on_click="ignore", icon=":material/download:",
             )  # fmt: skip
-    st.caption("Made by `python -m playground.figures.teaching`.")
+    st.caption("`python -m playground.figures.teaching FOLDER` prints all of them.")
 
 
 def quiz() -> None:

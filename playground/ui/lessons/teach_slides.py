@@ -8,17 +8,16 @@ from collections.abc import Callable
 import streamlit as st
 
 from playground.lessons import teaching
+from playground.lessons.words import by_hand, shapes
 from playground.serving import queue, traces
 from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
     block_stream,
-    by_hand,
     cost,
     heads_row,
     patches_cut,
     scale_row,
-    shapes,
     two_ways,
     weight,
 )
@@ -30,9 +29,9 @@ state = st.session_state
 def asked(page: str) -> Callable[[Here], object]:
     """What asks the questions of a scene on this page."""
     return {
-        "by_hand": lambda here: (by_hand.guess_longer(), by_hand.guess_values()),
+        "by_hand": lambda here: (guess.ask(by_hand.longer()), guess.ask(by_hand.mean())),
         "patches": patches_cut.guess_patches,
-        "shapes": lambda here: shapes.guess_scores(),
+        "shapes": lambda here: guess.ask(shapes.scores()),
         "block": block_stream.guess_push,
         "scale": lambda here: scale_row.guess_spread(),
         "heads": lambda here: heads_row.paint_a_row(here, traces.trace(here.picture, here.wish, here.own)),

@@ -10,7 +10,9 @@ from weakref import WeakSet
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.colours import KEY
 from playground.lessons.questions import Photo
+from playground.lessons.words import training as said
 from playground.serving import pictures
 from playground.serving.cache import MB
 from playground.serving.pictures import Picture
@@ -18,15 +20,16 @@ from playground.serving.queue import OVER, SERVED, Queue, Ticket, pieces
 from playground.training import quick
 from playground.training.quick import ALONE, TOLD, Learner
 from playground.ui import guess, lesson
-from playground.ui.lessons import reel
+from playground.ui.lessons import beside, reel
 from playground.ui.lessons.drawings import photo
 from playground.ui.lessons.reel import Film
 from playground.ui.navigation import Setting, write_address
 
 NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
-LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", lesson.KEY)}
+LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
 LEARNER = Setting.of(ALONE, NAMES)
 FINE = 96  # pixels of a field on the screen
+STEP = said.TEXT.steps["now"]
 LARGE = 0.25  # a share of the attention that nobody takes for chance
 MOST_FINISHED = 100 * MB  # of all people's finished runs together; deploy/README.md counts on it
 
@@ -130,7 +133,7 @@ def show(before: int) -> None:
     learned, films = (trial.learned, trial.films) if trial else ({}, {})  # they may be let go meanwhile
     _controls(trial, before)
     if not learned:
-        _guess_alone(board(trial.seed if trial else 0))
+        _guess_alone(trial.seed if trial else 0)
         _exercise({})
         return
     state.setdefault("learner", LEARNER.default)
@@ -145,28 +148,16 @@ def show(before: int) -> None:
     _exercise(learned)
 
 
-def _guess_alone(board: Picture) -> None:
-    width, height = board.image.size
-    guess.choice(
-        "training_twin",
-        "Nobody tells the first model where to look. Will one of its heads look at a patch’s twin all the same?",
-        {
-            "yes": "yes: the colour of the twin stands nowhere else",
-            "no": "no: it was never told what a twin is",
-            "near": "it will look at neighbours, and guess from them",
-        },
-        "yes",
-        "The only loss is on the answer, the twin’s colour. A head that looks at the twin makes it easy, and every "
-        "small "
-        "step in that direction lowers the loss. Train them, and see when.",
-        {
-            "no": "Nobody tells it *where* to look, but the loss says how well it answers. That is enough to find out.",
-            "near": "Neighbours know nothing of the twin’s colour: signs lie at random. That would be right one time "
-            "in "
-            "several, by chance.",
-        },
-        picture=Photo(photo(board.jpeg), quick.FIELDS, width / height, height=390),
+def _guess_alone(seed: int) -> None:
+    shown = board(seed)
+    width, height = shown.image.size
+    pair = quick.pair(seed)
+    second = beside.only(quick.image(seed, FINE), quick.FIELDS, pair, said.PAIR)
+    c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
+    prose = STEP.said["models"].format(
+        depth=c.depth, heads=c.heads, parameters=quick.weights(), head=head, layer=layer
     )  # fmt: skip
+    guess.ask(said.twin(Photo(photo(shown.jpeg), quick.FIELDS, width / height, beside=second), prose))
 
 
 def _point(trial: Trial, name: str, learner: Learner) -> tuple[int, int]:
@@ -189,35 +180,19 @@ def _controls(trial: Trial | None, before: int) -> None:
 
 
 def _said(trial: Trial | None, before: int) -> str:
+    words, trouble = STEP.said, trial.ticket.trouble if trial else None
     if trial is None or (trial.over and not trial.learned):
-        trouble = f"It could not be trained: {trial.ticket.trouble}. " if trial and trial.ticket.trouble else ""
-        if trial and trial.let_go:
-            trouble = "So many have trained since that there was no room for yours any more: train again. "
-        c, (layer, head) = quick.SMALL, quick.TOLD_HEAD
-        return (
-            f"{trouble}On this board every sign lies on two fields. **Each patch has to name the colour of its twin**, "
-            "the other patch with the same sign. Two ViTs learn it from nothing, in about half a minute on two slow "
-            f"cores: {c.depth} layers, {c.heads} heads and {quick.weights():,} parameters each, the same random ones "
-            "at the beginning, the same boards. The only difference: in one of them a second loss tells "
-            f"head {head} of layer {layer} where the twin is."
-        )
-    if trial.ticket.trouble:
-        return f"It broke off at step {trial.step}: {trial.ticket.trouble}"
-    if trial.over:
-        if trial.step < quick.Pairs().steps:
-            return f"Stopped after {trial.step} steps. What they have learned stays here as long as this page is open."
-        return (
-            f"Done after {trial.step} steps. **Point at a patch: its twin lights up.** Trained again, they begin with "
-            "other random parameters, and look at another board."
-        )
-    if not trial.served:
-        others = "One is" if before == 1 else f"{before} are"
-        return (
-            f"**{others} before you.** They learn one after the other; yours begin by themselves."
-            if before
-            else "Beginning…"
-        )
-    return f"Learning: step **{trial.step}** of {quick.Pairs().steps}. Each patch has to name the colour of its twin."
+        why = words["let_go"] if trial and trial.let_go else words["failed"].format(trouble=trouble) if trouble else ""
+        return words["begin"].format(trouble=why)
+    if trouble:
+        kind = "broke_off"
+    elif trial.over:
+        kind = "stopped" if trial.step < quick.Pairs().steps else "done"
+    elif trial.served:
+        kind = "learning"
+    else:
+        kind = "beginning" if not before else "one_before" if before == 1 else "some_before"
+    return words[kind].format(step=trial.step, trouble=trouble, before=before, all=quick.Pairs().steps)
 
 
 def _begin() -> None:
@@ -268,35 +243,26 @@ def _since(one: Learner) -> tuple[int | None, int | None]:
 
 def _exercise(learned: dict[str, Learner]) -> None:
     """`learned` is empty as long as there is nothing to show."""
-    lesson.exercise(
-        "Train the two. Show the model of which one head is told, and in it that head. Which model looks at twins "
-        "first?",
-        _compared(learned) if learned else "Train them: then this answer counts the steps.",
-        hint="One choice stands above the picture, layers and heads below it, and a line says which head is told.",
-        done=bool(learned) and (state.learner, state.layer, state.head) == (TOLD, *quick.TOLD_HEAD),
-        id="training_told_head",
-    )
+    done = bool(learned) and (state.layer, state.head) == quick.TOLD_HEAD
+    done = done and (state.learner == TOLD or "alone")
+    looking = _compared(learned) if learned else STEP.said["not_yet"]
+    lesson.exercises(STEP, {"training_told_head": done}, looking=looking)
 
 
 def _compared(learned: dict[str, Learner]) -> str:
     now = learned[ALONE].lapse.moments[-1].step
     looking = {name: _since(one)[0] for name, one in learned.items()}
-    said = [
+    found = [
         f"{LINES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {now}")
         for name, step in looking.items()
     ]
-    return f"More than {LARGE:.0%} of a patch's attention on its twin, in the best head: {'; '.join(said)}."
+    return STEP.said["looking"].format(large=LARGE, looking="; ".join(found))
 
 
 def _sentence(name: str, one: Learner) -> str:
     """What it has come to, in numbers."""
     mass, layer, head = one.best
-    looking, right = _since(one)
-    found = f"head {head} of layer {layer} gives the twin {mass:.0%} of its attention ({mass / quick.EVEN:.0f} × even)"
-    when = (
-        f"; above {LARGE:.0%} from step {looking} on, more than half of the answers right from step {right} on."
-        if looking is not None and right is not None
-        else "."
-    )
-    opening = "**Told:**" if name == TOLD else "**Nobody told it**, but the answer stands nowhere else:"
-    return f"{opening} {found}{when}"
+    (looking, right), words = _since(one), STEP.said
+    since = words["since"].format(large=LARGE, looking=looking, right=right) if None not in (looking, right) else ""
+    found = words["found"].format(head=head, layer=layer, mass=mass, times=mass / quick.EVEN, when=since)
+    return words["told" if name == TOLD else "alone"].format(found=found)

@@ -4,13 +4,14 @@ two small models trained on the spot."""
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from playground.assets import TIMELAPSE
-from playground.lessons.questions import Lines, Mark, Number, Series
+from playground.lessons.words import training as said
 from playground.pack import unpack
 from playground.samples import named
 from playground.serving import pictures
@@ -21,16 +22,10 @@ from playground.ui.lessons.reel import Film, show
 from playground.ui.messages import plain
 from playground.ui.navigation import Setting, Steps
 
-STEPS = {"timelapse": "1 · From fog to structure", "pair": "2 · Told or not?", "now": "3 · Train two now"}
+STEPS = said.TEXT.titles
+STEP = said.TEXT.steps["timelapse"]
 MOST = 20  # layers or heads in an address
 SHARPER = 2  # bits: by so much entropy has to fall until attention is called sharp
-LOSSES = {  # of the bundled model's run, see workshop/distil.py
-    "class": "what kinds of things a drawn scene shows",
-    "features": "DINOv2's feature of each patch",
-    "picture": "DINOv2's feature of the whole picture",
-    "rest": "the average of the patches that DINOv2 finds alike to a patch, the patch itself left out: their colours, "
-    "features and places",
-}
 
 state = st.session_state
 
@@ -50,7 +45,7 @@ def settings() -> dict[str, Setting]:
         "head": Setting.of(head, range(MOST)),
         "learner": train_now.LEARNER,
         "patch": Setting.of("", ["", *(f"{row},{column}" for row in range(64) for column in range(64))]),
-        "step": Steps.by(steps(), now=("learner",)),
+        "step": Steps.by(steps(), **{step: words for step, words in said.TEXT.settings.items() if step in steps()}),
     }
 
 
@@ -72,9 +67,7 @@ def _read(file: Path, changed: float):
 def stage(here: Here) -> None:
     """Drawn again every second as long as this person's models wait or learn, which also keeps their place."""
     if not has_lapse():
-        st.info(
-            "The time-lapse of the bundled model is made of a run by `python -m playground.training.timelapse RUN`."
-        )
+        st.info(STEP.said["none"])
     ticking = train_now.learning()
     st.fragment(_stage, run_every=1.0 if ticking else None)(here, ticking)
 
@@ -108,48 +101,21 @@ def _timelapse(here: Here) -> None:
 
 def _watch(here: Here, seen, first: tuple | None) -> None:
     if here.picture.name != seen.sample:
-        st.info(f"The moments of this run are kept for *{_title(seen.sample)}* alone.", icon=":material/info:")
+        st.info(STEP.said["another"].format(sample=_title(seen.sample)), icon=":material/info:")
     show(_film(), seen)
-    st.caption(f"Always on *{_title(seen.sample)}*. Between two moments the picture is blended.")
-    st.markdown(_what_it_was_asked(seen))
+    st.caption(STEP.said["always"].format(sample=_title(seen.sample)))
+    _what_it_was_asked(seen)
     _exercises(seen, first)
-
-
-def idea(seen) -> str:
-    begun = seen.moments[0]
-    tokens = unpack(begun.trace)[0]["tokens"]
-    return (
-        "One run of the bundled model, from its first step to its last. At step 0 chance decides whom a patch listens "
-        f"to: a row spreads over about {2 ** begun.habits.entropy.mean():.0f} of the {tokens} tokens (2 to the power "
-        "of its entropy). **Play**, and watch how the attention of one patch changes."
-    )
 
 
 def _guess_when(step: int, seen) -> None:
     """At which step does the first head have a habit?"""
-    curve = seen.curve[seen.curve[:, 0] > 0]
+    curve, begun = seen.curve[seen.curve[:, 0] > 0], seen.moments[0]
     some = curve[np.unique(np.geomspace(1, len(curve), 60).astype(int) - 1)]
     total = some[:, 1:].sum(1)
-    last = seen.moments[-1].step
-    guess.number(
-        "training_when",
-        "A head has a **habit** if it does something that can be named on average: it stays near, say, or listens to "
-        "patches of the same colour. The first head has one after ▢ steps.",
-        Number(10, last, log=True), step,
-        f"Of {last:,} steps, and no loss asked it to. It is the first of the moments that were kept.",
-        prose=idea(seen),
-        tempting=(
-            ((0.5 * last, last), "The losses still fall there, but slowly: what is easy is learned early."),
-            ((10, max(11, step / 6)), "The losses fall at once, for the answers can first be learned without looking "
-             "anywhere: what is frequent."),
-        ),
-        picture=Lines(
-            tuple(float(n) for n in some[:, 0]),
-            (Series("sum of the losses", tuple((total / total[0]).tolist()), lesson.QUERY),),
-            0, 1.05, "step", title="How far the losses have fallen", log_x=True,
-            marks=(Mark(step, f"the first habit: step {step:,}"),),
-        ),
-    )  # fmt: skip
+    spread, tokens = 2 ** begun.habits.entropy.mean(), unpack(begun.trace)[0]["tokens"]
+    prose = STEP.prose.format(spread=spread, tokens=tokens)
+    guess.ask(said.when(step, seen.moments[-1].step, some[:, 0].tolist(), (total / total[0]).tolist(), prose))
 
 
 def _film() -> Film:
@@ -167,44 +133,30 @@ def _begins() -> tuple:
     return begun(Emergent(), lapse())
 
 
-def _what_it_was_asked(seen) -> str:
+def _what_it_was_asked(seen) -> None:
     """What was taught and what was not: nobody should take a taught map for something that emerged."""
     from playground.training.recipe import Emergent
 
-    lines = [f"- step {one.step:,}: {one.says}" for one in _begins()]
-    asked = [f"- *{name}*: {LOSSES[name]}" for name in seen.losses if name in LOSSES]
-    return "\n".join(
-        [
-            "**This model was told which average to predict, and not where to look.** No loss reads its attention "
-            "weights, and none knows the objects' masks. But the average is over patches that its teacher chose, and "
-            "whoever looks at those knows it. Its losses ask it to predict:\n",
-            *asked,
-            "\nWhat changes on the way, drawn as dotted lines in the charts:\n",
-            *lines,
-            "\nNot all of its first parameters are small random numbers: the positions begin as sines and cosines, and "
-            f"queries and keys are {Emergent().longer:g} times as long as usual. Otherwise all rows would be nearly "
-            "even at first, and it would take longer to learn from them.",
-        ]
-    )
+    asked = "\n".join(f"- *{name}*: {said.LOSSES[name]}" for name in seen.losses if name in said.LOSSES)
+    changes = "\n".join(f"- step {one.step:,}: {one.says}" for one in _begins())
+    lesson.say(STEP.after, asked=asked, changes=changes, longer=Emergent().longer)
 
 
 def _exercises(seen, first: tuple | None) -> None:
+    """Those for which this run has an answer."""
+    done, numbers = {}, {}
     if sharp := _sharp(seen):
-        lesson.exercise(
-            f"Stop the clock at the first moment at which a head has {_bits(seen):.1f} bits of entropy or less: "
-            f"{SHARPER} fewer than the sharpest head had at step 0. Is that before or after most of the losses' fall?",
-            _when_sharp(seen, sharp),
-            hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
-            done=state.moment == sharp.step, id="training_sharp",
-        )  # fmt: skip
+        later = sharp.step < state.moment < seen.moments[-1].step  # the last one is where everybody begins
+        done["training_sharp"] = state.moment == sharp.step or (later and "later")
+        numbers |= {"bits": _bits(seen), "fewer": SHARPER, "sharp": sharp.step} | _when_sharp(seen, sharp)
     if first is not None:
-        lesson.exercise(
-            "Go to the first moment at which a head has a habit, and choose such a head.",
-            _first_words(*first),
-            hint="In the chart *Habits* each row is a head. Grey is no habit; click a field in another colour.",
-            done=state.moment == first[0] and any((state.layer, state.head) in found for found in first[1].values()),
-            id="training_first",
-        )  # fmt: skip
+        step, habits = first
+        there = any((state.layer, state.head) in found for found in habits.values())
+        done["training_first"] = state.moment == step and (there or "head")
+        found = "; ".join(f"*{kind}*: {_named(heads)}" for kind, heads in habits.items())
+        numbers |= {"first": step, "found": found}
+    some = tuple(one for one in STEP.exercises if one.id in done)
+    lesson.exercises(replace(STEP, exercises=some), done, **numbers)
 
 
 def _bits(seen) -> float:
@@ -216,16 +168,11 @@ def _sharp(seen):
     return next((moment for moment in seen.moments if moment.habits.entropy.min() <= _bits(seen)), None)
 
 
-def _when_sharp(seen, sharp) -> str:
+def _when_sharp(seen, sharp) -> dict[str, object]:
     losses = seen.curve[:, 1:].sum(1)
     at = min(int(np.searchsorted(seen.curve[:, 0], sharp.step)), len(losses) - 1)
     share = (losses[0] - losses[at]) / (losses[0] - losses[-1])
-    when = "After" if share > 0.5 else "Before"
-    return f"{when}: at step {sharp.step:,} the sum of the losses has done {share:.0%} of all its falling."
-
-
-def _first_words(step: int, habits: dict) -> str:
-    return f"At step {step:,}: " + "; ".join(f"*{kind}*: {_named(heads)}" for kind, heads in habits.items()) + "."
+    return {"share": share, "when": "After" if share > 0.5 else "Before"}
 
 
 def _named(heads: list[tuple[int, int]]) -> str:

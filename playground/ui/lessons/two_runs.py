@@ -7,13 +7,15 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.assets import TAUGHT_CURVES, TIMELAPSE
-from playground.training import beginnings, timelapse
+from playground.lessons.colours import KEY
+from playground.lessons.words.training import RUNS, TEXT, WITH, WITHOUT, told
+from playground.training import beginnings, measured, timelapse
 from playground.training.recipe import Recipe
 from playground.training.timelapse import Timelapse
 from playground.ui import guess, lesson
 
-WITHOUT, WITH = "A", "B"
-QUIET, TOLD = "rgba(128,128,128,0.4)", lesson.KEY
+STEP = TEXT.steps["pair"]
+QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
 FILTER = 0.814  # what the best filter of colour and nearness has on the scenes of a time-lapse; a test measures it
 FIRST = 10  # the first step that an axis of logarithms has room for
 
@@ -30,25 +32,16 @@ def _runs(changed: float) -> tuple[Timelapse, Timelapse]:
 def show() -> None:
     untold, taught = _runs(TIMELAPSE.stat().st_mtime)
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold, taught))
-    st.markdown(
-        f"The same architecture, trained twice from random parameters ({steps} steps). Every line is a head: how "
-        f"much of "
-        "the attention of an object's patches stays on their own object. The dashed line is an even row, "
-        "the dotted one a filter without a network, of colour and nearness alone."
-    )
+    lesson.say(STEP.prose, steps=steps)
     begins = tuple(one for one in beginnings.begun(Recipe(), taught) if one.told and one.loss != "looked")
-    for column, name, run in zip(st.columns(2), (WITHOUT, WITH), (untold, taught), strict=True):
+    for column, name, run in zip(st.columns(2), RUNS, (untold, taught), strict=True):
         with column:
             lesson.chart(drawn(run, f"run {name}", ()), f"own object {name}", 330)
-    guess.choice(
-        "training_told",
-        "In one run a loss read the attention weights of some heads, and compared them with the objects' masks. Which?",
-        {WITHOUT: f"run {WITHOUT}", WITH: f"run {WITH}"}, WITH, "",
-        {WITHOUT: "Its heads rise as well, and nobody told them: the two maps look much alike."},
-    )  # fmt: skip
+    guess.ask(told())
     with guess.after("training_told"):
         lesson.chart(drawn(taught, f"run {WITH}, the heads that were told", begins), "own object told", 330)
-        st.markdown(said(untold, taught, begins))
+        lesson.say(STEP.after, **numbers(untold, taught, begins))
+        st.markdown(measured.table())
 
 
 def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) -> go.Figure:
@@ -65,11 +58,11 @@ def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) 
         mass = np.insert(mass, gap, np.nan, axis=0)
     figure = go.Figure()
     for layer, head in sorted(np.ndindex(*mass.shape[1:]), key=lambda place: place in asked):
-        told = (layer, head) in asked
+        is_told = (layer, head) in asked
         figure.add_scatter(
-            x=steps, y=mass[:, layer, head], mode="lines+markers" if told else "lines", showlegend=False,
+            x=steps, y=mass[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
             connectgaps=False,
-            line={"color": TOLD if told else QUIET, "width": 3 if told else 1.2},
+            line={"color": TOLD if is_told else QUIET, "width": 3 if is_told else 1.2},
             hovertemplate=f"layer {layer}, head {head}: %{{y:.0%}} at step %{{x:,}}<extra></extra>",
         )  # fmt: skip
     figure.add_hline(y=run.chance, line={"dash": "dash", "color": "gray", "width": 1})
@@ -88,32 +81,21 @@ def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) 
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def said(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginning, ...]) -> str:
-    """What became of both, in numbers."""
-    heads = next(one.told for one in begins if one.loss == "gathered")
-    told = float(np.mean([taught.moments[-1].mass[head] for head in heads]))
+def numbers(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginning, ...]) -> dict[str, object]:
+    """What became of both."""
+    gathered = next(one for one in begins if one.loss == "gathered")
     best, (layer, head) = best_of(untold)
-    began = next(one.step for one in begins if one.loss == "gathered")
-    last_before = [moment for moment in taught.moments if moment.step < began][-1]
-    first_after = next(moment for moment in taught.moments if moment.step >= began)
-    before, after = (float(np.mean([moment.mass[one] for one in heads])) for moment in (last_before, first_after))
-    return (
-        f"Run **{WITH}** was told from step {began:,} on: its {len(heads)} coloured heads stood at {before:.0%} at "
-        f"step "
-        f"{last_before.step:,}, at {after:.0%} at step {first_after.step:,}, and end at {told:.0%}. In between no "
-        f"moment "
-        "was kept, so the line is open there. They had begun to rise before, as other heads do: this run’s losses on "
-        "the "
-        "patches know the objects. The two runs also differ in their data, their other losses and their length. "
-        f"Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds alike, and not "
-        f"where to look. Its best head, head {head} of layer {layer}, reaches {best:.0%}, "
-        f"{best / untold.chance:.0f} times an even row, because looking at those patches helps. "
-        "But near patches of one colour are mostly of one object: a filter without a network, which weighs patches by "
-        f"colour and nearness alone, reaches {FILTER:.0%} (the dotted line). "
-        "A map does not show which of the two ways it came about. "
-        "The badge *was told to* does, wherever such a head is shown; the taught model is in *Model* as "
-        "**our small ViT, told where to look**."
+    last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
+    first_after = next(moment for moment in taught.moments if moment.step >= gathered.step)
+    before, after, end = (
+        float(np.mean([moment.mass[one] for one in gathered.told]))
+        for moment in (last_before, first_after, taught.moments[-1])
     )
+    return {
+        "WITH": WITH, "WITHOUT": WITHOUT, "began": gathered.step, "heads": len(gathered.told),
+        "before": before, "last_before": last_before.step, "after": after, "first_after": first_after.step,
+        "told": end, "layer": layer, "head": head, "best": best, "times": best / untold.chance, "filter": FILTER,
+    }  # fmt: skip
 
 
 def best_of(run: Timelapse) -> tuple[float, tuple[int, int]]:

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground.lessons.colours import CONVOLUTION, WEIGHTS
 from playground.lessons.questions import Pictures
 from playground.lessons.words import two_ways as said
 from playground.models.names import plain_name
@@ -18,6 +19,7 @@ from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
 
+MOST_TOKENS = 16384
 TEXT = said.TEXT
 STEPS = TEXT.titles
 SETTINGS = {
@@ -31,12 +33,13 @@ SETTINGS = {
 
 
 def far(here: Here) -> None:
+    from playground.analysis.heads import even_distance
     from playground.lessons import two_ways
     from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
     side = max(seen.grid)
-    st.markdown(TEXT.steps["far"].prose)
+    lesson.say(TEXT.steps["far"].prose)
     st.segmented_control("Kernel", (3, 5, 7), key="kernel", format_func=lambda k: f"{k} × {k}", required=True)
     mean = heads_numbers.habits_here(here)
     layers = np.arange(seen.layers)
@@ -44,11 +47,11 @@ def far(here: Here) -> None:
     figure = go.Figure()
     figure.add_scatter(
         x=np.repeat(layers, seen.heads), y=mean.distance.ravel(), mode="markers", name="heads: mean distance",
-        marker={"size": 8, "color": "#B63679"}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
+        marker={"size": 8, "color": WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
         x=layers, y=half, mode="lines+markers", name=f"{state.kernel}×{state.kernel} convolutions: farthest",
-        line={"color": lesson.CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
+        line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
     )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": -0.25})
     figure.update_xaxes(title="layer", dtick=1 if seen.layers <= 16 else 4)
@@ -56,12 +59,10 @@ def far(here: Here) -> None:
     lesson.chart(figure, "far", height=320, name="how-far")
     guess.ask(said.field())
     any_convolution(here)
-    needed = two_ways.layers_needed(side, state.kernel)
-    st.markdown(
-        f"This picture is {side} patches long. A {state.kernel}×{state.kernel} stack needs **{needed} layers** until "
-        f"one edge can hear of the other; attention needs one. In layer 0 the heads of {plain_name(here.wish.model)} "
-        f"look {mean.distance[0].mean():.1f} patches away on average."
-    )
+    lesson.say(
+        TEXT.steps["far"].after, side=side, k=state.kernel, needed=two_ways.layers_needed(side, state.kernel),
+        model=plain_name(here.wish.model), far=mean.distance[0].mean(), even=even_distance(*seen.grid),
+    )  # fmt: skip
 
 
 def any_convolution(here: Here) -> None:
@@ -69,7 +70,7 @@ def any_convolution(here: Here) -> None:
     from playground.lessons import two_ways
 
     found = here.kept("unfolded", lambda: two_ways.unfolded(here.picture.image))
-    with st.expander("Any convolution is unfold, multiply, fold", icon=":material/grid_view:"):
+    with st.expander(TEXT.steps["far"].said["unfold"], icon=":material/grid_view:"):
         st.code(body_of(two_ways.by_unfold_multiply_fold), language="python", wrap_lines=True)
         lines = [
             f"| {one.kernel} × {one.kernel}, stride {one.stride} | {one.columns[0]} × {one.columns[1]:,} "
@@ -78,10 +79,7 @@ def any_convolution(here: Here) -> None:
         ]
         head = "| on your picture | unfolded | answer | largest difference from `conv2d` |"
         st.markdown("\n".join([head, "|---|---|---|---|", *lines]))
-        st.markdown(
-            "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel are equal nothing"
-            " overlaps: that is the patch embedding (*Patches*, step 1)."
-        )
+        lesson.say(TEXT.steps["far"].said["overlap"])
 
 
 # A shifted picture ----------------------------------------------------------------------------------------------------
@@ -89,7 +87,6 @@ def any_convolution(here: Here) -> None:
 
 def shift(here: Here) -> None:
     layer, head = _shown(here)
-    st.markdown(TEXT.steps["shift"].prose)
     st.segmented_control("Moved by so many patches", (1, 2, 3), key="moved", required=True)
 
     found = _moved(here, layer, head, state.moved)
@@ -100,7 +97,7 @@ def shift(here: Here) -> None:
 
 
 def guess_shift(here: Here) -> None:
-    """The question alone, moved by one patch."""
+    """For slides, which have no choices: the question about a picture that is moved by one patch."""
     layer, head = _shown(here)
     _guess_shift(here, _moved(here, layer, head, 1), layer, head)
 
@@ -136,22 +133,13 @@ def _moved(here: Here, layer: int, head: int, patches: int):
 
 
 def _shift_words(found, layer: int, head: int, by_one: float) -> None:
-    st.markdown(
-        f"The same place of the picture asks (outlined in white), layer {layer}, head {head}. After the last layer the "
-        f"features of the same place have a cosine of **{float(found.features.mean()):.3f}** on average, of "
-        f"{float(found.features.min()):.3f} at worst. Away from the edges a convolution's answers differ by "
-        f"**{_small(found.convolution)}** of their size, because the patches themselves are the same: the picture "
-        f"moved "
-        f"by whole patches. Moved by a single pixel, the patch embedding, a convolution with a stride of a whole "
-        f"patch, "
-        f"changes by {found.one_pixel:.0%} of its length. Two things change for the ViT: the positions, and a column "
-        f"of "
-        "patches that leaves while another one comes in, which every row listens to."
-    )
-    lesson.exercises(
-        TEXT.steps["shift"], {"two_ways_moved": state.moved == 3},
-        by_one=f"{by_one:.0%}", moved=str(state.moved), apart=f"{found.apart:.0%}",
+    step = TEXT.steps["shift"]
+    lesson.say(
+        step.after, layer=layer, head=head, mean=float(found.features.mean()), least=float(found.features.min()),
+        convolution=_small(found.convolution), pixel=found.one_pixel,
     )  # fmt: skip
+    done = {"two_ways_moved": state.moved == 3}
+    lesson.exercises(step, done, by_one=by_one, moved=state.moved, apart=found.apart)
 
 
 def _small(x: float) -> str:
@@ -164,10 +152,10 @@ def _small(x: float) -> str:
 def built(here: Here) -> None:
     width = models.load(here.wish.model).config.width
     step = TEXT.steps["built"]
-    st.markdown(step.prose)
+    lesson.say(step.prose)
     guess.ask(said.parameters(width), width)
-    st.markdown(lesson.mathematics(step.after))
-    lesson.exercises(step, {})
+    lesson.say(step.after)
+    lesson.exercises(step)
 
 
 # Cheaper ways ---------------------------------------------------------------------------------------------------------
@@ -178,11 +166,12 @@ def cheaper() -> None:
 
     counts = (64, 256, 1024, 4096, 16384)
     guess.ask(said.linear(counts, [two_ways.products(n, said.WINDOW, said.HEAD) for n in counts]))
-    st.markdown(TEXT.steps["cheaper"].after)
-    tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, 16384), 1024, key="cheap_tokens", width=420)
+    lesson.say(TEXT.steps["cheaper"].after)
+    tokens = st.select_slider("Tokens", (64, 196, 576, 1024, 4096, MOST_TOKENS), 1024, key="cheap_tokens", width=420)
     window, d = said.WINDOW, said.HEAD
     names = ("all pairs, 2 N² d", f"windows of {window} tokens, 2 N w² d", "linear attention, 2 N d²")
     rows = list(zip(names, two_ways.products(tokens, window, d), strict=True))
     lines = [f"| {name} | {flops:,} | {flops / rows[0][1]:.3g} × |" for name, flops in rows]
     st.markdown("\n".join([f"| one head of {d}, the first product | FLOPs | |", "|---|---|---|", *lines]))
-    lesson.exercises(TEXT.steps["cheaper"], {"two_ways_linear": tokens == d})
+    done = tokens == d or (tokens == MOST_TOKENS and "most")
+    lesson.exercises(TEXT.steps["cheaper"], {"two_ways_linear": done})

@@ -6,132 +6,100 @@ import numpy as np
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.lessons.questions import Choice, Pictures, Question
+from playground.lessons.words import weight as said
 from playground.samples import start_patch
 from playground.serving import effort, queue, traces
-from playground.serving.pictures import data_url
-from playground.ui import guess
+from playground.serving.pictures import as_jpeg, data_url
+from playground.ui import guess, lesson
 from playground.ui.components import picture
 from playground.ui.here import Here
-from playground.ui.lessons.drawings import lit, outlined
+from playground.ui.lessons import beside
+from playground.ui.lessons.drawings import lit, outlined, small
 
-MAPS = {  # name -> (words, why it is tempting where it is not the best)
-    "weight": (
-        "weight, last layer",
-        "It says what is mixed in in one layer. The layers below have mixed before, and the patch's own vector "
-        "goes past.",
-    ),
-    "arrives": (
-        "weight × ‖W_O v‖, last layer",
-        "It knows how long the values are, which weights alone do not. But it is one layer of many.",
-    ),
-    "rollout": (
-        "rollout, all layers",
-        "It multiplies the attention weights of all layers, and leaves out values and MLPs. A patch that gets all the "
-        "attention of one head then looks like a source of everything.",
-    ),
-    "gradient": (
-        "gradient × weight, all layers",
-        "It follows the answer through all layers. But a gradient speaks of very small changes, and blanking is a "
-        "large "
-        "one.",
-    ),
-    "colour": (
-        "colour and nearness, no network",
-        "Near patches of one colour often belong together, so it is hard to beat. But it knows nothing of this model.",
-    ),
-}
-PROSE = (
-    "Each map says, in its way, what matters for one patch. To know, blank a part of the picture and look at how far "
-    "the patch’s feature moves."
-)
+STEP = said.TEXT.steps["explain"]
 AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
-SIDE = 360  # pixels of a map
 
 
 def explain(here: Here) -> None:
-    from playground.analysis import explain as lesson
+    from playground.analysis import cutting
+    from playground.analysis import explain as blanking
     from playground.pictures.images import displayed
+    from playground.tracing import trace
 
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
-    passes, place = lesson.passes(seen.grid), st.empty()
+    passes, place = blanking.passes(seen.grid) + 1 + cutting.BLOCKS, st.empty()
     about = (here.picture.id, here.wish)
     asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
-    def work() -> lesson.Explained:
-        with queue.turns() as give_way:
-            return lesson.explain(seen, np.asarray(displayed(here.picture.image, seen.size)), query, give_way)
+    def without(cuts: list[str]):
+        return trace(seen.vit, here.picture.image, size=seen.size, scale=here.wish.scale, cut=cuts)
 
-    try:
-        effort.check(seen.vit, seen.grid, passes)
-    except PlaygroundError as error:
-        st.info(str(error), icon=":material/info:")
-        return
+    def work() -> tuple[blanking.Explained, cutting.Edge | None]:
+        with queue.turns() as give_way:
+            pixels = np.asarray(displayed(here.picture.image, seen.size))
+            found = blanking.explain(seen, pixels, query, give_way)
+            return found, cutting.cut_edge(seen, query, without, give_way)
+
     with place.container():
-        st.markdown(PROSE)
-        doing = st.empty()
-        picture(outlined(_small(here), seen.grid, query), width=440)
+        doing = _waiting(here, seen, query)
+        try:
+            effort.check(seen.vit, seen.grid, passes)
+        except PlaygroundError as error:
+            doing.info(str(error), icon=":material/info:")
+            return
         if not asked:
             label = f"Blank the picture, block by block: {passes} passes"
             doing.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
         with doing, st.spinner(f"Blanking one block after the other: {passes} passes"):
-            found = here.kept(("explain", query), work)
+            found, edge = here.kept(("explain", query), work)
     place.empty()
     _question(here, seen, query, found)
     with guess.after("weight_explain"):
-        st.markdown(said(found))
+        _say(found)
+        if edge:
+            _say_edge(query, edge)
+
+
+def _waiting(here: Here, seen, query: tuple[int, int]):
+    """Draws the picture with the asking patch, and that patch enlarged; returns a place for the button or progress."""
+    whole, near, words = st.columns([here.picture.image.width / here.picture.image.height, 1, 0.9])
+    with whole:
+        picture(outlined(small(here), seen.grid, query))
+    with near:
+        picture(as_jpeg(beside.enlarged(here.picture.jpeg, seen.grid, query)))
+    with words:
+        lesson.say(STEP.prose)
+        return st.empty()
 
 
 def _on_blank(about: tuple) -> None:
     st.session_state.blanked = about
 
 
-def _small(here: Here):
-    image = here.picture.image.convert("RGB")
-    image.thumbnail((SIDE, SIDE))
-    return image
-
-
 def _question(here: Here, seen, query: tuple[int, int], found) -> None:
     best = max(found.scores, key=found.scores.get)
-    image = _small(here)
+    image = small(here)
     drawn = [data_url(lit(image, shares, query)) for shares in (*found.maps.values(), found.moved)]
     plain = data_url(outlined(image, seen.grid, query))
-    names = [words for words, _ in MAPS.values()]
-    guess.ask(
-        Question(
-            "weight_explain",
-            "Which of the five foretells best what it changes for the outlined patch when a part of the picture is "
-            "blanked?",
-            Choice.of({name: words for name, (words, _) in MAPS.items()}), best,
-            "Rank correlation with what blanking changes, 1 is perfect: "
-            + ", ".join(f"{MAPS[name][0]} **{score:.2f}**" for name, score in found.scores.items())
-            + ". One patch of one picture: another one has another order.",
-            Pictures(
-                (*drawn[:-1], plain), tuple(drawn), (*names, "measured: what blanking changes"),
-                image.width / image.height, 400,
-            ),
-            prose=PROSE,
-            tempting=tuple((name, why) for name, (_, why) in MAPS.items() if name != best),
-        ),
-        (here.picture.id, here.wish),
-    )  # fmt: skip
+    question = said.explain(best, found.scores, drawn, plain, image.width / image.height)
+    guess.ask(question, (here.picture.id, here.wish))
 
 
-def said(found) -> str:
+def _say(found) -> None:
     from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
 
     row, column = found.top
-    return (
-        f"{found.blocks} blocks of {found.side} × {found.side} patches were blanked with the picture’s mean colour. "
-        f"Outside of its own block, rollout gives most to row {row}, column {column}, {found.top_share:.1%}; "
-        f"blanking the "
-        f"block around that patch moves the feature by {found.top_moves:.0%} of its length: place {found.top_rank} of "
-        f"{found.blocks - 1}. The block of the patch itself is left out of the scores: every map knows that one.\n\n"
-        f"Does rollout find what the model *names*? On {NAMED_SCENES} drawn scenes whose things are known, our small "
-        f"model’s class token: rollout puts {ON_THE_NAMED['rollout']:.0%} of itself on the things that it names, which "
-        f"cover {ON_THE_NAMED['area']:.1%} of the patches: hardly more than chance. Gradient × weight puts "
-        f"{ON_THE_NAMED['gradient']:.0%} there."
-    )
+    lesson.say(
+        STEP.after, blocks=found.blocks, side=found.side, row=row, column=column, share=found.top_share,
+        moves=found.top_moves, rank=found.top_rank, others=found.blocks - 1, scenes=NAMED_SCENES, **ON_THE_NAMED,
+    )  # fmt: skip
+
+
+def _say_edge(query: tuple[int, int], edge) -> None:
+    lesson.say(
+        STEP.said["edge"], row=query[0], column=query[1], far_row=edge.twin[0], far_column=edge.twin[1], by=edge.by,
+        times=edge.times, others=sum(edge.others) / len(edge.others), blocks=len(edge.others), before=edge.before,
+        after=edge.after,
+    )  # fmt: skip

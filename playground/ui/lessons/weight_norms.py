@@ -10,6 +10,8 @@ import streamlit as st
 
 from playground import samples
 from playground.errors import PlaygroundError
+from playground.lessons.colours import VALUE
+from playground.lessons.words.weight import TEXT
 from playground.models.names import plain_name
 from playground.serving import effort, models, queue, traces
 from playground.ui import lesson
@@ -21,6 +23,7 @@ PAIRS = tuple(  # without registers, and the same training with four of them; th
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")
 )
+WORDS = TEXT.steps["locked"].said
 FAR = 3  # × the median
 SINK = {"model": "dinov2-small", "sample": "coffee"}  # its layer 0, head 5
 
@@ -36,10 +39,9 @@ def measured(here: Here, seen):
 
 
 def lengths(here: Here, seen) -> None:
-    st.markdown("**Tokens that stand out.** " + said(seen.model, measured(here, seen)))
+    st.markdown(WORDS["lengths"] + said(seen.model, measured(here, seen)))
     if (here.wish.model, here.picture.name) != tuple(SINK.values()) and _is_here(SINK["model"], SINK["sample"]):
-        words = urlencode(SINK | {"step": "locked"})
-        st.markdown(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./weight?{words})")
+        lesson.say(WORDS["sink"], link=f"./weight?{urlencode(SINK | {'step': 'locked'})}")
     _pair(here)
 
 
@@ -47,17 +49,9 @@ def said(model: str, found) -> str:
     last, worst = len(found.patches) - 1, found.worst
     many = found.far_out(last)
     stand = "none stands" if not many else "1 stands" if many == 1 else f"{many} stand"
-    far = (
-        "It has the outliers that large models grow"
-        if found.largest(worst) > FAR
-        else "It does *not* have the outliers of large models"
-    )
-    return (
-        f"After the last layer of {plain_name(model)} the longest patch is **{found.largest(last):.1f} ×** as long as "
-        f"the median one, at most {found.largest(worst):.1f} × (after layer {worst}); {stand} beyond Tukey’s bound. "
-        f"{far}: patches of even ground whose vector becomes about ten times as long, in which a model keeps what "
-        "belongs to no place. **Registers**, spare tokens without a place, take that over (Darcet and others, 2024)."
-    )
+    has = WORDS["outliers" if found.largest(worst) > FAR else "no_outliers"]
+    numbers = {"largest": found.largest(last), "most": found.largest(worst), "worst": worst}
+    return WORDS["far_out"].format(model=plain_name(model), stand=stand, has=has, **numbers)
 
 
 def _is_here(model: str, sample: str = "") -> bool:
@@ -75,10 +69,7 @@ def pair_here() -> tuple[str, str] | None:
 def _pair(here: Here) -> None:
     """One picture in a model without registers and in the one with them."""
     if (pair := pair_here()) is None:
-        st.caption(
-            "Where a DINOv2 and its twin with registers are on this machine, both are measured here: "
-            f"`attention-playground download {' '.join(PAIRS[1])}`."
-        )
+        st.caption(WORDS["no_pair"].format(pair=" ".join(PAIRS[1])))
         return
     for column, name in zip(st.columns(2), pair, strict=True):
         with column:
@@ -106,7 +97,7 @@ def show(here: Here, seen, found) -> None:
     picture(lit(small, row, asks), caption="whom the patch in white listens to, last layer, mean of heads")
     picture(outlined(small, seen.grid, longest), caption="the longest token’s patch")
     figure = go.Figure()
-    figure.add_histogram(x=found.patches[last].flatten().tolist(), marker_color=lesson.VALUE, nbinsx=60)
+    figure.add_histogram(x=found.patches[last].flatten().tolist(), marker_color=VALUE, nbinsx=60)
     figure.update_yaxes(type="log", title="patches")
     figure.update_xaxes(title="length")
     lesson.chart(figure, f"norms_{seen.model}", height=220, name=f"token-lengths-{seen.model}")

@@ -41,6 +41,8 @@ test("how near a number came", () => {
   assert.equal(nearOf(40, 64), "1.6 times too low");
   assert.equal(nearOf(60, 50), "10 too high");
   assert.equal(nearOf(0, 3), "3.0 too low");
+  assert.equal(nearOf(1, 437), "440 times too low");
+  assert.equal(nearOf(0, 147456), "147,000 too low");
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {

@@ -1,7 +1,7 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
-// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, out} or {pixels: a file, size, to, out};
-// each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is JSON: {wall,
-// cpu: ms of each run, bytes: of the kernels' memory}, or the grids.
+// JOB: {weights, image: a file of float32 (3, H, W), grid, scale, cuts, out} or {pixels: a file, 4 bytes each, size,
+// to, out}; each `out` is a file that this writes; or {fits: [[[width, height], native], …]}. What it prints is JSON:
+// {wall, cpu: ms of each run, bytes: of the kernels' memory}, or the grids.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,20 +18,22 @@ const read = (file) => new Uint8Array(readFileSync(file));
 const bytesOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
 if (job.fits) console.log(JSON.stringify(job.fits.map((given) => gridFor(...given))));
-else if (job.pixels) resize(job);
+else if (job.pixels) await resize(job);
 else await pass(job);
 
-function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
+async function tensors() {
+  return createTensors(await WebAssembly.compile(read(join(MICROSCOPE, "engine", "kernels.wasm"))));
+}
+
+async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
   const rows = read(pixels);
-  const channels = rows.length / (height * width);
-  const resizer = createResizer(width, height, toWidth, toHeight);
-  for (let at = 0; at < rows.length; at += band * width * channels)
-    resizer.band(rows.subarray(at, at + band * width * channels), channels);
+  const resizer = createResizer(await tensors(), width, height, toWidth, toHeight);
+  for (let at = 0; at < rows.length; at += band * width * 4) resizer.band(rows.subarray(at, at + band * width * 4));
   writeFileSync(out, resizer.end());
 }
 
 async function pass({ weights, image, grid, scale, cuts = [], runs = 1, out }) {
-  const t = await createTensors(await WebAssembly.compile(read(join(MICROSCOPE, "engine", "kernels.wasm"))));
+  const t = await tensors();
   const vit = new VisionTransformer(t, read(weights));
   const input = new Float32Array(read(image).buffer);
   const how = {

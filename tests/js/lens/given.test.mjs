@@ -87,6 +87,19 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
   );
 });
 
+test("a source that has everything again in a moment wants less to be kept", async () => {
+  const { lens, entries } = holding({ a: 2, b: 2, c: 2 });
+  Object.assign(lens.host.source, { keeps: 3e6, keepsPictures: 2 });
+  dropOld(lens, [entries.b]);
+  assert.equal(kept(lens), "b");
+  for (const n of [1, 2, 3]) {
+    const coming = receivePicture(lens, aTrace(`n${n}`));
+    open(lens.host.source, "picture").answer(n);
+    await coming;
+  }
+  assert.deepEqual([...lens.pictures.keys()], ["picture of n2", "picture of n3"]);
+});
+
 test("a picture that could not be had is asked for again", async () => {
   const { lens, source } = aLens();
   const coming = receivePicture(lens, aTrace("cat"));

@@ -63,3 +63,55 @@ test("a wrong answer hears its reason, the right one none", () => {
   assert.equal(reasonFor(3, 40, tempting), "too small");
   assert.equal(reasonFor(60, 40, tempting), "");
 });
+
+test("the name of a curve stands above it, or below it, and does not cross it", () => {
+  for (const below of [false, true]) {
+    const y = [1, 0.98, 0.9, 0.5, 0.46, 0.45];
+    const line = { name: "sum of the losses", y, colour: "red", below };
+    const chart = { kind: "Lines", x: [0, 1, 2, 3, 4, 5], series: [line], low: 0, high: 1, x_title: "", at: null };
+    const { svg } = CHARTS.Lines(chart, { guess: null, truth: 4, open: true, width: 700, height: 300 });
+    const points = [...svg.match(/d="([^"]*)"/)[1].matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, a, b]) => [+a, +b]);
+    const [, right, height] = svg.match(/<text x="([\d.]+)" y="([\d.]+)" class="series"/).map(Number);
+    const over = points.filter(([x]) => x > right - 7 * line.name.length && x < right).map(([, at]) => at);
+    assert.ok(over.length > 0);
+    assert.ok(below ? height - 12 > Math.max(...over) : height < Math.min(...over), `${height} of ${over}`);
+  }
+});
+
+test("names of curves that end together stand apart, and cross no line", () => {
+  const x = [0, 1, 2, 3, 4, 5];
+  const lines = [
+    { name: "the MLP's push", y: [47, 30, 28, 36, 50, 160], below: true },
+    { name: "attention's push", y: [5, 27, 36, 40, 33, 49], below: true },
+    { name: "token, as it enters", y: [8, 52, 67, 88, 110, 134] },
+  ].map((line) => ({ colour: "#000", ...line }));
+  const chart = { x, series: lines, low: 0, high: 184, x_title: "", at: [1, 5] };
+  const { svg } = CHARTS.Lines(chart, { guess: 0, truth: 49, open: true, width: 570, height: 236 });
+  const names = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)" class="series" [^>]*>([^<]*)/g)];
+  assert.equal(names.length, 3);
+  const boxes = names.map(([, left, y, words]) => ({ left: +left, right: +left + 7 * words.length, y: +y, words }));
+  for (const one of boxes) {
+    for (const other of boxes) {
+      const meet = one !== other && one.left < other.right && other.left < one.right;
+      assert.ok(!meet || Math.abs(one.y - other.y) > 14, `${one.words} lies on ${other.words}`);
+    }
+  }
+});
+
+test("where a guess is small, its name lies on no other row", () => {
+  const chart = { ...bars, across: true, labels: ["Add", "MLP"], values: [0, 64], at: 1 };
+  const { svg } = CHARTS.Bars(chart, { guess: 0, truth: 64, open: true, width: 570, height: 120 });
+  const [y] = svg.match(/y="([\d.]+)" class="own"/).slice(1);
+  assert.equal(y, svg.match(/y="([\d.]+)" text-anchor="end">MLP/)[1]);
+});
+
+test("the name of a mark stands beside its line", () => {
+  const chart = { x: [1, 10], series: [{ name: "", y: [1, 1], colour: "#000" }], low: 0, high: 2, x_title: "" };
+  const now = { guess: null, truth: 1, open: true, width: 400, height: 300 };
+  for (const x of [2, 9.9]) {
+    const { svg } = CHARTS.Lines({ ...chart, marks: [{ x, words: "the first habit" }] }, now);
+    const line = +svg.match(/class="true-line" x1="([\d.]+)"/)[1];
+    const left = +svg.match(/<text x="([\d.]+)" y="[\d.]+" class="known-mark"/)[1];
+    assert.ok(left > line || left + 7 * "the first habit".length < line, `${left} beside ${line}`);
+  }
+});

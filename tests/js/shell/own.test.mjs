@@ -80,6 +80,16 @@ test("a photograph is on its way until it has come or was refused", async () => 
   assert.deepEqual([own.coming, told], [0, [1, 1, 0, 1, 0]]);
 });
 
+test("a photograph is shown though the browser's disk is slow", async () => {
+  takesPhotographs();
+  const own = await aVisit();
+  await own.read();
+  globalThis.indexedDB = { open: () => ({}) }; // which never answers
+  own.open(photograph());
+  await new Promise((go) => setTimeout(go));
+  assert.deepEqual([choice.now.mine, own.coming, ids(own.list)], [idOf(1), 0, [1]]);
+});
+
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
   takesPhotographs();
   const own = await aVisit();

@@ -74,8 +74,8 @@ function aWorker(decode) {
   return worker;
 }
 
-const pixelsOf = (blob, height, width) =>
-  Uint8ClampedArray.from({ length: 3 * height * width }, (_, i) => 128 + 120 * Math.sin(i * blob.seed));
+const pixelsOf = (_, blob, height, width) =>
+  Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * blob.seed));
 
 function aSource({ decode = pixelsOf, ...more } = {}) {
   const worker = aWorker(decode);
@@ -232,9 +232,9 @@ test("features are there for every token, in sixteen bits", async () => {
 });
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
-  const decode = (blob, ...size) => {
+  const decode = (t, blob, ...size) => {
     if (blob.seed === 3) throw new Error("The source image could not be decoded.");
-    return pixelsOf(blob, ...size);
+    return pixelsOf(t, blob, ...size);
   };
   const { source } = aSource({ decode });
   const broken = await source.open(words({ sample: "bad" }));

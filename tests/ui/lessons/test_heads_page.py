@@ -7,9 +7,9 @@ from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
 from playground.analysis.heads import look
+from playground.lessons.words import QUESTIONS, TEXTS
 from playground.serving import lesson_results, models, traces
-from playground.ui import guess
-from playground.ui.lessons import heads, heads_far, heads_numbers
+from playground.ui.lessons import heads, heads_far
 from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -28,7 +28,7 @@ def open_page(monkeypatch):
         traces.of_samples.cache_clear()
         lesson_results.of_all.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-        app.session_state["guessed"] = set(guess.IDS)
+        app.session_state["guessed"] = set(QUESTIONS)
         for key, value in words.items():
             app.query_params[key] = value
         app.switch_page("pages/heads.py").run()
@@ -82,8 +82,6 @@ def test_an_endless_list_of_heads_is_cut_short():
 def test_what_is_said_of_near_and_far_is_in_the_numbers(seen):
     mean = look(seen)
     by_layer = [mean.distance[layer].mean() for layer in range(seen.layers)]
-    words = heads_far.near_or_far(mean)
+    words = TEXTS["heads"].steps["far"].prose.format(**heads_far.near_or_far(mean))
     assert f"layer {by_layer.index(min(by_layer))} ({min(by_layer):.1f} patches)" in words
     assert f"layer {by_layer.index(max(by_layer))} ({max(by_layer):.1f})" in words
-    layer, head = divmod(int(mean.effect.argmin()), seen.heads)
-    assert f"head {head} of layer {layer} adds: {mean.effect.min():.2f} ×" in heads_numbers.least(mean)

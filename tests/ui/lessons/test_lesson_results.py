@@ -9,10 +9,10 @@ import torch
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from playground.lessons.words import QUESTIONS
 from playground.serving import lesson_results
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
-from playground.ui import guess
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -39,7 +39,7 @@ KEEP_NOTHING = (("heads", {"step": "row"}), ("training", {}))  # its film: see t
 
 def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app.session_state["guessed"] = set(guess.IDS)
+    app.session_state["guessed"] = set(QUESTIONS)
     for name, value in state.items():
         app.session_state[name] = value
     for name, word in ({"sample": "flock"} | words).items():

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from playground.training import beginnings, timelapse
+from playground.lessons.words import training as words
+from playground.training import timelapse
 from playground.ui.lessons import training
 from workshop.distil import LOSSES
 
@@ -15,21 +16,16 @@ def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
         assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp.step)
     total = seen.curve[:, 1:].sum(1)
     done = (total[0] - total[np.searchsorted(seen.curve[:, 0], sharp.step)]) / (total[0] - total[-1])
-    assert f"step {sharp.step:,}" in training._when_sharp(seen, sharp)
-    assert f"{done:.0%}" in training._when_sharp(seen, sharp)
+    assert training._when_sharp(seen, sharp) == {"share": done, "when": "After" if done > 0.5 else "Before"}
 
 
-def test_the_first_habits_are_named_with_their_heads():
-    step, habits = beginnings.first_with_a_habit(timelapse.read())
-    words = training._first_words(step, habits)
-    assert f"step {step:,}" in words
-    assert all(f"*{kind}*" in words for kind in habits)
+def test_heads_are_named_layer_by_layer():
     assert training._named([(1, 0), (1, 2), (1, 5), (3, 4)]) == "heads 0, 2 and 5 of layer 1, head 4 of layer 3"
 
 
 def test_every_loss_of_the_run_is_explained():
     assert timelapse.read().losses == LOSSES
-    assert tuple(training.LOSSES) == LOSSES
+    assert tuple(words.LOSSES) == LOSSES
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():

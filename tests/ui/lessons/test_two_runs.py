@@ -45,7 +45,7 @@ def test_after_it_the_told_heads_do(runs, begins):
 
 
 def test_what_is_said_is_what_was_measured(runs, begins):
-    words = two_runs.said(*runs, begins)
+    words = two_runs.STEP.after.format(**two_runs.numbers(*runs, begins))
     best, (layer, head) = two_runs.best_of(runs[0])
     assert best == runs[0].moments[-1].mass.max() == runs[0].moments[-1].mass[layer, head]
     told = np.mean([runs[1].moments[-1].mass[place] for place in Recipe().gathering])

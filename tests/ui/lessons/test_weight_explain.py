@@ -25,11 +25,12 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
     app.switch_page("pages/weight.py").run()
     assert "guess" not in drawn(app)
-    assert app.button(key="blank").label == "Blank the picture, block by block: 4 passes"
+    assert app.button(key="blank").label == "Blank the picture, block by block: 9 passes"
     app.button(key="blank").click().run()
     assert "guess" in drawn(app)
     said = " ".join(element.value for element in app.markdown)
     assert "4 blocks of 8 × 8 patches were blanked" in said
     assert "hardly more than chance" in said
+    assert "**The cut edge.** The far patch that is most like patch" in said
     app.run()  # and once more, when something else on the page is touched
     assert "guess" in drawn(app)

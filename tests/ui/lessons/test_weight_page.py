@@ -51,19 +51,19 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
     asked, habits = [], look(seen)
     habits.to_one[1, 2] = 0.97
     here = SimpleNamespace(
-        picture=SimpleNamespace(id="x", name="meadow", jpeg=pictures.sample("meadow").jpeg),
+        picture=pictures.sample("meadow"),
         wish=SimpleNamespace(model="x"),
         own=None,
         kept=lambda what, make: make(),
     )
     monkeypatch.setattr(traces, "trace", lambda *what: seen)
     monkeypatch.setattr(heads_numbers, "habits_here", lambda here: habits)
-    monkeypatch.setattr(weight.guess, "number", lambda *what, **more: asked.append(what))
+    monkeypatch.setattr(weight.guess, "ask", lambda question, context: asked.append(question))
     monkeypatch.setattr(weight.guess, "after", lambda id: nullcontext())
     weight.locked_on(here)
-    ((id, asks, _, truth, says, *_),) = asked
-    assert id == "weight_locked"
-    assert asks.startswith("Head 2 of layer 1 agrees most")
-    assert truth == pytest.approx(97)
-    assert "The place is one patch" in says
-    assert "1 of 8 heads gives more than 30%" in says.replace(f"1 of {habits.to_one.size}", "1 of 8")
+    (question,) = asked
+    assert question.id == "weight_locked"
+    assert question.asks.startswith("Head 2 of layer 1 agrees most")
+    assert question.truth == pytest.approx(97)
+    assert "That place is one patch" in question.says
+    assert "1 of 8 heads gives more than 30%" in question.says.replace(f"1 of {habits.to_one.size}", "1 of 8")

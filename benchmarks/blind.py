@@ -1,0 +1,155 @@
+"""Which heads somebody would show a newcomer, judged blind: python benchmarks/blind.py --photographs album
+
+Writes sheets of heads to build/blind/, without names and in a shuffled order: all of the bundled model's, as many of
+DINOv2 S's, and among them rows of the filter without a network and of a random network, to see what the judge lets
+pass. A strip is one head on twenty photographs of which nothing trained; in each the outlined patch asks, the same one
+for everybody. All see 14 × 14 patches. Each patch is as bright as its weight; the one that asks is bright, whatever it
+takes of itself.
+
+A judge looks at the sheets and writes the numbers of the strips that pass into a file, before opening key.json. A head
+passes if in most of the pictures a newcomer sees at once what lights up and why it is that, and if that is more than
+the surroundings of the patch. Then `python benchmarks/blind.py --verdicts FILE` says whose they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from PIL import Image, ImageDraw
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from playground import samples  # noqa: E402
+from playground.analysis import colour_nearness  # noqa: E402
+from playground.models import zoo  # noqa: E402
+from playground.pictures.images import open_image  # noqa: E402
+from playground.tracing import trace  # noqa: E402
+
+OUT = ROOT / "build" / "blind"
+SIDE, CELL = 14, 6  # patches of a side; pixels of a patch on a sheet
+MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
+DARK, BRIGHT = 0.12, 0.98  # how much of the photograph is seen without any weight; the quantile that is fully bright
+FILTERS, RANDOM = 4, 4  # strips of the two that have learned nothing
+OF_SAMPLES = {  # the patch that asks, as parts of height and width of the photograph's middle square
+    "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
+    "camera": (0.87, 0.73),
+}  # fmt: skip
+OF_HOPPER = (0.40, 0.45)
+OF_ALBUM = {  # tuxpaint-templates-….jpg, kept apart from training
+    "burnt_bark": (0.30, 0.60), "cliff": (0.55, 0.50), "corn_maze": (0.30, 0.35), "jellyfish": (0.75, 0.52),
+    "lighthouse": (0.70, 0.42), "mossy_log": (0.50, 0.50), "ocean_waves": (0.43, 0.25), "redwoods_above": (0.80, 0.50),
+    "sheep": (0.53, 0.40), "sun_behind_clouds": (0.50, 0.60), "sun_behind_leaves": (0.83, 0.47),
+    "trees_above": (0.30, 0.15), "trees_at_dusk": (0.50, 0.43), "wool_mill_machine": (0.49, 0.53),
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--photographs", type=Path, metavar="DIR", help="what `playground photographs DIR` fetched")
+    parser.add_argument("--model", default="bundled", help="instead of the bundled one")
+    parser.add_argument("--verdicts", type=Path, metavar="FILE", help="the numbers of the strips that pass")
+    options = parser.parse_args()
+    if options.verdicts:
+        reveal(options.verdicts)
+    else:
+        sheets(options.photographs, options.model)
+
+
+def sheets(album: Path | None, model: str) -> None:
+    pictures = list(asked(album))
+    rows = every_head(model, pictures)
+    order = list(rows)
+    secrets.SystemRandom().shuffle(order)
+    OUT.mkdir(parents=True, exist_ok=True)
+    for old in OUT.glob("sheet-*.png"):
+        old.unlink()
+    for first in range(0, len(order), STRIPS):
+        strips = [strip(n, rows[order[n]], pictures) for n in range(first, min(first + STRIPS, len(order)))]
+        Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first // STRIPS:02}.png")
+    (OUT / "key.json").write_text(json.dumps(order))
+    print(f"{len(order)} strips of {len(pictures)} photographs in {OUT}")
+
+
+def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
+    """The middle square of each photograph, and the number of the patch that asks."""
+    hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
+    files = {samples.named(name).path: place for name, place in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
+    if album is not None:
+        apart = album / "apart"
+        files |= {apart / f"tuxpaint-templates-{name}.jpg": place for name, place in OF_ALBUM.items()}
+    for file, (down, right) in files.items():
+        image = open_image(file)
+        side = min(image.size)
+        left, top = (image.width - side) // 2, (image.height - side) // 2
+        square = image.crop((left, top, left + side, top + side)).resize((SIDE * 14,) * 2, Image.Resampling.BICUBIC)
+        yield square, int(down * SIDE) * SIDE + int(right * SIDE)
+
+
+def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
+    """Whose -> (pictures, P), the weights on the patches."""
+    rng = np.random.default_rng()
+    ours, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
+    untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)
+    heads = ours.config.depth * ours.config.heads
+    found = {}
+    for who, vit, count in ((model, ours, heads), ("dinov2-small", dinov2, heads), ("random", untrained, RANDOM)):
+        patch, every = vit.config.patch_size, vit.config.depth * vit.config.heads
+        of_pictures = []
+        for image, query in pictures:
+            seen = trace(vit, image, size=(SIDE * patch, SIDE * patch))
+            place = divmod(query, SIDE)
+            maps = [seen.on_grid(seen.rows(layer, place)).flatten(1).numpy() for layer in range(seen.layers)]
+            of_pictures.append(np.concatenate(maps))
+        table = np.stack(of_pictures, axis=1)  # (heads of all layers, pictures, P)
+        for head in sorted(rng.permutation(every)[:count]):
+            layer, number = divmod(int(head), vit.config.heads)
+            found[f"{who}, layer {layer} head {number}"] = table[head]
+    for a, b in [colour_nearness.SETTINGS[i] for i in rng.permutation(len(colour_nearness.SETTINGS))[:FILTERS]]:
+        rows = []
+        for image, query in pictures:
+            both = colour_nearness.differences(
+                colour_nearness.mean_colours(np.asarray(image), (SIDE, SIDE)), np.array([query])
+            )
+            rows.append(colour_nearness.weights(*both, a, b)[0])
+        found[f"filter, widths {a:.2g}, {b:.2g}"] = np.stack(rows)
+    return found
+
+
+def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
+    lines = -(-len(pictures) // ACROSS)
+    sheet = Image.new("RGB", (40 + ACROSS * (MAP + GAP), lines * (MAP + GAP) + 10), "white")
+    pen = ImageDraw.Draw(sheet)
+    pen.text((4, MAP // 2), str(number), fill="black")
+    for i, (row, (image, query)) in enumerate(zip(rows, pictures, strict=True)):
+        x, y = 40 + i % ACROSS * (MAP + GAP), i // ACROSS * (MAP + GAP)
+        light = row / max(float(np.quantile(np.delete(row, query), BRIGHT)), 1e-9)
+        light[query] = 1
+        light = DARK + (1 - DARK) * light.clip(0, 1).reshape(SIDE, SIDE)
+        light = np.kron(light, np.ones((CELL, CELL)))[..., None]
+        photo = np.asarray(image.resize((MAP, MAP), Image.Resampling.BICUBIC)) * light
+        sheet.paste(Image.fromarray(photo.astype(np.uint8)), (x, y))
+        top, left = divmod(query, SIDE)
+        box = [x + left * CELL - 1, y + top * CELL - 1, x + (left + 1) * CELL, y + (top + 1) * CELL]
+        pen.rectangle(box, outline="#56B4E9", width=1)
+    return np.asarray(sheet)
+
+
+def reveal(verdicts: Path) -> None:
+    order = json.loads((OUT / "key.json").read_text())
+    passed = {int(word) for word in verdicts.read_text().split()}
+    for who in sorted({name.split(",")[0] for name in order}):
+        of = {n for n, name in enumerate(order) if name.split(",")[0] == who}
+        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in of & passed))
+        print(f"{who}: {len(of & passed)} of {len(of)}" + (f" ({names})" if names else ""))
+
+
+if __name__ == "__main__":
+    main()

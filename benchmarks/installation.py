@@ -1,0 +1,106 @@
+"""How large the package is and how long its installation takes, as a table for the README:
+
+python benchmarks/installation.py              into a fresh environment that sees the packages of this one
+python benchmarks/installation.py --index URL  with all that it needs; URL: torch's index without CUDA
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import time
+import venv
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED = ROOT / "requirements.txt"
+
+
+def run(*command: str | Path, cwd: Path) -> float:
+    """Seconds. In an environment that does not see this checkout."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    began = time.perf_counter()
+    subprocess.run(list(map(str, command)), cwd=cwd, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def built(folder: Path) -> Iterator[tuple[str, str]]:
+    """The source archive of the checkout, and the wheel of the archive."""
+    seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
+    (archive,) = folder.glob("*.tar.gz")
+    yield "source archive, made", f"{archive.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    source = folder / archive.name.removesuffix(".tar.gz")
+    seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
+    (wheel,) = folder.glob("*.whl")
+    yield "wheel, made of it", f"{wheel.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
+
+
+def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
+    """The wheel, and the first things that somebody does with it."""
+    fresh = folder / "environment"
+    venv.create(fresh, with_pip=False)
+    paths = {"base": str(fresh), "platbase": str(fresh)}
+    scripts = Path(sysconfig.get_path("scripts", "venv", paths))
+    packages = Path(sysconfig.get_path("purelib", "venv", paths))
+    (wheel,) = folder.glob("*.whl")
+    pip = [sys.executable, "-m", "pip", "--python", scripts / "python", "install", "-q"]
+    if index:
+        seconds = run(*pip, "torch", "torchvision", "--index-url", index, cwd=folder)
+        yield "torch and torchvision, installed", f"{seconds:.0f} s"
+        seconds = run(*pip, wheel, cwd=folder)
+    else:
+        (packages / "these.pth").write_text(sysconfig.get_path("purelib"))
+        seconds = run(*pip, "--no-deps", "--no-index", wheel, cwd=folder)
+    size = sum(file.stat().st_size for file in (packages / "playground").rglob("*") if file.suffix != ".pyc")
+    yield "installed" + (", with what it needs" if index else ""), f"{size / 1e6:.1f} MB in {seconds:.1f} s"
+    yield "`attention-playground --version`", f"{run(scripts / 'attention-playground', '--version', cwd=folder):.1f} s"
+    figure = [scripts / "attention-playground", "figure", "meadow", "-o", "meadow.png"]
+    yield "the first figure", f"{run(*figure, cwd=folder):.1f} s"
+    yield "a figure after it", f"{run(*figure, cwd=folder):.1f} s"
+
+
+def needed() -> float:
+    """Bytes, of what requirements.txt names and all that this needs in turn, but for torch and what it brings."""
+    from packaging.requirements import Requirement
+
+    names = [line.split("#")[0].strip() for line in NEEDED.read_text().splitlines() if line[:1].isalpha()]
+    asked, found, size = [Requirement(name) for name in names], set(), 0.0
+    while asked:
+        one = asked.pop()
+        name = one.name.lower().replace("_", "-")
+        if name in found or name.startswith(("torch", "triton", "nvidia")):
+            continue
+        if one.marker and not any(one.marker.evaluate({"extra": extra}) for extra in (*one.extras, "")):
+            continue
+        found.add(name)
+        try:
+            held = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        size += sum(path.stat().st_size for file in held.files or () if (path := Path(file.locate())).is_file())
+        asked += [Requirement(line) for line in held.requires or ()]
+    return size
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", metavar="URL", help="of torch without CUDA; the rest comes from pip's own index")
+    options = parser.parse_args()
+    print("| what | |\n|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for what, said in (*built(Path(folder)), *installed(Path(folder), options.index)):
+            print(f"| {what} | {said} |", flush=True)
+    print(f"| what it needs, without torch | {needed() / 1e6:.0f} MB |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The table of workshop/TRIALS.md: python benchmarks/trials.py RUN … --photographs DIR
+
+A line for each run of `python -m workshop.trials`, measured as benchmarks/bundled.py measures, its running mean as far
+as it has come; and for each but the first a line of what it has more than the first. There the error is that of the
+difference, picture by picture, which is smaller than that of the two numbers. How far chance goes, another seed says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import bundled  # noqa: E402
+import eyes  # noqa: E402
+
+from playground.scenes import generate  # noqa: E402
+from playground.training import evaluate  # noqa: E402
+from workshop.photographs import albums  # noqa: E402
+
+COLUMNS = ("near", "far", "unlike", "pairs", "cosine")  # one number a picture or a pair
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument("--photographs", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--views", type=Path, required=True, metavar="DIR", help="where DINOv2's features stay")
+    parser.add_argument("--scenes", type=int, default=300, help="for F1 and the class token (default: %(default)s)")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    apart = albums(options.photographs)[1]
+    pictures, grids = bundled.things(apart)
+    scenes = [generate.scene(generate.HELD_OUT + i) for i in range(options.scenes)]
+    print(f"| | steps | {' | '.join(COLUMNS)} | F1 | class token |\n|{'---|' * (len(COLUMNS) + 4)}")
+    first = None
+    for folder in options.runs:
+        vit, read_out, step = bundled.from_run(folder)
+        found = per_picture(vit, pictures, grids)
+        found["cosine"] = torch.tensor(bundled.cosines(apart, options.views, read_out))
+        f1, looks = names(vit, scenes)
+        cells = [shown(name, found[name]) for name in COLUMNS]
+        print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {looks:.2f} × |", flush=True)
+        if first is not None:
+            cells = [shown(name, found[name] - first[name], "+") for name in COLUMNS]
+            print(f"| … less the first | | {' | '.join(cells)} | | |", flush=True)
+        first = first or found
+
+
+def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
+    there, here = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    kinds = {kind: evaluate.chosen(getattr(there, kind), getattr(here, kind))[1] for kind in COLUMNS[:3]}
+    return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
+
+
+def names(vit, scenes: list) -> tuple[float, float]:
+    """Macro-F1 with the thresholds as they were learned; the class token's attention on objects by their area."""
+    sums = evaluate.Sums(vit, scenes)
+    scores = evaluate.f1(torch.stack(sums.said), torch.stack(sums.true))
+    return float(scores.mean()), sum(sums.class_mass) / sum(sums.object_area)
+
+
+def shown(name: str, values: Tensor, sign: str = "") -> str:
+    """In percent; a cosine as it is."""
+    mean, error = evaluate.mean_and_error(values)
+    number = f"{mean:{sign}.3f} ± {error:.3f}" if name == "cosine" else f"{100 * mean:{sign}.1f} ± {100 * error:.1f}"
+    return number.replace("-", "−")
+
+
+if __name__ == "__main__":
+    main()

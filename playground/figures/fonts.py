@@ -1,0 +1,126 @@
+"""Which font has a letter: Source Sans, else DejaVu, else whatever this machine has."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache, lru_cache
+from importlib.util import find_spec
+
+import matplotlib
+from matplotlib.font_manager import FontEntry, FontProperties, fontManager, get_font
+from matplotlib.ft2font import FT2Font, LoadFlags
+
+from playground.errors import PlaygroundError
+
+FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has what others lack: ₖ, Greek, Cyrillic, Arabic
+BOXES = "Last Resort"  # comes with matplotlib too: it has every letter, and draws a box for each
+MISSING = "\N{REPLACEMENT CHARACTER}"
+
+
+def families(font: str | None) -> list[str]:
+    """The font that is asked for, else Source Sans as in the app, and behind it the one that has most letters."""
+    if font is None:
+        return [*_source_sans(), FALLBACK]
+    known = sorted({entry.name for entry in fontManager.ttflist})
+    if font not in known:
+        near = difflib.get_close_matches(font, known, n=3, cutoff=0.4) or known[:3]
+        raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(near)}.")
+    return list(dict.fromkeys([font, FALLBACK]))
+
+
+@cache
+def _source_sans() -> list[str]:
+    """TrueType files, which a PDF can hold whole, from the package font-source-sans-pro where that is installed."""
+    found = find_spec("font_source_sans_pro")
+    if found is None or not found.submodule_search_locations:
+        return []
+    for style in ("Regular", "Bold"):
+        fontManager.addfont(f"{found.submodule_search_locations[0]}/files/SourceSansPro-{style}.ttf")
+    return ["Source Sans Pro"]
+
+
+def of_text(text: str) -> list[str]:
+    """The fonts of the house style, and behind them one of this machine for letters that they lack: 猫."""
+    house = tuple(matplotlib.rcParams["font.family"])
+    more = (_elsewhere(letter) for letter in dict.fromkeys(text) if not _has(letter, house))
+    return [*house, *dict.fromkeys(entry.name for entry in more if entry)]
+
+
+def writable(text: str) -> str:
+    """Letters that no font here has are shown as such, not as empty boxes."""
+    missing = lacking(text)
+    return "".join(MISSING if letter in missing else letter for letter in text)
+
+
+def printable(text: str) -> str:
+    """Without halves of letters and other signs that no text can hold."""
+    return "".join(letter if letter.isprintable() else MISSING for letter in text)
+
+
+def lacking(text: str) -> str:
+    """The letters that no font here has."""
+    house = tuple(matplotlib.rcParams["font.family"])
+    return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house) or _elsewhere(letter)))
+
+
+def sentence(letters: str) -> str:
+    """What a person reads whose figure lacks letters."""
+    return (
+        f"no font on this machine has {', '.join(letters)}: the figure shows {MISSING} instead, only an .svg keeps "
+        "them. Install a font such as Noto Sans CJK, or name one with --font"
+    )
+
+
+def has_cubic_outlines(families: list[str]) -> bool:
+    """Of OpenType fonts with PostScript outlines, which a PDF can't hold as TrueType."""
+    return any(_begins_with(entry.fname) == b"OTTO" for entry in fontManager.ttflist if entry.name in families)
+
+
+@cache
+def _begins_with(file: str) -> bytes:
+    """The first four bytes of the font; of a collection, those of its first one."""
+    with open(file, "rb") as opened:
+        head = opened.read(16)
+        if head[:4] != b"ttcf":
+            return head[:4]
+        opened.seek(int.from_bytes(head[12:16], "big"))
+        return opened.read(4)
+
+
+@lru_cache(maxsize=4096)
+def _has(letter: str, family: tuple[str, ...]) -> bool:
+    fonts = (get_font(fontManager.findfont(name)) for name in family)
+    return letter.isascii() or any(font.get_char_index(ord(letter)) for font in fonts)
+
+
+@lru_cache(maxsize=4096)
+def _elsewhere(letter: str) -> FontEntry | None:
+    """A font of this machine that has the letter: upright and regular, without serifs, with TrueType outlines, where
+    there is a choice."""
+    for entry in _of_this_machine():
+        if get_font(entry.fname).get_char_index(ord(letter)):
+            return entry
+    return None
+
+
+@cache
+def _of_this_machine() -> list[FontEntry]:
+    some = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
+    return sorted(some, key=lambda entry: (
+        entry.style != "normal", entry.weight != 400, "Sans" not in entry.name,
+        _begins_with(entry.fname) == b"OTTO", entry.name,
+    ))  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def width(text: str, bold: bool, family: tuple[str, ...]) -> float:
+    """Points, of type of one point. FreeType measures it: a hundred times as fast as matplotlib's outlines."""
+    font = _font(bold, family)
+    font.set_size(100, 72)
+    font.set_text(text, 0, flags=LoadFlags.NO_HINTING)
+    return font.get_width_height()[0] / 64 / 100
+
+
+def _font(bold: bool, family: tuple[str, ...]) -> FT2Font:
+    styles = (FontProperties(family=name, weight="bold" if bold else "normal") for name in family)
+    return get_font([fontManager.findfont(style) for style in styles])

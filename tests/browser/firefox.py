@@ -1,0 +1,132 @@
+"""The system's Firefox by WebDriver BiDi, which it speaks by itself: Playwright drives a Firefox of its own only."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import waiting
+from websockets.sync.client import ClientConnection, connect
+
+from browser.visitor import FIND
+
+NAMES = ("firefox-esr", "firefox")
+PREFERENCES = {
+    "media.navigator.streams.fake": True,  # a camera that shows a test picture
+    "media.navigator.permission.disabled": True,  # nobody is asked for it
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "app.update.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+}
+LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
+LONGEST = 64_000_000  # bytes of an answer: a screenshot
+
+
+def find() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def firefox(folder: Path) -> Iterator[Page]:
+    """A page of a Firefox that has an empty profile in this folder."""
+    told = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items())
+    (folder / "user.js").write_text("\n".join(told))
+    command = [find() or "", "--headless", "--remote-debugging-port", "0", "--profile", str(folder), "about:blank"]
+    with (folder / "log").open("w+") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            found: list[re.Match] = []
+            waiting.until(
+                lambda: found.extend(LISTENS.finditer((folder / "log").read_text())) or found, "Firefox does not listen"
+            )
+            with connect(f"{found[0][1]}/session", max_size=LONGEST) as socket:
+                yield Page(socket)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+class Page:
+    """One tab. `errors` is what its pages threw or said on the console."""
+
+    def __init__(self, socket: ClientConnection):
+        self.socket, self.numbers = socket, itertools.count(1)
+        self.errors: list[str] = []
+        self.does("session.new", capabilities={})
+        self.does("session.subscribe", events=["log.entryAdded"])
+        self.context = self.does("browsingContext.create", type="tab")["context"]
+        self.does("script.addPreloadScript", functionDeclaration=f"() => {{ {FIND} }}")
+
+    def does(self, method: str, **params: object) -> dict:
+        number = next(self.numbers)
+        self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while True:
+            said = json.loads(self.socket.recv(timeout=waiting.PATIENCE))
+            if said.get("method") == "log.entryAdded" and said["params"]["level"] == "error":
+                self.errors.append(said["params"]["text"])
+            if said.get("id") == number:
+                assert said["type"] == "success", f"{method}: {said.get('message')}"
+                return said["result"]
+
+    def opens(self, address: str) -> None:
+        self.does("browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    def sized(self, width: int, height: int) -> None:
+        self.does("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
+
+    def runs(self, script: str, *given: object) -> object:
+        """What a function of the page gives for these values; it may be a promise."""
+        function = f"async (...given) => JSON.stringify((await ({script})(...given.map(JSON.parse))) ?? null)"
+        said = self.does(
+            "script.callFunction", functionDeclaration=function, target={"context": self.context}, awaitPromise=True,
+            arguments=[{"type": "string", "value": json.dumps(one)} for one in given],
+        )  # fmt: skip
+        assert said["type"] == "success", said["exceptionDetails"]["text"]
+        return json.loads(said["result"]["value"])
+
+    def until(self, condition: str, *given: object) -> object:
+        """What this function gives as soon as that is true."""
+        found: list[object] = []
+        waiting.until(lambda: found.append(self.runs(condition, *given)) or found[-1], f"it is not {condition}")
+        return found[-1]
+
+    def reads(self, condition: str = "() => true") -> dict:
+        """What the lens says of itself, once it has painted something for which this holds."""
+        return self.until(f"() => {{ const r = theLens()?.read(); return r?.painted && ({condition})(r) ? r : null; }}")
+
+    def points(self, x: float, y: float, presses: bool = False) -> None:
+        actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}]
+        if presses:
+            actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        mouse = {"type": "pointer", "id": "mouse", "actions": actions}
+        self.does("input.performActions", context=self.context, actions=[mouse])
+
+    def clicks(self, selector: str, words: str = "") -> None:
+        """The first that is seen and says these words, wherever it lies."""
+        box = self.until(BOX, selector, words)
+        self.points(*box, presses=True)
+
+    def photographed(self) -> str:
+        """As a PNG, in base64."""
+        return self.does("browsingContext.captureScreenshot", context=self.context)["data"]
+
+
+BOX = """(selector, words) => {
+  const roots = [document];
+  for (const root of roots)
+    for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  const found = roots.flatMap((root) => [...root.querySelectorAll(selector)])
+    .find((one) => one.checkVisibility() && one.textContent.includes(words));
+  if (!found) return null;
+  found.scrollIntoView({ block: "nearest" });
+  const { left, top, width, height } = found.getBoundingClientRect();
+  return [left + width / 2, top + height / 2];
+}"""

@@ -1,0 +1,119 @@
+"""The playground without a server in the system's Firefox: the written folder behind a plain server of files."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from browser import firefox
+from browser.own_picture import HAND_OVER
+from browser.truth import assert_close, sent
+from browser.without_server import ASKED, plain_server
+from playground.samples import named
+from playground.ui import site
+
+pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
+EIGHT_BITS = 0.05  # of a single weight
+PICTURE = ".lens canvas[data-ref=picture]"
+KEPT = "() => Boolean(navigator.serviceWorker.controller)"
+# Whether a drawing stands there; what is held back until a guess is asked for without one
+DRAWN = """() => {
+  for (const { shadowRoot } of document.querySelectorAll("#lesson .lesson-ask"))
+    [...(shadowRoot?.querySelectorAll("button") ?? [])].find((one) => one.textContent.includes("without"))?.click();
+  return [...document.querySelectorAll("#lesson .lesson-drawing")].some(
+    ({ shadowRoot }) => shadowRoot?.querySelector("canvas, .bars, table")?.clientHeight);
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=())
+
+
+@pytest.fixture
+def page(tmp_path):
+    with firefox.firefox(tmp_path) as page:
+        yield page
+        assert page.errors == []
+
+
+def test_samples_are_python_s_and_a_photograph_is_computed_here_and_asks_nobody(folder, page):
+    with plain_server(folder) as url:
+        page.opens(f"{url}/#model=bundled&sample=meadow&layer=4&head=1")
+        page.reads("r => r.picture === 'meadow' && r.layer === 4")
+        points(page, (7, 5))
+        truth = sent()
+        assert_close(page.reads("r => r.query === '7,5'")["row"], truth.row(4, 1, (7, 5)))
+
+        gives(page, named("twins").path)
+        page.reads("r => r.picture !== 'meadow' && r.layersHeld.length === 6")
+        before, twins = len(ASKED), page.reads()["picture"]
+        gives(page, named("meadow").path)
+        read = page.reads(f"r => r.picture !== '{twins}' && r.layersHeld.length === 6")
+        row = truth.row(read["layer"], read["head"], tuple(map(int, read["query"].split(",")))).numpy()
+        assert np.abs(np.asarray(read["row"]) - row).max() < EIGHT_BITS
+        view = {"layer": 5, "head": 1, "query": "7,5", "locked": True}
+        page.runs("view => theLens().update({ view })", view | {"scale": "off", "pass": "whole"})
+        assert page.reads("r => r.pass === 'whole'")["scale"] == 1
+        for what in ("similarity", "rollout"):
+            page.runs("view => theLens().update({ view })", view | {"what": what})
+            page.reads(f"r => r.what === '{what}' && r.map")
+        assert asked_since(before) == [], "nobody is asked for anything"
+
+
+def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
+    with plain_server(folder) as url:
+        page.opens(f"{url}/#model=bundled&sample=flock")
+        page.reads()
+        page.until(KEPT)
+        gives(page, named("twins").path)
+        own = page.reads("r => r.picture !== 'flock' && r.layersHeld.length === 6")["picture"]
+    page.opens("about:blank")
+    page.opens(f"{url}/#model=bundled&mine={own}")  # where nobody is any more
+    assert page.reads("r => r.layersHeld.length === 6")["picture"] == own
+
+
+def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
+    with plain_server(folder) as url:
+        page.opens(f"{url}/#model=bundled&sample=portrait")
+        page.reads()
+        page.clicks(".opener.opening")
+        page.clicks("button", "Live")
+        first = page.reads("r => r.picture.startsWith('live')")["picture"]
+        asked = len(ASKED)
+        page.reads(f"r => r.picture !== '{first}'")
+        assert asked_since(asked) == []
+        page.clicks("button", "Stop")
+        page.reads("r => r.picture === 'portrait'")
+
+
+def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, page):
+    page.sized(390, 844)
+    with plain_server(folder) as url:
+        for lesson in ("", "by_hand", "patches", "scale"):
+            page.opens("about:blank")
+            page.opens(f"{url}/#page={lesson}" if lesson else url)
+            if lesson:
+                page.until("() => Boolean(document.querySelector('#lesson .lesson-steps'))")
+                page.until(DRAWN)
+            else:
+                page.reads()
+            assert page.runs("() => document.documentElement.scrollWidth") <= 390, lesson
+
+
+def asked_since(before: int) -> list[str]:
+    """But for the browser's own question: is there a new version?"""
+    return [line for line in ASKED[before:] if "sw.js" not in line]
+
+
+def points(page, patch: tuple[int, int]) -> None:
+    row, column = patch
+    rows, columns = page.reads()["grid"]
+    left, top, width, height = page.runs(f"""() => {{
+      const box = document.querySelector("{PICTURE}").getBoundingClientRect();
+      return [box.left, box.top, box.width, box.height]; }}""")
+    page.points(left + (column + 0.5) * width / columns, top + (row + 0.5) * height / rows)
+
+
+def gives(page, file) -> None:
+    page.runs(HAND_OVER, ["drop", "image/jpeg", base64.b64encode(file.read_bytes()).decode(), file.name])

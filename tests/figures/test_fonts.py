@@ -1,0 +1,126 @@
+"""Letters that Source Sans lacks: another font of the machine has them, or a sentence says that none does."""
+
+import io
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from figure_files import pdf_fonts, read_pdf, svg_texts
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.t2CharStringPen import T2CharStringPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib.font_manager import fontManager
+from PIL import ImageChops
+
+import playground
+from playground import figures
+from playground.__main__ import main
+from playground.figures import Spec, files, fonts
+from playground.figures.sheet import house_style
+
+CAT, DOG = "猫", "犬"
+NAMED = Spec(image=f"{CAT}.png", model="small", layer=1, head=2, query=(3, 4), purpose="page", dpi=60, footer=True)
+
+
+def made_font(file, letter: str, cubic: bool) -> None:
+    """A font of one letter, a full square, with TrueType or PostScript outlines."""
+    build = FontBuilder(1000, isTTF=not cubic)
+    names = [".notdef", "letter"]
+    build.setupGlyphOrder(names)
+    build.setupCharacterMap({ord(letter): "letter"})
+    glyphs = {}
+    for name in names:
+        pen = T2CharStringPen(1000, None) if cubic else TTGlyphPen(None)
+        pen.moveTo((50, 0))
+        for x, y in ((50, 900), (950, 900), (950, 0)):
+            pen.lineTo((x, y))
+        pen.closePath()
+        glyphs[name] = pen.getCharString() if cubic else pen.glyph()
+    build.setupCFF("Square", {}, glyphs, {}) if cubic else build.setupGlyf(glyphs)
+    build.setupHorizontalMetrics(dict.fromkeys(names, (1000, 50)))
+    build.setupHorizontalHeader(ascent=900, descent=-100)
+    build.setupNameTable({"familyName": f"Square {letter}", "styleName": "Regular", "psName": f"Square{ord(letter)}"})
+    build.setupOS2(sTypoAscender=900, usWeightClass=400)
+    build.setupPost()
+    build.save(file)
+
+
+@pytest.fixture
+def forgetting():
+    """What is remembered of this machine's fonts is another machine's before and after."""
+
+    def forget():
+        for remembered in (fonts._has, fonts._elsewhere, fonts._of_this_machine, fonts.width):
+            remembered.cache_clear()
+
+    forget()
+    yield forget
+    fontManager.ttflist[:] = [entry for entry in fontManager.ttflist if not entry.name.startswith("Square")]
+    fontManager._findfont_cached.cache_clear()
+    forget()
+
+
+@pytest.fixture(params=["truetype", "postscript"])
+def installed(request, tmp_path, forgetting):
+    file = tmp_path / "square.otf"
+    made_font(file, CAT, request.param == "postscript")
+    fontManager.addfont(file)
+    forgetting()
+    return request.param
+
+
+def drawn(name: str, seen, picture):
+    return figures.draw(replace(NAMED, image=name), seen, picture)
+
+
+def test_another_font_of_the_machine_has_what_ours_lack(installed, seen, picture):
+    figure = drawn(f"{CAT}.png", seen, picture)
+    assert figure.lacking == ""
+    none = drawn(f"{fonts.MISSING}.png", seen, picture)
+    difference = ImageChops.difference(*(files.pixels(one).convert("RGB") for one in (figure, none)))
+    assert difference.getbbox(), "the letter is drawn as if there were no font"
+    page = read_pdf_of(figure)
+    assert f"{CAT}.png" in page.extract_text()
+    if installed == "truetype":
+        assert all(pdf_fonts(page).values())
+        assert any("Square" in name for name in pdf_fonts(page))
+    else:  # what is no TrueType is drawn by the PDF itself
+        assert {font.get_object()["/Subtype"] for font in page["/Resources"]["/Font"].values()} == {"/Type3"}
+
+
+def words_of_svg(figure) -> str:
+    return " ".join(svg_texts(ET.fromstring(files.svg(figure))))
+
+
+def read_pdf_of(figure):
+    return read_pdf(io.BytesIO(files.pdf(figure))).pages[0]
+
+
+def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, seen, picture):
+    figure = drawn(f"{CAT}{DOG}{CAT}.png", seen, picture)
+    if not figure.lacking:
+        pytest.skip("this machine has a font with Chinese letters")
+    assert figure.lacking == CAT + DOG
+    assert f"{CAT}{DOG}{CAT}.png" in words_of_svg(figure)
+    assert fonts.MISSING * 3 in read_pdf_of(figure).extract_text()
+
+
+def test_half_a_letter_is_no_text(seen, picture):
+    assert f"a{fonts.MISSING}.png" in words_of_svg(drawn("a\udcff.png", seen, picture))
+    assert files.png(drawn("a\udcff.png", seen, picture))
+
+
+def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    picture.save(f"{CAT}.png")
+    seen = playground.trace("untrained", f"{CAT}.png")
+    line = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
+    with house_style():
+        if not fonts.lacking(CAT):
+            pytest.skip("this machine has a font with Chinese letters")
+    assert main([*line[:-1], f"{line[-1]}.png"]) == 0
+    assert capsys.readouterr().err.count(f"no font on this machine has {CAT}") == 1
+    assert main([*line[:-1], f"{line[-1]}.svg"]) == 0
+    assert "no font" not in capsys.readouterr().err
+    with pytest.warns(UserWarning, match=f"no font on this machine has {CAT}"):
+        playground.figure(seen, footer=True)

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { toHalves } from "../../../playground/microscope/core/container.js";
+import { createTensors } from "../../../playground/microscope/engine/tensors.js";
+import { MICROSCOPE } from "../support.mjs";
+
+const tensors = () => createTensors(new WebAssembly.Module(readFileSync(join(MICROSCOPE, "engine", "kernels.wasm"))));
+
+test("the kernels' float16 numbers are those of core/container.js, for numbers of every size", async () => {
+  const t = await tensors();
+  const bits = Uint32Array.from({ length: 2 ** 18 + 3 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 0);
+  const finite = bits.filter((one) => (one & 0x7f800000) !== 0x7f800000);
+  const given = new Float32Array(finite.buffer);
+  const special = Float32Array.from([0, -0, 1e6, -1e6, 65504, 65519, 65520, 2 ** -24, 2 ** -25, 3 * 2 ** -25, 1e-12]);
+  assert.deepEqual(t.toHalves(special), toHalves(special));
+  const [found, wanted] = [t.toHalves(given), toHalves(given)];
+  assert.equal(
+    given.findIndex((_, i) => found[i] !== wanted[i]),
+    -1,
+  );
+});
+
+test("what a picture takes of the kernels' memory is given back", async () => {
+  const t = await tensors();
+  const { createResizer } = await import("../../../playground/microscope/engine/bicubic.js");
+  const before = t.mark();
+  const resizer = createResizer(t, 50, 40, 20, 30);
+  resizer.band(new Uint8ClampedArray(50 * 40 * 4).fill(200));
+  assert.ok(resizer.end().every((byte) => byte === 200));
+  assert.equal(t.mark(), before);
+});
