@@ -91,7 +91,7 @@ def the_told_head(page) -> None:
 def dearest(page) -> None:
     label = model().config.labels[int(seen().logits.argmin())]
     box = page.locator(".st-key-class_index input")
-    box.scroll_into_view_if_needed()  # a page that scrolls closes the list of labels
+    box.click()  # opens the list of labels, also where it has to be scrolled to
     box.fill(label)
     page.get_by_role("option", name=label).click()
 

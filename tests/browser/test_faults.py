@@ -1,6 +1,8 @@
 """What goes wrong around somebody who only looks: the server is lost, others come first, a tab is closed."""
 
+import json
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
 from urllib.parse import urlencode
@@ -252,17 +254,28 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
 # Others come first ----------------------------------------------------------------------------------------------------
 
 
-def keep_busy(server, sample: str = "meadow") -> None:
-    """It looks at a picture for a while; at one that nobody asked for before."""
-    somebody = Stranger(server.url)
-    words = {"model": "ViT-B/14", "sample": sample, "detail": "3"}
-    digest = somebody.describe(**words)["digest"]
+def crowd(server, *samples: str, **words: str) -> Callable[[], int]:
+    """A person with a page open for each sample, who looks at it as nobody did before; gives how many of them are not
+    served yet."""
+    words = {"model": "ViT-B/14", "detail": "3", **words}
 
-    def ask() -> None:
+    def served() -> int:
+        return server.log.count(f"trace model={words['model']} ")
+
+    def ask(somebody: Stranger, sample: str) -> None:
+        wanted = {**words, "sample": sample}
         with suppress(OSError):  # nobody waits for the answer
-            somebody.get(f"api/trace/{digest}/layers?{urlencode(words)}")
+            digest = somebody.describe(**wanted)["digest"]
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(wanted)}", X_Playground_Run=somebody.id)
 
-    Thread(target=ask, daemon=True).start()
+    def waiting() -> int:
+        return json.loads(people[0].get("api/status")[1])["waiting"]
+
+    before, people = served(), [Stranger(server.url) for _ in samples]
+    for somebody, sample in zip(people, samples, strict=True):
+        Thread(target=ask, args=(somebody, sample), daemon=True).start()
+    until(lambda: waiting() == len(samples) - 1, "one of the crowd is served, and the others wait")
+    return lambda: len(samples) - (served() - before)
 
 
 WAITS = """sample => sentences().some((sentence) => sentence.includes("before you")) ? "waits"
@@ -277,15 +290,27 @@ def stand_in_line(visitor, *samples: str) -> None:
             return
 
 
+TOLD = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
+
+
+def hears(visitor, before: Callable[[], int]) -> None:
+    """Waits until the page says that so many come first."""
+    until(
+        lambda: visitor.page.evaluate(TOLD) == before(),
+        f"the page says {visitor.page.evaluate(TOLD)} and {before()} come first",
+    )
+
+
 def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server):
     first, second = visit("model=untrained"), visit("model=untrained")
-    keep_busy(server)
-    stand_in_line(first, "flock", "portrait")
-    first.says("1 person before you")
-    stand_in_line(second, "landscape", "still-life")
-    second.says("2 people before you")
+    left = crowd(server, "meadow", "flock", "portrait", "still-life")
+    stand_in_line(first, "flock")
+    hears(first, left)
+    stand_in_line(second, "landscape")
+    hears(second, lambda: left() + 1)
     first.page.close()
-    second.says("1 person before you")
+    hears(second, left)
+    assert left() > 0, "the whole crowd was served before anybody could leave"
     second.hover((5, 5))  # meanwhile the picture that is there can be looked at
 
 
@@ -297,8 +322,7 @@ def test_waiting_breaks_neither_the_stage_nor_a_lesson_however_long(visit, serve
     again = lesson.page.get_by_role("button", name="Shuffle again")
     again.wait_for()
     lesson.rest()
-    for sample in ("flock", "portrait"):
-        keep_busy(server, sample)
+    crowd(server, "meadow", "flock", scale="off")
     stage.more()
     stage.choice("pass", "whole").click()
     again.click()
