@@ -34,8 +34,8 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     assert_close(again.until("r => r.map")["map"], seen().relevance(label=1))
 
 
-def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(go):
-    visitor = go(f"{PLACE}&what=occlusion&query=7,5&locked=true")
+def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
+    visitor = visit(f"{PLACE}&what=occlusion&query=7,5&locked=true")
     part(visitor, ".explained progress").wait_for()
     part(visitor, ".explained span").filter(has_text="passes of 161. Relevance foretells").wait_for()
     measured = occlusion.Measured(seen(), occlusion.Asked(query=LOCKED))
