@@ -32,7 +32,7 @@ class AtTheSite(Visiting):
         """A photograph of one's own, dropped or pasted; waits until it is on the stage."""
         before = self.read()["picture"]
         hand_over(self, how, file.read_bytes(), kind, file.name)
-        return self.until(f"r => !r.picture.startsWith({before!r})")
+        return self.until(f"r => r.picture !== {before!r}")
 
     def hears(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words."""
