@@ -51,22 +51,20 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     return drawn
 
 
-def side_of(grid: tuple[int, int]) -> int:
-    """The side of the smallest blocks for which the number of blocks, and so of passes, is small enough."""
-    few = [size for size in sorted(occlusion.SIZES) if len(occlusion.blocks(grid, size)) <= occlusion.WHOLE]
-    return few[0] if few else max(occlusion.SIZES)
-
-
-def passes(grid: tuple[int, int]) -> int:
-    return len(occlusion.blocks(grid, side_of(grid)))
+def side_of(grid: tuple[int, int], most: int = occlusion.WHOLE) -> int:
+    """The side of the smallest blocks of which there are at most so many, for each is a pass. Of fewer than `FEW` a
+    rank correlation would say nothing."""
+    many = {side: len(occlusion.blocks(grid, side)) for side in range(1, max(grid) + 1)}
+    sides = [side for side, blocks in many.items() if occlusion.FEW < blocks <= occlusion.WHOLE] or [1]
+    return next((side for side in sides if many[side] <= most), sides[-1])
 
 
 def explain(
-    seen: Trace, pixels: np.ndarray, query: tuple[int, int], give_way: Callable[[], object] = lambda: None
+    seen: Trace, pixels: np.ndarray, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Explained:
-    """`give_way` is called after every few passes: a server lets others come in between."""
-    found, side = maps(seen, pixels, query), side_of(seen.grid)
-    blocks = occlusion.blocks(seen.grid, side)
+    """`side`: of a block, in patches. `give_way` is called after every few passes: a server lets others come in
+    between."""
+    found, blocks = maps(seen, pixels, query), occlusion.blocks(seen.grid, side)
     moves = occlusion.Measured(seen, occlusion.Asked(query=query), give_way=give_way).moved(blocks)
     moved = sum(block * move for block, move in zip(blocks, moves, strict=True))
     others = [n for n, block in enumerate(blocks) if not block[query]]

@@ -56,6 +56,11 @@ def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
         )
 
 
+def passes_in_time(vit, grid: tuple[int, int]) -> int:
+    """How many passes over such a grid are quick enough together."""
+    return int(MOST_SECONDS / seconds(vit, grid[0] * grid[1]))
+
+
 def _most_patches(vit, passes: float, too_many: int) -> int:
     """How many are quick enough, rounded down to two digits."""
     found = max(0, bisect_right(range(too_many), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)

@@ -159,7 +159,7 @@ def data_url(data: bytes, kind: str = "jpeg") -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-# CIFAR-10's pictures --------------------------------------------------------------------------------------------------
+# Small pictures with a label, by their number: CIFAR-10's, or drawings as small -------------------------------------
 
 
 def labelled_folder() -> Path | None:
@@ -168,10 +168,13 @@ def labelled_folder() -> Path | None:
     return Path(named) if named else None
 
 
-def labelled_count() -> int:
-    """How many there are to choose from; 0 where no folder is named, or none can be read."""
-    folder = labelled_folder()
-    return 0 if folder is None else _count(folder)
+def labelled_set() -> dict:
+    """{count, what}: how many there are to choose from, 0 where none of the folder can be read; and what they are."""
+    from playground.training import datasets
+
+    if folder := labelled_folder():
+        return {"count": _count(folder), "what": "pictures of CIFAR-10"}
+    return {"count": datasets.DRAWN, "what": "our own drawings, as small as CIFAR-10's pictures"}
 
 
 @cache
@@ -189,9 +192,10 @@ def labelled(number: int) -> Picture:
     """The picture of that number, called "CIFAR-10 no. 17: frog". PlaygroundError says what the folder should hold."""
     from playground.training import datasets
 
-    image, label = datasets.browse(labelled_folder(), number)
+    folder, small = labelled_folder(), (datasets.SIDE, datasets.SIDE)
+    image, label = datasets.browse(folder, number) if folder else datasets.drawn(number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
-    name = "CIFAR-10" if image.size == (datasets.SIDE, datasets.SIDE) else labelled_folder().name
+    name = "Drawing" if not folder else "CIFAR-10" if image.size == small else folder.name
     return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image))
 
 

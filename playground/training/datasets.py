@@ -6,6 +6,7 @@ tenth of all, drawn by the seed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -199,3 +200,22 @@ def _split(places: list[Place], seed: int, share: float) -> tuple[tuple[Place, .
         tuple(place for i, place in enumerate(places) if i not in apart),
         tuple(place for i, place in enumerate(places) if i in apart),
     )
+
+
+# Drawings as small ----------------------------------------------------------------------------------------------------
+
+DRAWN = 10_000  # there could be more
+ZOOM = 1.8  # a thing is about as large in its picture as in CIFAR-10's
+WELL_SEEN = 0.08  # of the picture, at least
+
+
+def drawn(number: int) -> tuple[Image.Image, str]:
+    """One thing, and what it is. It is drawn when somebody asks; again and again, until the thing is well seen."""
+    from playground.scenes import drawing, generate
+    from playground.scenes.silhouettes import SHAPES
+
+    if number >= DRAWN:
+        raise PlaygroundError(f"There are {DRAWN:,} drawings, from 0 to {DRAWN - 1:,}; asked was {number:,}.")
+    scenes = (drawing.draw(generate.describe(seed, most=1, zoom=ZOOM), SIDE) for seed in itertools.count(number, DRAWN))
+    scene = next(one for one in scenes if (one.objects == 1).mean() >= WELL_SEEN)
+    return Image.fromarray(scene.image), SHAPES[scene.shapes[0]]

@@ -51,7 +51,8 @@ APP_STYLES = (*LENS_STYLES, "shell/early.css", *SHELL_STYLES)
 
 
 def app_component(name: str):
-    """A part of the app that shares one script, and the choice in it, with the other: the toolbar and the stage."""
+    """A part of the app that shares one script, and the choice in it, with the others: the toolbar, the stage, and what
+    a lesson tells of its settings."""
     return component(name, APP, *APP_STYLES)
 
 

@@ -22,6 +22,7 @@ HEADER * { pointer-events: auto; }
 MAIN STALE { opacity: 1 !important; }
 CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .st-key-frame { position: absolute; }
+[class*=st-key-settings_] { display: none; }
 .st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
 .st-key-lesson h2 { font-size: 1.45rem; padding: 0; line-height: 1.1; }
 .st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit pulls up what stands below prose, a title's too */

@@ -13,7 +13,7 @@ from playground.lessons.texts import Step
 from playground.lessons.words import EXERCISES, QUESTIONS
 from playground.ui.components import component, words
 from playground.ui.here import Here
-from playground.ui.navigation import Setting, arrive, write_address
+from playground.ui.navigation import Setting, arrive, tell_settings
 from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
 
 _MODEBAR = {
@@ -89,11 +89,12 @@ def _place() -> str:
 
 
 def end() -> None:
-    """The way on; and what has been chosen goes into the address."""
+    """The way on; and the browser is told what has been chosen."""
     state = st.session_state
     if state["class"] == "no":
         _way_on()
-    write_address()
+    tell_settings("page")
+    state.arriving = False
 
 
 def _way_on() -> None:

@@ -1,12 +1,11 @@
 """Where a person is: the page, what its address says, and the picture and model that go with them from page to page.
 
-On the microscope's page the browser alone reads and writes the address. A lesson has settings that its widgets keep
-here, so the address of a lesson is written here, with the choice that the browser told.
+The browser alone writes the address. A lesson has settings that its widgets keep here, so it tells them to the browser
+(microscope/shell/visit.js), which writes them beside the choice.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -16,12 +15,11 @@ from playground.errors import PlaygroundError
 from playground.serving import address, admission, people
 from playground.serving.answering import Refused
 from playground.ui import messages, streamlit_private
+from playground.ui.components import app_component
 from playground.ui.here import Here
 from playground.ui.pages import PAGES
 from playground.ui.toolbar import heard
 from playground.ui.tour_steps import STEPS
-
-UNDER_WAY = 3.0  # seconds that a click may take from the browser to the page's run
 
 
 @dataclass(frozen=True)
@@ -77,12 +75,10 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     moved = state.get("page") != page or state.pop("read_again", False)
     given = _toured(page, _given(page, moved))
     if read := moved or given != state.get("address") or "here" not in state:
-        for name, setting in settings.items():
-            state[name] = setting.found(name, given)
         state.page, state.settings, state.address = page, settings, given
+        _set(given)
+    state.arriving = state.get("arriving", False) or read  # until the page has told its settings
     _look(given if read else None)
-    if read and page != MICROSCOPE and set(given) - set(words_now()):
-        write_address()  # an address that says less than it could is left alone: it would be one more step back
     for name, value in state.get("chosen", {}).items():
         # Streamlit forgets a widget that a run has not drawn; and a browser that still loads the widget's own script
         # says None of it
@@ -102,10 +98,19 @@ def _toured(page: str, given: dict[str, str]) -> dict[str, str]:
     return words
 
 
+def _set(given: Mapping[str, str]) -> None:
+    state = st.session_state
+    for name, setting in state.settings.items():
+        state[name] = setting.found(name, given)
+
+
 def _look(given: dict[str, str] | None) -> None:
     """Sets what is looked at: what the address says, or what the toolbar has told since."""
     state = st.session_state
     said = state.pop("came_with", None) or _told()
+    if said and said["settings"] is not None:  # the page was there before this server
+        _set(said["settings"])
+    state.arriving = state.arriving or bool(said)
     if said and "here" not in state and said["run"] == streamlit_private.session():
         given = None  # the page was there before this server, and a choice was made since
     if given is None and said is None:
@@ -180,35 +185,30 @@ def _instead() -> Here:
 
 
 def _given(page: str, moved: bool) -> dict[str, str]:
-    """The address, as far as Python has to know it. A click that is on its way while the page writes a new address
-    still brings the former: that is no wish to go back."""
-    state, given = st.session_state, dict(st.query_params)
-    if moved or streamlit_private.went_through_history():
-        return given
-    if page == MICROSCOPE:
-        return state.address
-    just_left = [words for words, at in state.get("left", []) if time.monotonic() - at < UNDER_WAY]
-    return state.address if given in just_left else given
-
-
-def words_now() -> dict[str, str]:
-    """What a link to the page as it is now says."""
+    """The address, where it leads to what is not here yet. Else the browser writes it, and Streamlit's own query is
+    old."""
     state = st.session_state
-    words = state.here.words()
+    return dict(st.query_params) if moved or streamlit_private.went_through_history() else state.address
+
+
+def _settings_now() -> dict[str, str]:
+    """As they stand in the address: none that is as it opens."""
+    state, words = st.session_state, {}
     former, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
         state.chosen[name] = value = state.get(name, former.get(name, setting.default))
         if setting.found(name, words) != value:
             words[name] = str(value)
-    if tour := state.address.get("tour"):
-        words["tour"] = tour
     return words
 
 
-def write_address() -> None:
-    """Of a lesson."""
-    state, words = st.session_state, words_now()
-    if words != dict(st.query_params):
-        state.left = [*state.get("left", [])[-9:], (dict(st.query_params), time.monotonic())]
-        st.query_params.from_dict(words)
-    state.address = words
+def tell_settings(part: str) -> None:
+    """The browser writes the settings of a lesson into its address; a `part` of the page that is drawn alone tells them
+    by itself. A new setting is a step to which Back leads; another page or picture has been one already."""
+    state, settings = st.session_state, _settings_now()
+    tour = {"tour": state.address["tour"]} if "tour" in state.address else {}
+    state.address = state.here.words() | settings | tour
+    now = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
+    n, former = state.get("told_settings", (0, None))
+    state.told_settings = (n + (now != former), now)
+    app_component("settings")(key=f"settings_{part}", data=now | {"n": state.told_settings[0]})

@@ -138,7 +138,7 @@ def _same_for_all(listed: str, here: Collection[str]) -> dict:
     steps = [step.shown() for step in STEPS if step.page == HERE]
     more = {lesson.name: _about(lesson.name, lesson.name in here) for lesson in LESSONS}
     pages = [page | more.get(page["name"], {}) for page in told["pages"] if page["name"] != "teach"]
-    return told | {"samples": listed, "labelled": 0, "steps": steps, "pages": pages, "app": APP_SAYS}
+    return told | {"samples": listed, "labelled": None, "steps": steps, "pages": pages, "app": APP_SAYS}
 
 
 def _about(page: str, here: bool) -> dict:

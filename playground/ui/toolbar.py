@@ -47,7 +47,7 @@ def same_for_all() -> dict:
             }
             for page in PAGES.values()
         ],
-        "labelled": pictures.labelled_count(),
+        "labelled": pictures.labelled_set(),
         "steps": [step.shown() for step in STEPS],
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
         "computes": routes_engine.computed_by_browsers(),  # models that this person's own machine runs
@@ -69,9 +69,11 @@ def _leave(go: dict) -> None:
 
 
 def heard(said: object) -> dict[str, dict | str | None]:
-    """{choice, view, key, run} of what the toolbar says. A browser may say anything."""
+    """{choice, settings, view, key, run} of what the toolbar says. A browser may say anything."""
     said = said if isinstance(said, dict) else {}
     plain = {part: _plain(said.get(part)) for part in ("choice", "view")}
+    settings = said.get("settings")
+    plain["settings"] = _plain(settings) if isinstance(settings, dict) else None
     return plain | {name: said[name] if isinstance(said.get(name), str) else None for name in ("key", "run")}
 
 

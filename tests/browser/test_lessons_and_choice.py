@@ -1,10 +1,13 @@
 """The lessons and what is chosen in the toolbar: samples, an own picture, the address, links from page to page."""
 
+import re
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from browser.own_picture import assert_shows, hand_over, picture
+from browser.server import serving
+from browser.visitor import LOST, REFUSED, Visitor
 from playground.lessons import teaching
 from playground.ui.pages import PAGES, after
 
@@ -37,6 +40,55 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
     visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
+
+
+def choose(visitor, name: str) -> dict[str, str]:
+    """One of a row of buttons; what the address says then."""
+    before = visitor.page.url
+    visitor.page.get_by_role("radio", name=name).click()
+    visitor.page.wait_for_function("before => location.href !== before", arg=before)
+    visitor.rest()
+    return words(visitor)
+
+
+def is_chosen(visitor, *names: str) -> None:
+    for name in names:
+        visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
+
+
+def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
+    visitor = read("patches")
+    first = words(visitor)
+    second = choose(visitor, "2 · ")
+    third = choose(visitor, "Principal components")
+    assert (second, third) == (first | {"step": "filters"}, first | {"pictures": "components"})
+    visitor.page.reload()
+    is_chosen(visitor, "2 · ", "Principal components")
+    visitor.page.go_back()
+    is_chosen(visitor, "2 · ", "Filters")
+    assert words(visitor) == second
+    visitor.page.go_back()
+    is_chosen(visitor, "1 · ")
+    assert words(visitor) == first
+    visitor.page.go_forward()
+    is_chosen(visitor, "2 · ", "Filters")
+    assert words(visitor) == second
+
+
+def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):
+    """Streamlit knows an old address: the browser alone writes it."""
+    with serving() as server:
+        visitor = arrive(Visitor, server.url)
+        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
+        visitor.page.goto(f"{server.url}/patches?{FLOCK}&step=positions")
+        choose(visitor, "2 · ")
+        said = choose(visitor, "Principal components")
+        server.kill()
+        server.start().wait()
+        visitor.rest()
+        is_chosen(visitor, "2 · ", "Principal components")
+        visitor.page.wait_for_url("**pictures=components**")
+        assert words(visitor) == said
 
 
 def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_page(visit):

@@ -61,7 +61,9 @@ OWN_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
 # What a browser says on the console, beside the page's own sentence, where a route refuses something.
 REFUSED = re.compile(r"status of 4\d\d .*/api/")
 # What a browser says when the server is away; on a busy machine it says more, for it tries more often.
-LOST = re.compile("ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding")
+LOST = re.compile(
+    "ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding|InitPings"
+)
 
 
 def coarse(query: str) -> str:

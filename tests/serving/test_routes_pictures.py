@@ -11,6 +11,7 @@ from training.test_datasets import cifar
 from playground.errors import PlaygroundError
 from playground.serving import admission, answering, asker, chosen, incoming, people, pictures
 from playground.serving.routes import ROUTES
+from playground.training import datasets
 from serving.visits import ANNA, BERT, bring, client, photograph, refused
 
 
@@ -138,7 +139,7 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
     assert shown.size == (512, 512)
     small = np.asarray(shown.resize((32, 32), Image.Resampling.BOX), float)
     assert np.abs(small - np.asarray(picture.image, float)).mean() < 6
-    assert pictures.labelled_count() == 25
+    assert pictures.labelled_set()["count"] == 25
 
 
 @pytest.mark.parametrize("number", ["", "-1", "x", "1.5", "²", "9" * 400, "25", "99999999"])
@@ -147,14 +148,23 @@ def test_a_number_that_there_is_not_is_refused(http, folder, number):
     refused(http.post("/api/labelled", params={"number": number}, headers=ANNA), 400)
 
 
-def test_a_wrong_folder_says_what_it_should_hold_and_none_has_no_pictures(http, folder, monkeypatch):
+def test_a_wrong_folder_says_what_it_should_hold(http, folder):
     assert "batches" in refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
-    assert pictures.labelled_count() == 0
+    assert pictures.labelled_set()["count"] == 0
     with pytest.raises(PlaygroundError, match=r"data_batch_1\.bin"):
         pictures.labelled(0)
-    monkeypatch.delenv("PLAYGROUND_CIFAR")
-    assert "PLAYGROUND_CIFAR" in refused(http.post("/api/labelled?number=0", headers=ANNA), 404)
-    assert pictures.labelled_count() == 0
+
+
+def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
+    monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
+    assert pictures.labelled_set()["count"] == datasets.DRAWN
+    told = http.post("/api/labelled?number=5", headers=ANNA).json()
+    assert told["title"] == "Drawing no. 5: cat"
+    picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]
+    assert picture.image.size == (32, 32)
+    assert http.post("/api/labelled?number=5", headers=ANNA).json() == told, "a number is the same drawing each time"
+    said = refused(http.post(f"/api/labelled?number={datasets.DRAWN}", headers=ANNA), 400)
+    assert "from 0 to 9,999" in said
 
 
 # Many people's pictures

@@ -32,7 +32,7 @@ def test_a_class_link_shows_the_scene_alone_and_stays_in_the_address(opened):
     app = opened("cost", image="1024", **{"class": "yes"})
     assert app.session_state.image == 1024
     assert "attention_overview" not in names(app)
-    assert app.query_params["class"] in ("yes", ["yes"])
+    assert app.session_state.address["class"] == "yes"
     assert "attention_overview" in names(opened("cost"))
 
 

@@ -47,7 +47,8 @@ def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None 
 
 
 def address(app: AppTest) -> dict[str, str]:
-    return {key: value[0] if isinstance(value, list) else value for key, value in app.query_params.items()}
+    """What the browser is told to write into it; as long as nothing is told, it stays as it was read."""
+    return app.session_state["address"]
 
 
 def here(app: AppTest):
@@ -255,10 +256,11 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
 )  # fmt: skip
 def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(said):
     found = heard(said)
-    assert found.keys() == {"choice", "view", "key", "run"}
+    assert found.keys() == {"choice", "settings", "view", "key", "run"}
     assert all(found[name] is None or isinstance(found[name], str) for name in ("key", "run"))
     for part in ("choice", "view"):
         assert all(isinstance(key, str) and isinstance(word, str) for key, word in found[part].items())
+    assert found["settings"] is None
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,7 @@ def opened(page: str, **words: str) -> AppTest:
 
 
 def said(app, word: str) -> str | None:
-    value = app.query_params.get(word)
-    return value[0] if isinstance(value, list) else value
+    return app.session_state.address.get(word)
 
 
 @pytest.mark.parametrize("page", PAGES)

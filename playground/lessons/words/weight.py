@@ -140,6 +140,8 @@ TEXT = Text(
             "model’s class token: rollout puts {rollout:.0%} of itself on the things that it names, which cover "
             "{area:.1%} of the patches: hardly more than chance. Gradient × weight puts {gradient:.0%} there.",
             said={
+                "coarse": "Blocks of {side} × {side} patches would need {passes} passes, more than {seconds:.0f} "
+                "seconds of this server: larger ones are blanked, and the measurement is coarser.",
                 "edge": "**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 "{far_column}). Cut it: in no layer does patch ({row}, {column}) hear it or those around it. Its "
                 "feature moves by {by:.1%} of its length, **{times:.1f} × as far** as when another such block is cut "

@@ -1,12 +1,15 @@
-// The address of the microscope's page: the browser alone writes the choice and the view into it. Streamlit's page
-// keeps a query of its own, and does not see this. A lesson's address is written by the server's script, which has its
-// settings.
+// The address of a page: the browser alone writes it. It says the choice, and the microscope's view or a lesson's
+// settings, which the server's script has and tells. Streamlit's page keeps a query of its own, and does not see this.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { choice } from "./choice.js";
 
-// Where the person is: the page, how often they have come to one, the step of the tour, and whether it is a class link.
-const page = { name: "microscope", arrived: 0, run: null, tour: null, classLink: false };
+// Where the person is: the page, its place in the address, how often they have come to one, the settings of a lesson,
+// the step of the tour, and whether it is a class link.
+const page = {
+  ...{ name: "microscope", path: null, arrived: 0, run: null },
+  ...{ settings: {}, tour: null, classLink: false },
+};
 
 // The microscope's view, on every page: who comes back to it finds it as it was.
 let view = {};
@@ -38,7 +41,7 @@ export function setPage(change) {
 export function wordsNow() {
   return {
     ...choice.words(),
-    ...(page.name === "microscope" ? viewWords() : {}),
+    ...(page.name === "microscope" ? viewWords() : page.settings),
     ...(page.tour ? { tour: String(page.tour) } : {}),
     ...(page.classLink ? { class: "yes" } : {}),
   };
@@ -46,14 +49,14 @@ export function wordsNow() {
 
 // All that the address of this page says, but for the tour.
 export function wordsWithoutTour() {
-  const said = page.name === "microscope" ? wordsNow() : Object.fromEntries(new URLSearchParams(addressWords()));
-  delete said.tour;
+  const { tour, ...said } = wordsNow();
   return said;
 }
 
 // `step`: Back leads to what was there before.
 export function writeAddress({ step = false } = {}) {
-  if (page.name !== "microscope") return;
+  if (location.pathname !== (page.path ?? location.pathname)) return; // it is another page's
+  if (behindHash && page.name !== "microscope") return;
   const url = new URL(location.href);
   const text = new URLSearchParams(wordsNow()).toString();
   if (addressWords() === text) return;
@@ -61,15 +64,17 @@ export function writeAddress({ step = false } = {}) {
   history[step ? "pushState" : "replaceState"](history.state, "", url);
 }
 
-// {choice, view, rest} of the address as it stands.
+const CHOSEN = ["sample", "mine", "model", "detail", "with"];
+
+// {choice, view, rest, settings, tour} of the address as it stands. `settings`: what a lesson makes of it.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const chosen = {};
-  for (const key of ["sample", "mine", "model", "detail", "with"]) if (words[key]) chosen[key] = words[key];
-  const rest = Object.fromEntries(
-    Object.entries(words).filter(([key]) => !(key in chosen) && !(key in DEFAULT_VIEW) && key !== "tour"),
-  );
-  return { choice: chosen, view: viewFromQuery(text), rest, tour: words.tour ?? null };
+  for (const key of CHOSEN) if (words[key]) chosen[key] = words[key];
+  const only = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
+  const settings = only((key) => !CHOSEN.includes(key) && key !== "tour");
+  const rest = only((key) => !(key in chosen) && key !== "tour" && !(key in DEFAULT_VIEW));
+  return { choice: chosen, view: viewFromQuery(text), rest, settings, tour: words.tour ?? null };
 }
 
 export function linkTo(seen) {

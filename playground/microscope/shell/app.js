@@ -1,13 +1,14 @@
-// The parts of the app that share one choice: the toolbar of every page and the microscope. One script, so that what
-// they share is there once.
+// The parts of the app that share one choice: the toolbar of every page, the microscope, and what a lesson tells of its
+// settings. One script, so that what they share is there once.
 
 import { comeAhead } from "./ahead.js";
 import { enterTheDoor } from "./door.js";
 import { endEarly, moveIn } from "./early.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
+import { visit } from "./visit.js";
 
-const MOUNTS = { toolbar: mountToolbar, stage: mountStage };
+const MOUNTS = { toolbar: mountToolbar, stage: mountStage, settings: ({ data }) => visit.hear(data) };
 
 export default (args) => {
   enterTheDoor();

@@ -1,4 +1,4 @@
-// A picture of one's own: chosen, photographed, dropped or pasted; or one of CIFAR-10 by its number.
+// A picture of one's own: chosen, photographed, dropped or pasted; or a small one by its number.
 
 import { MOST } from "./album.js";
 import { hasCamera, startCamera } from "./camera.js";
@@ -17,7 +17,7 @@ export function picturesAmong(files) {
 
 const WHERE_KEPT = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
 
-// take(files) opens them. `labelled` is how many pictures CIFAR-10 has here, takeLabelled(number) opens one of them and
+// take(files) opens them. `labelled`: {count, what} of those with a number, takeLabelled(number) opens one of them and
 // gives a promise. `kept` says where a picture goes. `live`: {camera(), film(file)}, where frame
 // after frame can be looked at.
 export function fillOpenPicture(box, { take, labelled, takeLabelled, kept = WHERE_KEPT, live, signal }) {
@@ -34,7 +34,7 @@ export function fillOpenPicture(box, { take, labelled, takeLabelled, kept = WHER
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
   if (live) box.append(...liveButtons(live));
-  if (labelled) box.append(byNumber(labelled, takeLabelled));
+  if (labelled?.count) box.append(byNumber(labelled, takeLabelled));
   box.append(noteLine(kept));
 }
 
@@ -74,16 +74,16 @@ function noteLine(words) {
 }
 
 // A slider goes far, its arrow keys go from one picture to the next; a number may be typed.
-function byNumber(count, takeLabelled) {
+function byNumber({ count, what }, takeLabelled) {
   const part = document.createElement("fieldset");
   const legend = document.createElement("legend");
-  legend.textContent = `Or one of CIFAR-10's ${count.toLocaleString("en")}, by its number`;
+  legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${what}`;
   const said = noteLine("");
   said.setAttribute("role", "status");
   const inputs = ["range", "number"].map((type) => {
     const input = document.createElement("input");
     Object.assign(input, { type, min: 0, max: count - 1, step: 1, value: 0 });
-    input.setAttribute("aria-label", type === "range" ? "Slider of CIFAR-10's pictures" : "Number of a picture");
+    input.setAttribute("aria-label", type === "range" ? "Slider of their numbers" : "Number of a picture");
     return input;
   });
   // While one is on its way only the last that is asked for matters.

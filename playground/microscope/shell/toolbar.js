@@ -5,7 +5,7 @@
 //        go(page, words) leads to one, link(page, words) gives its address; version,
 //        choice, catalogue, ownPictures, ask, viewWords(): the words of the view,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
-//        labelled: how many pictures CIFAR-10 has on this server, or 0,
+//        labelled: {count, what} of small pictures with a label, by number; null: there are none,
 //        live: {camera(), film(file)} or null: shows frame after frame,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures, null for all, undefined for no *Export*,

@@ -30,9 +30,10 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
     parentElement.querySelector("[data-toolbar]") ?? parentElement,
   ));
   const data = { ...pageSays(), ...given };
-  kept.tellChoice = () =>
+  kept.tellChoice = (settings = null) =>
     setStateValue("choice", {
       choice: choice.words(),
+      settings,
       view: viewWords(),
       key: ownKey(),
       run: data.run,
@@ -54,6 +55,7 @@ export function mountToolbar({ data: given, parentElement, setStateValue, setTri
 
 async function arrive(kept, data) {
   clearTimeout(kept.timer);
+  const { settings } = pageNow(); // before a new server tells its own
   try {
     await visit.arrive(data);
   } catch (error) {
@@ -63,9 +65,9 @@ async function arrive(kept, data) {
   }
   kept.toolbar ??= createToolbar(kept.root, hostOf(kept));
   kept.toolbar.update(hostOf(kept));
-  const another = kept.run && kept.run !== data.run; // the server is a new one, and knows the address alone
+  const another = kept.run && kept.run !== data.run; // the server is a new one
   kept.run = data.run;
-  if (another && data.page !== "microscope") kept.tellChoice();
+  if (another && data.page !== "microscope") kept.tellChoice(settings);
   const said = JSON.stringify(data.answer ?? null); // which comes again with whatever else is new
   if (said !== kept.answered) heed(kept, data.answer);
   kept.answered = said;

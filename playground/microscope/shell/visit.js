@@ -8,6 +8,7 @@ import { ownPictures } from "./own.js";
 
 const viewListeners = new Set();
 const leaving = { wholly: false };
+let settingsTold = { run: null, n: 0 }; // what a lesson told of its settings last
 let begun = null;
 let isReady = null;
 const whenReady = new Promise((go) => {
@@ -53,9 +54,18 @@ export const visit = {
     await begun;
     const another = run !== pageNow().run; // a server that begins to count again
     const moved = pageNow().name !== page || (!another && pageNow().arrived !== arrived);
-    setPage({ name: page, arrived, run });
+    setPage({ name: page, path: location.pathname, arrived, run });
     if (moved) readAgain({ keep: !leaving.wholly });
     if (moved) leaving.wholly = false;
+    writeSettings();
+  },
+
+  // The n-th time that a lesson's page tells its settings: {run, n, page, settings, step}. Each part of a page tells
+  // them, and says the same again when the theme changes, however old it is.
+  hear(now) {
+    if (now.run === settingsTold.run && now.n <= settingsTold.n) return;
+    settingsTold = now;
+    writeSettings();
   },
 
   // To a saved scene or a step of the tour: its picture, model and view.
@@ -81,7 +91,8 @@ export const visit = {
 async function beginVisit(samples, page) {
   await Promise.all([loadCatalogue(samples), ownPictures.read()]);
   const found = readAddress();
-  setPage({ name: page, tour: found.tour, classLink: found.rest.class === "yes" });
+  setPage({ name: page, path: location.pathname, settings: found.settings, tour: found.tour });
+  setPage({ classLink: found.rest.class === "yes" });
   setView(found.view);
   choice.open(found.choice, { view: found.view, quietly: true });
   choice.follow((_, how) => how.quietly || writeAddress({ step: true }));
@@ -93,11 +104,18 @@ async function beginVisit(samples, page) {
 // open stays as it is.
 function readAgain({ keep }) {
   const found = readAddress();
-  setPage({ tour: found.tour, classLink: found.rest.class === "yes" });
+  setPage({ settings: found.settings, tour: found.tour, classLink: found.rest.class === "yes" });
   setView(keep ? { ...viewNow(), ...found.view } : found.view);
   const before = choice.now;
   if (!keep || "sample" in found.choice || "mine" in found.choice)
     choice.open(found.choice, { quietly: true, view: viewNow() });
   if (choice.now === before) for (const listener of viewListeners) listener();
   writeAddress();
+}
+
+// The toolbar may hear of a page after its settings.
+function writeSettings() {
+  if (settingsTold.page !== pageNow().name) return;
+  setPage({ settings: settingsTold.settings });
+  writeAddress({ step: settingsTold.step });
 }

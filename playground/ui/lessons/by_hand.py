@@ -12,7 +12,7 @@ from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written, drawing, with_header
-from playground.ui.navigation import Setting, Steps, write_address
+from playground.ui.navigation import Setting, Steps
 
 state = st.session_state
 
@@ -111,7 +111,6 @@ def nine_tokens() -> None:
 
 @st.fragment
 def colours(here: Here) -> None:
-    write_address()
     seen = here.kept(("colours", state.patch), lambda: on_colours(here, state.patch))
     settings = ("temperature", "hidden", "at")
     more = {

@@ -17,7 +17,7 @@ from playground.pack import pack, unpack
 from playground.serving import pictures
 from playground.ui.components import component
 from playground.ui.here import Here
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting, tell_settings
 
 state = st.session_state
 
@@ -59,12 +59,13 @@ def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...]
         said = getattr(state[f"drawing_{name}"], setting)
         if said is not None:
             state[setting] = state.settings[setting].read(str(said))
-            write_address()
 
     listeners = {f"on_{setting}_change": (lambda s=setting: hear(s)) for setting in settings}
     component(name, f"lessons/{name}.js", "drawing/drawing.css", style, box='<div class="drawing" data-drawing></div>')(
         key=f"drawing_{name}", data=data, default=dict.fromkeys(settings), **listeners
     )
+    if settings:
+        tell_settings(name)
 
 
 def body_of(function: Callable) -> str:

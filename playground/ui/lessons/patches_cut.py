@@ -17,7 +17,6 @@ from playground.ui.here import Here
 from playground.ui.lessons import beside
 from playground.ui.lessons.drawings import body_of, drawing, photo, with_header
 from playground.ui.lessons.patches import PATCHES, SETTINGS
-from playground.ui.navigation import write_address
 
 state = st.session_state
 STEP = said.TEXT.steps["cut"]
@@ -71,7 +70,6 @@ def _whole(here: Here, patch: int, rows: int, columns: int) -> bytes:
 @st.fragment
 def apart(here: Here) -> None:
     st.segmented_control("Patch size in pixels", PATCHES, key="patch", required=True)
-    write_address()
     blob = here.kept(("cut", state.patch), lambda: cut_up(here, state.patch))
     drawing("patches", "lessons/patches.css", with_header(blob, at=state.at, number=state.number), ("at", "number"))
     _same_numbers(unpack(blob)[0])

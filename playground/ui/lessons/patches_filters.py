@@ -12,7 +12,6 @@ from playground.serving.pictures import as_jpeg
 from playground.ui import lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
-from playground.ui.navigation import write_address
 
 state = st.session_state
 SHOWN = {"filters": "Filters", "components": "Principal components"}
@@ -23,7 +22,6 @@ def filters(here: Here) -> None:
     from playground.lessons import patches
 
     st.segmented_control("Show", list(SHOWN), format_func=SHOWN.get, key="pictures", required=True)
-    write_address()
     blob = here.kept(("filters", state.pictures), lambda: answered(here, state.pictures))
     grid = patches.small_grid(models.load(here.wish.model), here.picture.image)
     place = start_patch(here.picture.name, grid) if state.pictures == "filters" else None

@@ -10,7 +10,7 @@ from playground.serving import models
 from playground.ui import lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, with_header
-from playground.ui.navigation import write_address
+from playground.ui.navigation import tell_settings
 
 state = st.session_state
 WORDS = TEXT.steps["positions"].said
@@ -20,11 +20,12 @@ TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Tu
 @st.fragment
 def positions(here: Here) -> None:
     st.segmented_control("Positions", list(TABLES), format_func=TABLES.get, key="table", required=True)
-    write_address()
     blob = here.kept(("places", state.table), lambda: placed(here, state.table))
     header = unpack(blob)[0]
     if header["kind"] != "none":
         drawing("positions", "lessons/patches.css", with_header(blob, place=state.place), ("place",))
+    else:
+        tell_settings("positions")
     lesson.say(told(header))
     done = state.table == "sinusoidal" or (state.table == "rotary" and "rotary")
     lesson.exercises(TEXT.steps["positions"], {"patches_sines": done})

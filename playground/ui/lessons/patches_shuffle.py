@@ -15,7 +15,6 @@ from playground.ui import guess, lesson
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import drawing, photo, with_header
 from playground.ui.lessons.patches import SETTINGS
-from playground.ui.navigation import write_address
 
 state = st.session_state
 STEP = said.TEXT.steps["shuffle"]
@@ -47,7 +46,6 @@ def shuffle(here: Here) -> None:
     layer.select_slider("In layer", range(depth), key="after")
     if again.button("Shuffle again", icon=":material/shuffle:"):
         state.order = state.order % 99 + 1
-    write_address()
     key = ("shuffle", state.after, state.order, state.positions)
     blob = here.kept(key, lambda: reordered(here, *key[1:]))
     drawing("shuffle", "lessons/patches.css", with_header(blob, at=state.asker), ("asker",))

@@ -16,7 +16,7 @@ from playground.serving import lesson_results
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 from playground.ui.components import component
-from playground.ui.navigation import write_address
+from playground.ui.navigation import tell_settings
 from playground.vit import Told
 
 if TYPE_CHECKING:  # what trains is imported when it is needed
@@ -115,6 +115,7 @@ def show(film: Film, seen, growing: bool = False, beside: str = "", place: str =
     component("reel", "shell/training.js", "lessons/reel.css", box="<div data-reel></div>")(
         key="reel", data=data, default={"view": ""}, on_view_change=_on_view, on_ask_change=_on_ask
     )
+    tell_settings("reel")
 
 
 def _on_view() -> None:
@@ -123,7 +124,6 @@ def _on_view() -> None:
     for name in ("moment", "layer", "head", "patch"):
         if name != "moment" or not state.get("reel_whole"):
             state[name] = state.settings[name].read(said.get(name))
-    write_address()
 
 
 def _on_ask() -> None:

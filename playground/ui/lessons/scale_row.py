@@ -14,7 +14,7 @@ from playground.ui import guess, lesson
 from playground.ui.components import component
 from playground.ui.here import Here
 from playground.ui.lessons.scale import POWERS, SETTINGS
-from playground.ui.navigation import write_address
+from playground.ui.navigation import tell_settings
 
 state = st.session_state
 
@@ -48,6 +48,7 @@ def dials(here: Here) -> None:
     component("softmax", "lessons/softmaxbars.js", "lessons/softmaxbars.css")(
         key="softmax", data=data, default={"dials": ""}, on_dials_change=_on_dials
     )
+    tell_settings("softmax")
 
 
 def _on_dials() -> None:
@@ -57,7 +58,6 @@ def _on_dials() -> None:
     except (IndexError, ValueError):  # a browser may say anything
         return
     state.dk, state.power, state.row = SETTINGS["dk"].read(dk), SETTINGS["power"].read(power), row
-    write_address()
 
 
 @cache

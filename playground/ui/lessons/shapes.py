@@ -12,7 +12,7 @@ from playground.ui import lesson
 from playground.ui.components import component, picture
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import begun, end_of, table_of, with_header
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting, tell_settings
 
 state = st.session_state
 
@@ -137,11 +137,11 @@ def walk(here: Here) -> None:
     component("walk", "lessons/steps.js", "lessons/steps.css")(
         key="walk", data=data, default={"step": state.step}, on_step_change=_on_step
     )
+    tell_settings("walk")
 
 
 def _on_step() -> None:
     state.step = SETTINGS["step"].read(str(state.walk.step))
-    write_address()
 
 
 def _bytes(here: Here) -> bytes:

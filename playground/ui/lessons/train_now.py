@@ -23,7 +23,7 @@ from playground.ui import guess, lesson
 from playground.ui.lessons import beside, reel
 from playground.ui.lessons.drawings import photo
 from playground.ui.lessons.reel import Film
-from playground.ui.navigation import Setting, write_address
+from playground.ui.navigation import Setting
 
 NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
 LINES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
@@ -138,8 +138,7 @@ def show(before: int) -> None:
         return
     state.setdefault("learner", LEARNER.default)
     st.segmented_control(
-        "Which of the two", NAMES, key="learner", format_func=NAMES.get, required=True, on_change=write_address,
-        label_visibility="collapsed",
+        "Which of the two", NAMES, key="learner", format_func=NAMES.get, required=True, label_visibility="collapsed"
     )  # fmt: skip
     learner = learned[state.learner]
     head = _point(trial, state.learner, learner)

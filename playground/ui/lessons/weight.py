@@ -20,7 +20,7 @@ from playground.ui.here import Here
 from playground.ui.lessons import beside, weight_norms
 from playground.ui.lessons.code import on_the_picture
 from playground.ui.lessons.drawings import Written, begun, photo, small
-from playground.ui.navigation import Steps, write_address
+from playground.ui.navigation import Steps, tell_settings
 
 state = st.session_state
 MOST_ASKED = 400  # patches, whose rows are averaged
@@ -39,6 +39,7 @@ def carried(here: Here) -> None:
     component("carried", "lessons/carried.js", "lessons/carried.css")(
         key="carried", data=_carried_bytes(here), default={"look": ""}, on_look_change=_on_look
     )
+    tell_settings("carried")
     _mixer(here)
     lesson.exercises(TEXT.steps["carries"], {"weight_differs": _differs_here(here)})
 
@@ -100,7 +101,6 @@ def _mixer(here: Here) -> None:
 
 def _on_look() -> None:
     state.look = SETTINGS["look"].read(str(state.carried.look))
-    write_address()
 
 
 def _carried_bytes(here: Here) -> bytes:

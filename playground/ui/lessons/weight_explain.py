@@ -23,12 +23,16 @@ AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
 def explain(here: Here) -> None:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
+    from playground.analysis.occlusion import blocks
     from playground.pictures.images import displayed
     from playground.tracing import trace
 
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
-    passes, place = blanking.passes(seen.grid) + 1 + cutting.BLOCKS, st.empty()
+    edge = 1 + cutting.BLOCKS  # passes for the cut edge
+    finest = blanking.side_of(seen.grid)
+    side = blanking.side_of(seen.grid, effort.passes_in_time(seen.vit, seen.grid) - edge)
+    passes, place = len(blocks(seen.grid, side)) + edge, st.empty()
     about = (here.picture.id, here.wish)
     asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
@@ -38,7 +42,7 @@ def explain(here: Here) -> None:
     def work() -> tuple[blanking.Explained, cutting.Edge | None]:
         with queue.turns() as give_way:
             pixels = np.asarray(displayed(here.picture.image, seen.size))
-            found = blanking.explain(seen, pixels, query, give_way)
+            found = blanking.explain(seen, pixels, query, side, give_way)
             return found, cutting.cut_edge(seen, query, without, give_way)
 
     with place.container():
@@ -53,13 +57,16 @@ def explain(here: Here) -> None:
             doing.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
         with doing, st.spinner(f"Blanking one block after the other: {passes} passes"):
-            found, edge = here.kept(("explain", query), work)
+            found, cut = here.kept(("explain", query, side), work)
     place.empty()
     _question(here, seen, query, found)
     with guess.after("weight_explain"):
+        if side > finest:
+            needed = len(blocks(seen.grid, finest)) + edge
+            lesson.say(STEP.said["coarse"], side=finest, passes=needed, seconds=effort.MOST_SECONDS)
         _say(found)
-        if edge:
-            _say_edge(query, edge)
+        if cut:
+            _say_edge(query, cut)
 
 
 def _waiting(here: Here, seen, query: tuple[int, int]):

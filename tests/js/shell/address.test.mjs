@@ -18,7 +18,7 @@ Object.assign(catalogue, CATALOGUE);
 
 beforeEach(() => {
   goTo("/microscope");
-  setPage({ name: "microscope", tour: null, classLink: false });
+  setPage({ name: "microscope", path: null, settings: {}, tour: null, classLink: false });
   setView({});
   choice.open({ sample: "tabby" });
 });
@@ -38,14 +38,19 @@ test("the tour's step and a class link stay in the address", () => {
   assert.deepEqual(query(), { sample: "tabby", model: "dino", tour: "3", class: "yes" });
 });
 
-test("on a lesson's page the browser writes nothing: its settings are the server's", () => {
-  goTo("/by_hand?model=dino&shuffled=yes");
-  setPage({ name: "by_hand" });
+test("a lesson's page has its settings in the address, and no view of the microscope", () => {
+  goTo("/by_hand?model=dino&layer=3");
+  setPage({ name: "by_hand", path: "/by_hand", settings: { mask: "causal" } });
   setView({ layer: 8 });
-  choice.set({ sample: "meadow" });
   writeAddress();
-  writeAddress({ step: true });
-  assert.equal(location.href, "https://playground.test/by_hand?model=dino&shuffled=yes");
+  assert.deepEqual(query(), { ...choice.words(), mask: "causal" });
+});
+
+test("a page that somebody has left writes nothing into the next one's address", () => {
+  goTo("/cost?model=dino");
+  setPage({ name: "by_hand", path: "/by_hand", settings: { mask: "causal" } });
+  writeAddress();
+  assert.deepEqual(query(), { model: "dino" });
 });
 
 test("a lesson's words hold no view of the microscope", () => {
@@ -76,7 +81,7 @@ test("what is read is what was written", () => {
   setPage({ tour: "2" });
   writeAddress();
   const read = readAddress();
-  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, tour: "2" });
+  assert.deepEqual(read, { choice: choice.words(), view, rest: {}, settings: view, tour: "2" });
 });
 
 test("an address is read into the choice, the view, the tour and the rest", () => {
@@ -84,6 +89,7 @@ test("an address is read into the choice, the view, the tour and the rest", () =
     choice: { sample: "meadow", with: "model:x" },
     view: { layer: "3" },
     rest: { class: "yes", shuffled: "no", model: "" },
+    settings: { layer: "3", class: "yes", shuffled: "no" },
     tour: "1",
   });
 });

@@ -11,7 +11,7 @@ const names = (files) => files.map((file) => file.name);
 function aSheet(more = {}) {
   const taken = [];
   const box = aPlace();
-  const given = { take: (files) => taken.push(...names(files)), labelled: 0, signal: new AbortController().signal };
+  const given = { take: (files) => taken.push(...names(files)), labelled: null, signal: new AbortController().signal };
   fillOpenPicture(box, { ...given, ...more });
   return { box, taken, inputs: [...box.querySelectorAll("input[type=file]")] };
 }
@@ -61,7 +61,10 @@ test("on a computer there is one chooser of files, of several at once", () => {
 
 test("CIFAR-10 by number stands there only where the server has it", () => {
   assert.equal(aSheet().box.querySelector("fieldset"), null);
-  assert.match(aSheet({ labelled: 60000 }).box.querySelector("legend").textContent, /60,000/);
+  assert.match(
+    aSheet({ labelled: { count: 60000, what: "pictures" } }).box.querySelector("legend").textContent,
+    /60,000/,
+  );
 });
 
 test("of numbers that are asked for while one is on its way only the last one is asked for", async () => {
@@ -71,7 +74,7 @@ test("of numbers that are asked for while one is on its way only the last one is
     asked.push(number);
     return new Promise((answer) => answers.push(() => answer({ title: `no. ${number}` })));
   };
-  const { box } = aSheet({ labelled: 100, takeLabelled });
+  const { box } = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled });
   const [slider, typed] = box.querySelectorAll("fieldset input");
   for (const value of ["3", "4", "5"]) {
     slider.value = value;
@@ -89,7 +92,9 @@ test("of numbers that are asked for while one is on its way only the last one is
 test("a number that is typed beyond the last one means the last one", async () => {
   const asked = [];
   const takeLabelled = async (number) => ({ title: String(asked.push(number)) });
-  const typed = aSheet({ labelled: 100, takeLabelled }).box.querySelector("fieldset input[type=number]");
+  const typed = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
+    "fieldset input[type=number]",
+  );
   const wanted = ["1000000", "-7", "many"];
   for (const [i, value] of wanted.entries()) {
     typed.value = value;

@@ -82,13 +82,13 @@ test("Back to another view of the same choice is told to the stage", async () =>
   assert.deepEqual([since(told), since(heard)], [[{ layer: "9", head: "1" }], []]);
 });
 
-test("a lesson's page keeps the choice and the view, and leaves its address to the server", async () => {
+test("a lesson's page keeps the choice and the view, and the browser writes its address", async () => {
   goTo("/by_hand?model=dino&shuffled=yes");
   await arrive("by_hand");
   assert.equal(choice.now.sample, "tabby");
   assert.deepEqual([viewNow(), pageNow().name], [{ layer: "9", head: "1" }, "by_hand"]);
   choice.set({ sample: "flock" });
-  assert.deepEqual(query(), { model: "dino", shuffled: "yes" });
+  assert.deepEqual(query(), { sample: "flock", model: "bundled", detail: "2", shuffled: "yes" });
   since(heard);
   since(told);
 });

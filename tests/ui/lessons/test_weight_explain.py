@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from playground.serving import effort
 from playground.ui.lessons import weight_explain
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -20,6 +21,7 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     from playground.analysis import occlusion
 
     monkeypatch.setattr(weight_explain, "AT_ONCE", 100)  # 196 patches are many then, and passes over them short
+    monkeypatch.setattr(occlusion, "FEW", 3)
     monkeypatch.setattr(occlusion, "WHOLE", 4)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
@@ -29,8 +31,20 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     app.button(key="blank").click().run()
     assert "guess" in drawn(app)
     said = " ".join(element.value for element in app.markdown)
-    assert "4 blocks of 8 × 8 patches were blanked" in said
+    assert "4 blocks of 7 × 7 patches were blanked" in said
     assert "hardly more than chance" in said
     assert "**The cut edge.** The far patch that is most like patch" in said
+    assert "the measurement is coarser" not in said
     app.run()  # and once more, when something else on the page is touched
     assert "guess" in drawn(app)
+
+
+def test_on_a_slow_server_fewer_and_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr(effort, "passes_in_time", lambda *_: 20)  # 5 of them are for the cut edge
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
+    app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
+    app.switch_page("pages/weight.py").run()
+    assert "guess" in drawn(app)
+    said = " ".join(element.value for element in app.markdown)
+    assert "Blocks of 2 × 2 patches would need 54 passes" in said
+    assert "16 blocks of 4 × 4 patches were blanked" in said
