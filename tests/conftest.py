@@ -122,9 +122,10 @@ def nothing_fetched(tmp_path, monkeypatch):
     """As on a machine where neither weights nor photographs were ever fetched, and nothing is in memory yet."""
     from functools import cache
 
-    from playground.serving import models
+    from playground.serving import models, pictures
 
     monkeypatch.setattr(models, "_loaded", cache(models._loaded.__wrapped__))
+    monkeypatch.setattr(pictures, "sample", cache(pictures.sample.__wrapped__))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)
 

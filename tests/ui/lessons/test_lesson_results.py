@@ -50,9 +50,10 @@ def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
 
 
 def shown(app: AppTest) -> list[str | bytes]:
-    """The texts, charts and drawings of a lesson as they go to the browser. The strip of samples is in every page."""
+    """The texts, charts and drawings of a lesson as they go to the browser. The strip of samples is in every page, and
+    its settings are told with a number that counts."""
     components = [one.proto for one in app.get("bidi_component")]
-    drawings = [one.bytes or one.json for one in components if not one.component_name.endswith("strip")]
+    drawings = [one.bytes or one.json for one in components if not one.component_name.endswith(("strip", "settings"))]
     return [text.value for text in app.markdown] + [one.proto.spec for one in app.get("plotly_chart")] + drawings
 
 
