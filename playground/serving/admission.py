@@ -207,10 +207,9 @@ class Places:
 
 RUNS_AT_ONCE, RUN_SECONDS = 2, 1.0  # of pages
 ANSWERS_AT_ONCE, ANSWER_SECONDS = 4, 0.05  # requests
-A_REQUEST = 0.01  # of a page's run: one takes a millisecond of a core, a run a tenth of a second or more
 
-sockets, lag, habits = Places(), Lag(), Habits()
-runs = Turns(lag, habits, RUNS_AT_ONCE, RUN_SECONDS, cost=1.0)
-answers = Turns(lag, habits, ANSWERS_AT_ONCE, ANSWER_SECONDS, cost=A_REQUEST)
+sockets, lag = Places(), Lag()
+runs = Turns(lag, Habits(), RUNS_AT_ONCE, RUN_SECONDS)  # a run takes as long as a hundred requests: each kind by itself
+answers = Turns(lag, Habits(), ANSWERS_AT_ONCE, ANSWER_SECONDS)
 turns, requests, decodes = Shares("turns"), Shares("requests"), Shares("decodes")
 files, uploads = Shares("files"), Shares("uploads")

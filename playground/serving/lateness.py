@@ -12,6 +12,7 @@ LATE = 0.03  # seconds that the loop is behind: something keeps Python from it
 REMEMBERED = 5.0  # seconds that a lag counts: the one that it was is not gone because it waits
 FORGOTTEN_BY_HALF = 10.0  # seconds, of what somebody asked before
 MOST_KNOWN = 5000  # whose habits are known
+NEWCOMERS = 10  # people, as which all of a network count together who have no page open
 NEVER = float("-inf")
 
 
@@ -63,31 +64,31 @@ class Habits:
 
 @dataclass(eq=False)
 class Turn:
-    """Of one who asks: a network, and something in it that asks for itself."""
+    """Of one who asks: a network, and in it a key that has a page open, or None for all who have none."""
 
     network: str
-    within: Hashable
-    later: bool
+    within: Hashable | None
     come: asyncio.Event
     timer: asyncio.TimerHandle | None = None
 
 
 class Turns:
-    """So many at once where the server is late: by networks, within them by keys. Of a network who has no page open
-    comes later: keys and connections are free to mint, and a new one has asked for nothing yet. One that takes longer
-    than `seconds` computes or waits in a queue, and keeps nobody else from a turn."""
+    """So many at once where the server is late: by networks, within them by keys. Keys and connections are free to
+    mint, and a new one has asked for nothing yet: so all of a network who have no page open stand in one line, in the
+    order in which they came, and count as a few people together. One that takes longer than `seconds` computes or
+    waits in a queue, and keeps nobody else from a turn."""
 
-    def __init__(self, lag: Lag, habits: Habits, at_once: int, seconds: float, cost: float):
+    def __init__(self, lag: Lag, habits: Habits, at_once: int, seconds: float):
         self.lag, self.habits = lag, habits
-        self.at_once, self.seconds, self.cost = at_once, seconds, cost
+        self.at_once, self.seconds = at_once, seconds
         self.going: set[Turn] = set()
-        # network -> (later, what asks) -> in the order of coming
-        self._line: dict[str, dict[tuple[bool, Hashable], dict[Turn, None]]] = {}
+        # network -> key, or None -> in the order of coming
+        self._line: dict[str, dict[Hashable | None, dict[Turn, None]]] = {}
 
-    async def take(self, network: str, within: Hashable, later: bool = False) -> Turn:
+    async def take(self, network: str, within: Hashable | None) -> Turn:
         """Whoever takes one ends it."""
-        turn = Turn(network, within, later, asyncio.Event())
-        self._line.setdefault(network, {}).setdefault((later, within), {})[turn] = None
+        turn = Turn(network, within, asyncio.Event())
+        self._line.setdefault(network, {}).setdefault(within, {})[turn] = None
         self._next()
         try:
             await turn.come.wait()
@@ -111,20 +112,20 @@ class Turns:
         while self._line and (len(self.going) < self.at_once or not self.lag.is_late()):
             network = min(self._line, key=self.habits.rank)
             keys = self._line[network]
-            first = min(keys, key=lambda one: (one[0], self.habits.rank((network, one[1]))))
-            turn = next(iter(keys[first]))
+            within = min(keys, key=lambda one: self.habits.rank((network, one)))
+            turn = next(iter(keys[within]))
             self._leave_line(turn)
-            self.habits.note(network, self.cost)
-            self.habits.note((network, turn.within), self.cost)
+            self.habits.note(network)
+            self.habits.note((network, within), 1 / NEWCOMERS if within is None else 1)
             self.going.add(turn)
             turn.timer = asyncio.get_running_loop().call_later(self.seconds, self.end, turn)
             turn.come.set()
 
     def _leave_line(self, turn: Turn) -> None:
-        keys, own = self._line.get(turn.network, {}), (turn.later, turn.within)
-        if turn in (turns := keys.get(own, {})):
+        keys = self._line.get(turn.network, {})
+        if turn in (turns := keys.get(turn.within, {})):
             del turns[turn]
             if not turns:
-                del keys[own]
+                del keys[turn.within]
             if not keys:
                 del self._line[turn.network]

@@ -49,8 +49,8 @@ class Sockets:
             return await self.app(scope, receive, send)
         headers, asking = Headers(scope=scope), people.who(scope)
         with admission.turns.holding(asking) as trouble:
-            within, later = asking.person or scope.get("client"), not self.places.is_open_for(asking)
-            turn = None if trouble else await admission.answers.take(asking.address, within, later)
+            key = asking.person if self.places.is_open_for(asking) else None
+            turn = None if trouble else await admission.answers.take(asking.address, key)
         if turn is None:
             return await _refuse(trouble, scope, receive, send)
         try:
@@ -144,8 +144,7 @@ class Talk:
 
     async def _begin_run(self) -> None:
         before = self._run
-        key = self._place.key
-        self._run = await admission.runs.take(self._place.network, key or self._place, later=not key)
+        self._run = await admission.runs.take(self._place.network, self._place.key or None)
         if before:
             admission.runs.end(before)
 

@@ -80,7 +80,7 @@ class Late(Lag):
 
 
 def turns(late: bool = True, at_once: int = 2, seconds: float = 60.0) -> Turns:
-    return Turns(Late(late), Habits(lambda: 0.0), at_once, seconds, cost=1.0)
+    return Turns(Late(late), Habits(lambda: 0.0), at_once, seconds)
 
 
 def order(found: Turns, *asking: tuple[str, str]) -> list[str]:
@@ -121,27 +121,49 @@ def test_whatever_one_network_asks_keeps_no_stranger_waiting():
     assert came.index("stranger") == 2
 
 
+def continuous(found: Turns, who: str, hostile: list[str | None], asks: int = 200) -> int:
+    """How many turns others of the hall have while one of them waits, where as many always ask again at once."""
+    before = []
+
+    async def waits(within: str | None) -> None:
+        turn = await found.take("hall", None if within in (None, "newcomer") else within)
+        before.append(within)
+        await asyncio.sleep(0)  # the others ask meanwhile
+        found.end(turn)
+
+    async def goes_on(within: str | None) -> None:
+        for _ in range(asks):
+            await waits(within)
+
+    async def all_of_them() -> int:
+        greedy = asyncio.gather(*map(goes_on, hostile))
+        while len(before) < asks:
+            await asyncio.sleep(0)
+        begun = len(before)
+        await waits(who)
+        found_at = before.index(who) - begun
+        greedy.cancel()
+        await asyncio.gather(greedy, return_exceptions=True)
+        return found_at
+
+    return asyncio.run(all_of_them())
+
+
 def test_in_a_network_minted_keys_come_after_who_has_a_page_open_and_asked_before():
     """A key that nobody saw before has asked for nothing, so each new one stood before all who look at pictures."""
     found = turns(at_once=1)
     found.habits.note(("hall", "has a page"))
+    assert continuous(found, "has a page", [None] * 10) <= 2 * lateness.NEWCOMERS
 
-    async def both() -> list[str]:
-        first, came = await found.take("hall", "first"), []
 
-        async def asks(within: str, later: bool) -> None:
-            turn = await found.take("hall", within, later)
-            came.append(within)
-            found.end(turn)
+def test_in_a_network_pages_that_ask_without_a_pause_do_not_keep_a_newcomer_out():
+    """Their keys came before everybody who had no page open yet, for as long as they asked."""
+    assert continuous(turns(at_once=1), "newcomer", [f"{number}" for number in range(20)]) <= 20
 
-        minted = [asks(f"minted {number}", later=True) for number in range(3)]
-        going = asyncio.gather(*minted, asks("has a page", later=False))
-        await asyncio.sleep(0)
-        found.end(first)
-        await going
-        return came
 
-    assert asyncio.run(both())[0] == "has a page"
+def test_in_a_network_newcomers_have_their_turns_in_the_order_in_which_they_came():
+    """A minted key had asked for less than a newcomer who asked before, and so stood before them."""
+    assert continuous(turns(at_once=1), "newcomer", [None] * 10) <= 10
 
 
 def test_who_asked_much_before_comes_last_also_with_few_questions_now():
