@@ -143,24 +143,33 @@ function showView(kept) {
   kept.opened = kept.lens.view;
 }
 
-async function bringTraces(kept, now, given, signal) {
+// `kept`: as beginStage makes it; `given`: a view to be shown as it is.
+export async function bringTraces(kept, now, given, signal) {
   const { lens, before } = kept;
   const words = tracesOf(now);
   const trace = withHint(await source.open(words.main, { signal }), now);
   const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
-  const chosen = given ?? viewFor(trace, before, chosenView(kept));
-  let view = chosen && { ...trace.opens, ...chosen };
-  const touched = !isUntouched(kept);
   const turned = !given && Boolean(other) !== Boolean(kept.good?.beside);
-  // Somebody may choose a patch while the second picture is on its way.
-  if (turned) view = (now) => besideFor(chosen ? { ...trace.opens, ...chosen } : now, Boolean(other));
+  // Somebody may choose something while the traces are on their way: asked again when they have come.
+  let [chosen, touched] = [null, false];
+  const opening = (now) => {
+    chosen = given ?? viewFor(trace, before, chosenView(kept));
+    touched = !isUntouched(kept);
+    const opens = chosen && { ...trace.opens, ...chosen };
+    return turned ? besideFor(opens ?? now, Boolean(other)) : opens;
+  };
+  let view = opening;
   const place = new URLSearchParams(choice.words(now)).toString();
   if (trace.first) {
     const coarse = withHint(await source.open({ ...words.main, first: "yes" }, { signal }), now);
     if (!(await lens.show({ main: coarse, view, place }))) return;
     kept.before = { ...coarse, chose: now.chose };
+    if (chosen || !touched) kept.opened = lens.view;
     lens.wait(null);
-    view = null;
+    view = () => {
+      if (!isUntouched(kept)) [chosen, touched] = [null, true];
+      return null;
+    };
   }
   const main = trace.first ? { ...trace, words: { ...trace.words, finer: "yes" } } : trace;
   if (!(await lens.show({ main, other, view, place }))) return;

@@ -1,0 +1,69 @@
+// What a person chooses while traces are on their way to the stage.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
+import { setView, viewNow } from "../../../playground/microscope/shell/address.js";
+import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
+import { choice } from "../../../playground/microscope/shell/choice.js";
+import { askNearer } from "../../../playground/microscope/shell/source.js";
+import { bringTraces } from "../../../playground/microscope/shell/stage.js";
+import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+
+goTo("/microscope");
+Object.assign(catalogue, CATALOGUE, { real: null }); // nothing is advised
+askNearer({
+  has: () => true,
+  open: async ({ model, sample, mine, first }) => ({
+    ...{ id: `${sample ?? mine} ${model} ${first}`, model, opens: {}, private: Boolean(mine) },
+    ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
+  }),
+});
+
+// A stage on which nothing has been chosen. `meanwhile`: what a person does while each of the traces comes.
+function aStage(meanwhile) {
+  setView({});
+  const lens = {
+    view: { ...DEFAULT_VIEW, layer: 4, query: "7,7" },
+    wait() {},
+    async show({ view }) {
+      const wanted = () => (typeof view === "function" ? view(lens.view) : view);
+      wanted(); // which layer comes first
+      lens.view = { ...lens.view, ...meanwhile.shift() };
+      const now = wanted();
+      if (now) lens.view = { ...DEFAULT_VIEW, layer: 4, query: "7,7", ...now };
+      return true;
+    },
+  };
+  const advice = { hidden: true, replaceChildren() {} };
+  return { lens, advice, before: null, opened: { ...lens.view }, good: null };
+}
+
+const shows = (kept, words) => {
+  choice.open(words);
+  return bringTraces(kept, choice.now, null, new AbortController().signal);
+};
+
+test("what is chosen while another model comes is there when it has come", async () => {
+  const kept = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
+  await shows(kept, { sample: "flock", model: "bundled" });
+  await shows(kept, { sample: "flock", model: "untrained" });
+  const { what, locked, query } = kept.lens.view;
+  assert.deepEqual({ what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
+});
+
+test("what is chosen after the first look at an own photograph stands in the address, and stays", async () => {
+  const kept = aStage([{}, { what: "similarity", locked: true, query: "2,3" }]);
+  await shows(kept, { mine: MINE, model: "dino" });
+  assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
+  await shows(kept, { mine: MINE, model: "bundled" });
+  assert.deepEqual([kept.lens.view.what, kept.lens.view.locked], ["similarity", true]);
+});
+
+test("what nobody has chosen is not in the address", async () => {
+  const kept = aStage([{}, {}, {}]);
+  await shows(kept, { sample: "tabby" });
+  await shows(kept, { mine: MINE });
+  assert.deepEqual(viewNow(), {});
+});
