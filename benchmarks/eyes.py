@@ -90,8 +90,8 @@ def loaded(name: str):
     return playground.load("dinov2-small" if how else name, device="cpu", **how)
 
 
-def answers(vit) -> list[torch.Tensor]:
-    """For each photograph (heads of all layers, pairs, 2)."""
+def answers(vit, scale: float = 1) -> list[torch.Tensor]:
+    """For each photograph (heads of all layers, pairs, 2); of rows that are read at another scale, if one is given."""
     found = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -99,8 +99,14 @@ def answers(vit) -> list[torch.Tensor]:
         seen = playground.trace(vit, playground.open_image(sample.path), size=size)
         first, every = len(seen.prefix), range(seen.heads)
         rows = (seen.matrix(layer, head)[first:, first:] for layer in range(seen.layers) for head in every)
-        found.append(torch.stack([of_pairs(weights, pairs, sample.look.grid) for weights in rows]))
+        found.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
     return found
+
+
+def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
+    """The rows that the scores times `scale` would have, but for a factor: e to the power of (scale · score) is the
+    weight to the power of the scale."""
+    return (rows / rows.amax(-1, keepdim=True)) ** scale
 
 
 def of_filter() -> list[torch.Tensor]:

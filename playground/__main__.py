@@ -49,6 +49,8 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             command = getattr(options, "parser", self)
             flag = next((word for word in unknown if word.startswith("-")), unknown[0]).split("=")[0]
+            if not flag.startswith("-"):
+                command.error(f"{unknown[0]} is one word too many: a value with spaces stands in quotes")
             command.error(f"There is no {flag}" + _nearest(flag, command._option_string_actions))
         return options
 

@@ -52,7 +52,7 @@ def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     try:
         (length,) = struct.unpack_from("<I", data)
         if length > min(LONGEST_HEADER, len(data) - 4):
-            raise ValueError(f"its header claims {length:,} bytes")
+            raise ValueError("they don't begin with the header of one")
         header = json.loads(data[4 : 4 + length].decode(), parse_constant=_no_number)
         arrays, claimed = {}, 0
         for name, section in header["sections"].items():

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from playground.errors import PlaygroundError
 from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
 from playground.pictures import images
 from playground.relevance import METHODS
-from playground.vit import QKV, Config, Heard, Rotation, VisionTransformer
+from playground.vit import QKV, Config, Heard, Rotation, State, VisionTransformer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +77,7 @@ def trace(
         predictions=_predictions(logits[0], c),
         input=pixels,
         vit=vit,
+        vit_state=vit.state(),
         cuts=made,
     )
 
@@ -108,6 +109,7 @@ class Trace:
     predictions: tuple[tuple[str, float], ...]  # the five likeliest classes
     input: Tensor | None  # (1, 3, height, width)
     vit: VisionTransformer | None
+    vit_state: State = ()  # of the model's weights in this pass
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # who did not hear whom in the pass
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of a trace that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
@@ -131,7 +133,7 @@ class Trace:
             for layer, (q, k, _) in self.record.items()
         }
         norms = {layer: self.value_norms(layer) for layer in self.record}
-        return self.__dict__ | {"vit": None, "record": without, "stored_norms": norms}
+        return self.__dict__ | {"vit": None, "vit_state": (), "record": without, "stored_norms": norms}
 
     def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
         """Writes the pack that the browser reads: queries, keys and value norms, without network and picture. "int8" is
@@ -226,7 +228,7 @@ class Trace:
     @property
     def image(self) -> Image.Image:
         """The picture as the model saw it, pixel for pixel."""
-        c = self._need_vit().config
+        c = self._need_config()
         pixels = self._need_input()[0].permute(1, 2, 0) * torch.tensor(c.std) + torch.tensor(c.mean)
         return Image.fromarray((pixels * 255).round().clamp(0, 255).byte().numpy())
 
@@ -430,7 +432,7 @@ class Trace:
 
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""
-        c = self._need_vit().config
+        c = self._need_config()
         if not c.classes:
             raise PlaygroundError(f"{self.model} has no labels: ask about a patch.")
         if isinstance(label, str) and label in c.labels:
@@ -606,10 +608,24 @@ class Trace:
             raise PlaygroundError("A trace that was read from bytes has no picture; trace the image again.")
         return self.input
 
-    def _need_vit(self) -> VisionTransformer:
+    @property
+    def outdated(self) -> bool:
+        """Whether the model was trained, or filled with other weights, after this pass."""
+        return self.vit is not None and self.vit_state not in ((), self.vit.state())
+
+    def _need_config(self) -> Config:
         if self.vit is None:
             raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
-        return self.vit
+        return self.vit.config
+
+    def _need_vit(self) -> VisionTransformer:
+        self._need_config()
+        if self.outdated:
+            raise PlaygroundError(
+                f"The weights of {self.model} were changed after this pass: what they say now is not of it; trace the "
+                "image again."
+            )
+        return cast("VisionTransformer", self.vit)
 
 
 def parts_of(traces: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]:

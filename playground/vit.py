@@ -85,6 +85,7 @@ PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "H": {"depth": 32, "width": 1280, "mlp_width": 5120, "heads": 16},
 }
 
+State = tuple[tuple[object, ...], ...]  # of a model's weights: see VisionTransformer.state
 Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles, where positions are angles
 Heard = Callable[
     [int], Tensor | None
@@ -269,7 +270,6 @@ class VisionTransformer(nn.Module):
         self.name = "untrained"
         self.random_weights = True  # until others are loaded
         self.file: Path | None = None  # of its weights, where they are a file of somebody's own
-        self.asked: tuple[str, str | None] | None = None  # the name and the file by which a command loads it again
         self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
@@ -293,8 +293,14 @@ class VisionTransformer(nn.Module):
         self.initialise(seed)
 
     def load_state_dict(self, *given, **how):
-        self.random_weights, self.asked = False, None
+        self.random_weights = False
         return super().load_state_dict(*given, **how)
+
+    def state(self) -> State:
+        """Another one after a step of training or with a tensor in another's place; the same on another device. torch
+        counts the changes of each tensor, but for those that are written through `.data`."""
+        tensors = [*self.named_parameters(), *self.named_buffers()]
+        return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
 
     def initialise(self, seed: int) -> None:
         """Random weights with a generator of their own, so that a seed means the same weights in any thread."""

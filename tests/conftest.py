@@ -20,7 +20,11 @@ import witnesses  # noqa: E402
 import playground  # noqa: E402
 from playground.vit import Config, VisionTransformer  # noqa: E402
 
-LONG = ("test_wheel.py", "test_setup.py", "test_exercises.py", "test_guesses.py", "test_faults.py", "test_deploy.py")
+LONG = (
+    "test_wheel.py", "test_site.py", "test_hostile_requests.py", "test_guesses.py", "test_setup.py",
+    "test_exercises.py", "test_proxy.py", "test_faults.py", "test_ending.py", "test_tour.py",
+    "test_deploy.py", "test_export_commands.py", "test_hub.py",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):

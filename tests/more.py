@@ -45,6 +45,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "readability": [],
     "relevances": ["meadow", "--model", "bundled"],
     "screenshots": ["--folder", "{}", "compare"],
+    "sharper": ["--help"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "trials": ["--help"],

@@ -127,6 +127,7 @@ def test_the_comparison_with_the_hub_s_file_is_made_where_that_is_here(really_he
         ("figure meadow", "the following arguments are required: -o/--output."),
         ("figur meadow -o a.png", "the nearest is figure."),
         ("models --x", "There is no --x."),
+        ("numbers album -o a.zarr --what features entropy", "a value with spaces stands in quotes."),
     ],
 )
 def test_a_wrong_flag_is_two_lines_and_the_nearest_right_one(capsys, line, first):

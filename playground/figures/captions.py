@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,9 +155,18 @@ def peak(maps: list[Map], span: Domain | None) -> str:
 def brighter(span: Domain, count: int, largest: float, one: str, many: str) -> str:
     if not count:
         return ""
-    written = percent if span.percent else number
-    above = f"{count} {many if count > 1 else one} above it"
-    return f"; brightest from {written(span.high)}, {above}, up to {written(largest)}"
+    least, most = told_apart(span.high, largest, percent if span.percent else number)
+    return f"; brightest from {least}, {count} {many if count > 1 else one} above it, up to {most}"
+
+
+def told_apart(less: float, more: float, written: Callable[[float], str]) -> tuple[str, str]:
+    """Two numbers as they are written, with as many digits as tell them apart: never "above 10%, up to 10%"."""
+    said, digits = (written(less), written(more)), 3
+    while said[0] == said[1] and digits < 8:
+        percents = said[0].endswith("%")
+        said = tuple(f"{100 * x:.{digits}g}%" if percents else f"{x:.{digits}g}" for x in (less, more))
+        digits += 1
+    return said
 
 
 def taught(spec: Spec, seen: Trace) -> list[str]:

@@ -19,7 +19,7 @@ from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
-ROOMY = 1.8  # inches: a map where the largest number that can't be shown stands beside its patch
+ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands beside its patch
 STRIP = 0.2  # of a cell's height, of the atlas: where a head's habit stands, beside its map
 
 
@@ -167,12 +167,11 @@ def _map_panel(
         if prints.is_lit(spec) or spec.mass:
             sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
         over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
-        for place in over:
-            value = float(shown.grid[place])
-            said = captions.bare_share(value) if span.percent else captions.number(value)
-            within = place != patch and sheet.number(axes, place, box, said)
-            if not within and place == over[0] and box.width > ROOMY:
-                sheet.number_beside(axes, place, box, f"{said}%" if span.percent else said, shown.grid, patch)
+        written = captions.bare_share if span.percent else captions.number
+        said = {at: written(float(shown.grid[at])) for at in over}
+        within = [at for at in over if at != patch and sheet.number(axes, at, box, said[at])]
+        if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
+            sheet.number_beside(axes, over[0], box, said[over[0]] + "%" * span.percent, shown.grid, patch)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)

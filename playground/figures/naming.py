@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from playground.analysis import fingerprints
 from playground.figures.spec import Spec
+from playground.models import known
 from playground.models.names import OWN, plain_name
 from playground.samples import named
 
@@ -15,24 +16,35 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 RANDOM = " (random weights)"
+CHANGED = " (changed in memory)"
 FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
+
+
+def is_changed(seen: Trace) -> bool:
+    """Whether somebody trained or filled the model after its name had loaded it: it is no longer what the name says."""
+    return seen.vit is not None and known.is_changed(seen.vit, seen.vit_state)
 
 
 def is_random(seen: Trace) -> bool:
     """Whether nothing of what is seen was learned. Of a trace that was read from a file the name alone tells."""
-    return plain_name(seen.model).endswith(RANDOM) if seen.vit is None else seen.vit.random_weights
+    if seen.vit is None:
+        return plain_name(seen.model).endswith(RANDOM)
+    return seen.vit.random_weights and not is_changed(seen)
 
 
 def model(seen: Trace) -> str:
-    """ "DINOv2 S/14", or "ViT-B/16 (random weights)"."""
-    return plain_name(seen.model).removesuffix(RANDOM) + RANDOM * is_random(seen)
+    """ "DINOv2 S/14", "ViT-B/16 (random weights)", or "DINOv2 S/14 (changed in memory)"."""
+    return plain_name(seen.model).removesuffix(RANDOM) + RANDOM * is_random(seen) + CHANGED * is_changed(seen)
 
 
 def weights(seen: Trace) -> str:
-    """Their digest, and whether they are random."""
+    """Their digest, and whether they are random, or no longer what was loaded."""
     if seen.vit is None:
         return "unknown"
-    return f"{'random weights, ' * is_random(seen)}sha256:{fingerprints.of_weights(seen.vit)}"
+    if seen.outdated:
+        return "unknown, changed after this pass"
+    kind = "random weights, " * is_random(seen) + "changed in memory, " * is_changed(seen)
+    return f"{kind}sha256:{fingerprints.of_weights(seen.vit)}"
 
 
 def published(spec: Spec) -> Spec:

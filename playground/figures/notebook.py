@@ -27,6 +27,7 @@ from playground.figures.numbers import write as write_numbers
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
+from playground.models import known
 from playground.tracing import Query, Scale, Trace, index
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
@@ -243,9 +244,14 @@ def _of_two_passes(spec: Spec, seen: Trace, other: Trace) -> Spec:
     return replace(spec, whole=True, scale=given, repeatable=spec.repeatable and same and other.model == seen.model)
 
 
+def _asked(seen: Trace) -> known.Asked | None:
+    """How a command loads the model of this pass: none does where somebody changed it, before the pass or after it."""
+    return None if seen.outdated else known.asked(seen.vit)
+
+
 def _by_name(seen: Trace) -> bool:
     """Whether the command line finds its model by the name that it has here."""
-    asked = getattr(seen.vit, "asked", None)
+    asked = _asked(seen)
     return asked is not None and asked[1] is None and seen.model in (asked[0], Path(asked[0]).name)
 
 
@@ -297,7 +303,7 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
         options = ({"whole": True} if given != "on" else {}) | options
     else:
         given = scale
-    asked = getattr(seen.vit, "asked", None)
+    asked = _asked(seen)
     model, weights = asked or (seen.model, None)
     return Spec(
         image=seen.picture_name,

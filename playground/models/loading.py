@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from playground.errors import PlaygroundError
-from playground.models import borrowed, hub, pickled, timm_models, zoo
+from playground.models import borrowed, hub, known, pickled, timm_models, zoo
 from playground.models.timm_models import WEIGHTS
 from playground.vit import VisionTransformer
 
@@ -53,8 +53,8 @@ def load(
     if isinstance(model, nn.Module):
         return _of_object(model, pretrained, weights, device)
     vit = _load(model, pretrained, weights, device, seed, offline)
-    if not seed and (pretrained or weights is not None):
-        vit.asked = os.fspath(model), None if weights is None else os.fspath(weights)
+    again = not seed and (pretrained or weights is not None)
+    known.remember(vit, (os.fspath(model), None if weights is None else os.fspath(weights)) if again else None)
     return vit
 
 
@@ -65,18 +65,14 @@ def _load(model: object, pretrained: bool, weights, device, seed: int, offline: 
             f"{type(model).__name__}."
         )
     name = os.fspath(model)
-    if weights is not None and pickled.is_pickled(Path(weights)):
+    if weights is not None and _is_pickled(Path(weights)):
         with _readable(Path(weights)) as made:
             return zoo.load(name, weights=made, device=device)
-    place = Path(name.removeprefix(FOLDER)).expanduser()
+    place = _place(name)
     if name and (place.is_dir() or name.startswith(FOLDER)):
         vit = _from_folder(place)
-    elif pickled.is_pickled(place):
+    elif _is_pickled(place):
         vit = _from_pickled(place)
-    elif place.suffix in pickled.SUFFIXES:
-        raise PlaygroundError(
-            f"{name} is no file of weights that torch wrote." if place.exists() else f"There is no file {name}."
-        )
     elif repository(name):
         vit = _from_hub(name.removeprefix(HUB), pretrained, seed, offline)
     else:
@@ -103,6 +99,28 @@ def _of_object(
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
+
+
+def _place(name: str) -> Path:
+    """The file or folder that a name may be."""
+    place = Path(name.removeprefix(FOLDER)).expanduser()
+    try:
+        place.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # longer than a name can be, a byte that no name has, a folder of others
+        why = getattr(error, "strerror", None) or error
+        raise PlaygroundError(f"There is no model called {name[:60]!r}: as a file it can't be read ({why}).") from None
+    return place
+
+
+def _is_pickled(path: Path) -> bool:
+    """Whether it is a file of torch's; PlaygroundError if it is called so and is none."""
+    if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
+        return path.suffix in pickled.SUFFIXES
+    raise PlaygroundError(
+        f"{path} is no file of weights that torch wrote." if path.exists() else f"There is no file {path}."
+    )
 
 
 def _from_folder(folder: Path) -> VisionTransformer:

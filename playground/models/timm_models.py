@@ -203,6 +203,8 @@ def _patient(report: type | None) -> type:
 
 def unreachable(name: str, error: Exception) -> PlaygroundError:
     first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+    if "local_files_only" in first:  # an option of the hub's own library, which nobody here has given
+        first = "they are not on this machine, and nothing is to be fetched"
     return PlaygroundError(
         f"The weights of {name} could not be fetched ({first}). "
         f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."

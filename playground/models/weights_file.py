@@ -32,7 +32,7 @@ def outline(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Ten
             )
         length = int.from_bytes(first, "little")
         if length > LONGEST_HEADER:
-            raise ValueError(f"its header claims {length:,} bytes")
+            raise ValueError("it does not begin with the header of one")
         with safe_open(path, framework="pt") as file:
             names = list(file.keys())
             if len(names) > MOST_TENSORS:

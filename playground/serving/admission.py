@@ -170,6 +170,10 @@ class Places:
         if place.key and len(same) > BOUNDS["sockets"].key:
             self.close(min(same, key=lambda other: other.asked))
 
+    def network_of(self, session: str) -> str | None:
+        """Of the open page with this session; None until it has told the session, and after it has left."""
+        return next((place.network for place in list(self.open) if session and place.session == session), None)
+
     def is_open_for(self, who: Who) -> bool:
         """Whether they have a page open; a page's own run is named by its session until there is a key."""
         return any(who.person in (place.key, place.session) for place in list(self.open) if who.person)
@@ -202,10 +206,11 @@ class Places:
 # Where the server is late -------------------------------------------------------------------------------------------
 
 RUNS_AT_ONCE, RUN_SECONDS = 2, 1.0  # of pages
-ANSWERS_AT_ONCE, ANSWER_SECONDS = 4, 0.05  # requests: a tenth of a page's run each
+ANSWERS_AT_ONCE, ANSWER_SECONDS = 4, 0.05  # requests
+A_REQUEST = 0.01  # of a page's run: one takes a millisecond of a core, a run a tenth of a second or more
 
 sockets, lag, habits = Places(), Lag(), Habits()
 runs = Turns(lag, habits, RUNS_AT_ONCE, RUN_SECONDS, cost=1.0)
-answers = Turns(lag, habits, ANSWERS_AT_ONCE, ANSWER_SECONDS, cost=0.1)
+answers = Turns(lag, habits, ANSWERS_AT_ONCE, ANSWER_SECONDS, cost=A_REQUEST)
 turns, requests, decodes = Shares("turns"), Shares("requests"), Shares("decodes")
 files, uploads = Shares("files"), Shares("uploads")

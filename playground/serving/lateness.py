@@ -67,24 +67,27 @@ class Turn:
 
     network: str
     within: Hashable
+    later: bool
     come: asyncio.Event
     timer: asyncio.TimerHandle | None = None
 
 
 class Turns:
-    """So many at once where the server is late: by networks, within them by keys. One that takes longer than `seconds`
-    computes or waits in a queue, and keeps nobody else from a turn."""
+    """So many at once where the server is late: by networks, within them by keys. Of a network who has no page open
+    comes later: keys and connections are free to mint, and a new one has asked for nothing yet. One that takes longer
+    than `seconds` computes or waits in a queue, and keeps nobody else from a turn."""
 
     def __init__(self, lag: Lag, habits: Habits, at_once: int, seconds: float, cost: float):
         self.lag, self.habits = lag, habits
         self.at_once, self.seconds, self.cost = at_once, seconds, cost
         self.going: set[Turn] = set()
-        self._line: dict[str, dict[Hashable, dict[Turn, None]]] = {}  # network -> what asks -> in the order of coming
+        # network -> (later, what asks) -> in the order of coming
+        self._line: dict[str, dict[tuple[bool, Hashable], dict[Turn, None]]] = {}
 
-    async def take(self, network: str, within: Hashable) -> Turn:
+    async def take(self, network: str, within: Hashable, later: bool = False) -> Turn:
         """Whoever takes one ends it."""
-        turn = Turn(network, within, asyncio.Event())
-        self._line.setdefault(network, {}).setdefault(within, {})[turn] = None
+        turn = Turn(network, within, later, asyncio.Event())
+        self._line.setdefault(network, {}).setdefault((later, within), {})[turn] = None
         self._next()
         try:
             await turn.come.wait()
@@ -108,20 +111,20 @@ class Turns:
         while self._line and (len(self.going) < self.at_once or not self.lag.is_late()):
             network = min(self._line, key=self.habits.rank)
             keys = self._line[network]
-            within = min(keys, key=lambda one: self.habits.rank((network, one)))
-            turn = next(iter(keys[within]))
+            first = min(keys, key=lambda one: (one[0], self.habits.rank((network, one[1]))))
+            turn = next(iter(keys[first]))
             self._leave_line(turn)
             self.habits.note(network, self.cost)
-            self.habits.note((network, within), self.cost)
+            self.habits.note((network, turn.within), self.cost)
             self.going.add(turn)
             turn.timer = asyncio.get_running_loop().call_later(self.seconds, self.end, turn)
             turn.come.set()
 
     def _leave_line(self, turn: Turn) -> None:
-        keys = self._line.get(turn.network, {})
-        if turn in (turns := keys.get(turn.within, {})):
+        keys, own = self._line.get(turn.network, {}), (turn.later, turn.within)
+        if turn in (turns := keys.get(own, {})):
             del turns[turn]
             if not turns:
-                del keys[turn.within]
+                del keys[own]
             if not keys:
                 del self._line[turn.network]

@@ -7,7 +7,7 @@ import time
 
 import streamlit as st
 
-from playground.serving import asker
+from playground.serving import admission, asker
 from playground.ui import streamlit_private
 
 AGAIN_AFTER = 2.0  # seconds: a toast about waiting is prolonged as often
@@ -29,8 +29,12 @@ class OnPage:
         self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
 
     def who(self) -> asker.Who:
-        person = st.session_state.get("key") or streamlit_private.session()
-        return asker.Who(person, asker.network(st.context.ip_address))
+        """Its socket's network. Of a visitor on the server's own machine Streamlit tells none, so their pages and their
+        requests would be of two."""
+        session = streamlit_private.session()
+        home = admission.sockets.network_of(session)
+        network = asker.network(st.context.ip_address) if home is None else home
+        return asker.Who(st.session_state.get("key") or session, network)
 
     def stays(self) -> None:
         streamlit_private.stop_if_left()

@@ -49,8 +49,8 @@ class Sockets:
             return await self.app(scope, receive, send)
         headers, asking = Headers(scope=scope), people.who(scope)
         with admission.turns.holding(asking) as trouble:
-            within = asking.person or scope.get("client")
-            turn = None if trouble else await admission.answers.take(asking.address, within)
+            within, later = asking.person or scope.get("client"), not self.places.is_open_for(asking)
+            turn = None if trouble else await admission.answers.take(asking.address, within, later)
         if turn is None:
             return await _refuse(trouble, scope, receive, send)
         try:
@@ -144,7 +144,8 @@ class Talk:
 
     async def _begin_run(self) -> None:
         before = self._run
-        self._run = await admission.runs.take(self._place.network, self._place.key or self._place)
+        key = self._place.key
+        self._run = await admission.runs.take(self._place.network, key or self._place, later=not key)
         if before:
             admission.runs.end(before)
 

@@ -41,3 +41,9 @@ def visitor(_stayed):
     _stayed.start_again()
     yield _stayed
     _stayed.check()
+
+
+@pytest.fixture
+def go(visitor):
+    """go("sample=flock") gives the one who stays, now at that address: as `visit`, in half the time."""
+    return visitor.open

@@ -30,9 +30,9 @@ class AtTheSite(Visiting):
 
     def gives(self, file: Path, kind: str = "image/jpeg", how: str = "drop") -> dict:
         """A photograph of one's own, dropped or pasted; waits until it is on the stage."""
+        before = self.read()["picture"]
         hand_over(self, how, file.read_bytes(), kind, file.name)
-        shown = f"r => !r.picture.startsWith({self.read()['picture']!r})"
-        return self.until(shown)
+        return self.until(f"r => r.picture !== {before!r}")
 
     def hears(self, words: str) -> str:
         """Waits for a sentence of the page that holds these words."""

@@ -20,8 +20,8 @@ def trace(sample="meadow", cut=()):
     return playground.trace(model(), playground.open_image(named(sample).path), size=seen().size, cut=cut)
 
 
-def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(visit):
-    visitor = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
+def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go):
+    visitor = go(f"{PLACE}&what=relevance&query=7,5&locked=true")
     visitor.until("r => r.map")
     chooser = part(visitor, ".explained select[aria-label='What is explained']")
     chooser.locator("option", has_text="animal or face").wait_for(state="attached")
@@ -30,7 +30,7 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(vi
     part(visitor, "h1").filter(has_text="moves “animal or face” most").wait_for()
     shown = visitor.until("r => r.map")
     assert_close(shown["map"], seen().relevance(label=1))
-    again = visit(f"{PLACE}&what=relevance&label=1")
+    again = go(f"{PLACE}&what=relevance&label=1")
     assert_close(again.until("r => r.map")["map"], seen().relevance(label=1))
 
 
@@ -57,8 +57,8 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     part(visitor, ".explained span").filter(has_text="by noise").wait_for()
 
 
-def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(visit):
-    visitor = visit(f"{PLACE}&what=label&label=1")
+def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(go):
+    visitor = go(f"{PLACE}&what=label&label=1")
     assert_close(visitor.until("r => r.map")["map"], seen().answers(4)[:, 1])
     visitor.layer(5)
     part(visitor, ".explained span").filter(has_text="after layer 5").wait_for()
@@ -71,8 +71,8 @@ def at(visitor, row, column):
     return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
 
 
-def test_patches_that_are_painted_are_not_heard(visit):
-    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+def test_patches_that_are_painted_are_not_heard(go):
+    visitor = go(f"{PLACE}&query=7,5&locked=true")
     mouse = visitor.page.mouse
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="paint patches").click()
@@ -92,8 +92,8 @@ def test_patches_that_are_painted_are_not_heard(visit):
     part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
 
-def test_the_keyboard_paints_too_and_escape_ends_it(visit):
-    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+def test_the_keyboard_paints_too_and_escape_ends_it(go):
+    visitor = go(f"{PLACE}&query=7,5&locked=true")
     keys = visitor.page.keyboard
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="paint patches").click()
@@ -108,8 +108,8 @@ def test_the_keyboard_paints_too_and_escape_ends_it(visit):
     assert visitor.read()["locked"], "Escape ended the painting alone"
 
 
-def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(visit):
-    visitor = visit(f"{PLACE}&query=7,5&locked=true")
+def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(go):
+    visitor = go(f"{PLACE}&query=7,5&locked=true")
     visitor.page.get_by_role("button", name="Scissors", exact=True).click()
     visitor.page.get_by_role("button", name="cut this head").click()
     shown = visitor.until("r => r.pass === 'whole'")
@@ -120,15 +120,15 @@ def test_a_head_is_cut_whole_and_the_labels_say_what_became_of_them(visit):
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 
-def test_behind_the_curtain_stands_what_was_alike_before_the_cut(visit):
-    visitor = visit(f"{PLACE}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
+def test_behind_the_curtain_stands_what_was_alike_before_the_cut(go):
+    visitor = go(f"{PLACE}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
     shown = visitor.until("r => r.pass === 'whole' && r.map")
     assert_close(shown["map"], trace(cut="*>3x3").similarity(LOCKED, 4))
     part(visitor, ".curtain.drawn[data-behind='nothing cut']").wait_for()
 
 
-def test_a_patch_of_the_compared_picture_is_put_into_this_one(visit):
-    visitor = visit(f"{PLACE}&query=9,5&locked=true&beside=compare&with=sample:flock")
+def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
+    visitor = go(f"{PLACE}&query=9,5&locked=true&beside=compare&with=sample:flock")
     part(visitor, ".patching button").first.click()
     said = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
     said.wait_for()

@@ -3,8 +3,8 @@
 PIXELS = "() => theLens().picture(1).toDataURL()"
 
 
-def test_the_curtain_is_dragged_and_stands_in_the_link(visit):
-    visitor = visit("layer=4&head=1&query=9,5&locked=true")
+def test_the_curtain_is_dragged_and_stands_in_the_link(go):
+    visitor = go("layer=4&head=1&query=9,5&locked=true")
     page = visitor.page
     before = visitor.page.evaluate(PIXELS)
     box = page.locator("[data-ref=pictureBox]").bounding_box()
@@ -23,8 +23,8 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(visit):
     assert visitor.page.evaluate(PIXELS) == before
 
 
-def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(visit):
-    visitor = visit("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
+def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):
+    visitor = go("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
     page = visitor.page
     page.locator("[data-ref=offer]").wait_for()
     said = page.locator("[data-ref=offerText]").inner_text()
@@ -34,8 +34,8 @@ def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(visit
     assert (found["layer"], found["head"]) != (0, 0), found
 
 
-def test_the_dial_goes_past_no_scale(visit):
-    visitor = visit("layer=2&head=1&query=9,5&locked=true&scale=off")
+def test_the_dial_goes_past_no_scale(go):
+    visitor = go("layer=2&head=1&query=9,5&locked=true&scale=off")
     once = visitor.until("r => r.scale === 1")
     dial = visitor.page.locator("[data-ref=dial]")
     dial.press("End")

@@ -436,14 +436,14 @@ def test_a_million_addresses_for_uploads_are_not_made(stranger):
 
 
 def test_a_request_that_is_never_completed_loses_its_connection(server):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
-        line.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        assert line.recv(100) == b""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:  # nor a second one
-        line.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: x\r\n\r\nGET / ")
-        assert b"200" in line.recv(100)
-        while line.recv(1000):
-            pass
+    first, second = (socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) for _ in range(2))
+    with first, second:
+        first.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        second.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: x\r\n\r\nGET / ")
+        assert b"200" in second.recv(100)
+        for line in (first, second):  # the second request of a connection, too
+            while said := line.recv(1000):
+                assert line is second, said
 
 
 def test_who_asks_on_and_on_before_being_answered_loses_their_connection(server, stranger):

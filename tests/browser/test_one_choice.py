@@ -116,8 +116,8 @@ def test_all_agree_after_every_kind_of_choice_and_on_every_step_back_and_on_agai
         ((14, 14), {"model": "bundled", "sample": "still-life", "with": "model:bundled-taught"}),
     ],
 )
-def test_all_agree_where_a_link_is_opened(visit, grid, words):
-    agree(visit(words), expected(grid, words))
+def test_all_agree_where_a_link_is_opened(go, grid, words):
+    agree(go(words), expected(grid, words))
 
 
 def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
@@ -198,8 +198,8 @@ OLD = {  # as they were made before the choice was the browser's, from the first
 
 
 @pytest.mark.parametrize("address", OLD)
-def test_an_old_link_opens_what_it_named(visit, address):
-    visitor, given = visit(address), dict(parse_qsl(address))
+def test_an_old_link_opens_what_it_named(go, address):
+    visitor, given = go(address), dict(parse_qsl(address))
     said = chosen(visitor)
     assert said["address"] == said["address"] | OLD[address]
     shown = visitor.read()

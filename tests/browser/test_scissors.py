@@ -19,8 +19,8 @@ def cut(visitor) -> dict:
     return visitor.until("r => r.pass === 'whole'")
 
 
-def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1")
+def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(go):
+    visitor = go("sample=meadow&model=bundled&detail=1")
     shown = cut(visitor)
     less = truth("7,5>2,11")
     assert shown["row"][less.token(OTHER)] == 0
@@ -38,24 +38,24 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     visitor.page.locator(".lens .cuts").wait_for(state="hidden")
 
 
-def test_attention_as_a_convolution_is_a_link(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
+def test_attention_as_a_convolution_is_a_link(go):
+    visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
     shown = visitor.until("r => r.pass === 'whole'")
     less = truth("*>3x3")
     assert sum(weight > 0 for weight in shown["row"]) == 9
     assert_close(shown["row"], less.row(4, 0, LOCKED))
 
 
-def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(visit):
-    visitor = visit(
+def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(go):
+    visitor = go(
         "sample=meadow&model=bundled&detail=1&cut=7,5>99,0&layer=4&head=0&query=7,5&locked=true",
         says="There is no patch (99, 0)",
     )
     assert visitor.until("r => r.pass === 'layer'")["query"] == "7,5"
 
 
-def test_relevance_is_drawn_for_a_locked_patch(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
+def test_relevance_is_drawn_for_a_locked_patch(go):
+    visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
     shown = visitor.until("r => r.map")
     assert_close(shown["map"], seen().relevance(LOCKED))
     visitor.page.locator(".lens h1").filter(has_text="of what moves the feature of this patch").wait_for()

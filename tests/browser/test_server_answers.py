@@ -13,15 +13,15 @@ def map_of(visitor, what: str) -> dict:
     return visitor.until(f"r => r.what === '{what}' && r.map")
 
 
-def test_similarity_and_rollout_of_a_locked_patch_are_python_s(visit):
-    visitor, truth = visit("sample=meadow&model=bundled&detail=1"), seen()
+def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
+    visitor, truth = go("sample=meadow&model=bundled&detail=1"), seen()
     layer = visitor.lock((7, 5))["layer"]
     assert_close(map_of(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
     assert_close(map_of(visitor, "rollout")["map"], truth.rollout((7, 5)))
 
 
-def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1")
+def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(go):
+    visitor = go("sample=meadow&model=bundled&detail=1")
     truth, layer = seen(), visitor.read()["layer"]
     for what, python in (
         ("similarity", lambda patch: truth.similarity(patch, layer)),
@@ -37,8 +37,8 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         assert visitor.sent[sent:] == []
 
 
-def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1")
+def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):
+    visitor = go("sample=meadow&model=bundled&detail=1")
     shown = map_of(visitor, "norm")
     norms = seen().features(shown["layer"]).norm(dim=-1)
     assert_close(shown["map"], norms, 2e-3 * float(norms.max()))
@@ -50,8 +50,8 @@ def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(visi
     assert colours > 30
 
 
-def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(visit):
-    visitor = visit("sample=meadow&model=bundled&detail=1&with=sample:flock&beside=compare&what=similarity")
+def test_pointing_in_one_picture_finds_what_resembles_it_in_the_other(go):
+    visitor = go("sample=meadow&model=bundled&detail=1&with=sample:flock&beside=compare&what=similarity")
     patch = (5, 6)
     shown = visitor.hover(patch)
     found = visitor.part("otherFoot").filter(has_text="Most alike here")
@@ -94,8 +94,8 @@ def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
     assert_close(trained, seen().similarity((7, 5), layer))
 
 
-def test_twice_as_fine_is_a_grid_twice_as_fine(visit):
-    visitor = visit()
+def test_twice_as_fine_is_a_grid_twice_as_fine(go):
+    visitor = go()
     rows, columns = visitor.read()["grid"]
     visitor.page.get_by_label("Patches, rows by columns").select_option(f"{2 * rows} × {2 * columns}")
     visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
@@ -104,8 +104,8 @@ def test_twice_as_fine_is_a_grid_twice_as_fine(visit):
     visitor.page.wait_for_url("**detail=2**")
 
 
-def test_another_picture_stands_beside_under_the_same_cursor(visit):
-    visitor = visit()
+def test_another_picture_stands_beside_under_the_same_cursor(go):
+    visitor = go()
     visitor.unfold("compare").get_by_role("button", name="A flock of equal birds").click()
     visitor.page.wait_for_url("**with=sample**")
     visitor.part("twinBadge").filter(has_text="flock").wait_for()
@@ -120,8 +120,8 @@ def test_another_picture_stands_beside_under_the_same_cursor(visit):
     visitor.until("r => r.query === '2,2'")
 
 
-def test_another_model_stands_beside_on_the_same_picture(visit):
-    visitor = visit()
+def test_another_model_stands_beside_on_the_same_picture(go):
+    visitor = go()
     sheet = visitor.unfold("compare")
     sheet.get_by_role("button", name="Another model").click()
     sheet.locator('[data-model="untrained"]').click()
@@ -129,8 +129,8 @@ def test_another_model_stands_beside_on_the_same_picture(visit):
     assert "meadow · our small ViT" in visitor.part("badge").inner_text()
 
 
-def test_layers_of_a_large_trace_come_when_they_are_chosen(visit):
-    visitor = visit({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
+def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
+    visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
     truth, first = seen(name="ViT-S/16", detail=2), visitor.read()["layer"]
     for layer in (first, 1):
         visitor.layer(layer)

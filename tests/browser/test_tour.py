@@ -49,6 +49,7 @@ def at(page, n: int, condition: str = APART) -> None:
     page.wait_for_function(condition)
     name = STEPS[n - 1].page
     assert urlsplit(page.url).path == ("/" if name == "microscope" else f"/{name}")
+    page.locator(".attention-early").wait_for(state="detached")  # which would cover the page
     assert page.get_by_test_id("stException").count() == 0
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -17,9 +18,9 @@ import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.analysis import heads
-from playground.figures import Spec, captions, command_line, files, layouts, maps, prints
+from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, prints
 from playground.figures.compose import subjects
-from playground.figures.sheet import SMALLEST, emptiest_side, fitting, fitting_words, house_style, text_width
+from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -217,6 +218,68 @@ def test_a_figure_names_no_command_that_would_make_another(here, small):
     assert "Command" not in Image.open("a.png").text
     with pytest.raises(PlaygroundError, match="has no option cut"):
         playground.save(less, "a.png", cut="1,1>2,2")
+
+
+def test_latex_sets_the_power_as_a_power():
+    """It said "2\\textasciicircum{}entropy"."""
+    assert caption_files.tex("about 11 of 201 tokens (2^entropy)") == r"about 11 of 201 tokens ($2^{\mathrm{entropy}}$)"
+
+
+def test_a_number_above_another_is_written_larger():
+    """An atlas said "brightest from 10%, 2 places above it, up to 10%"."""
+    assert captions.told_apart(0.10, 0.12, captions.percent) == ("10%", "12%")
+    assert captions.told_apart(0.1004, 0.1041, captions.percent) == ("10%", "10.4%")
+    assert captions.told_apart(0.10004, 0.10041, captions.percent) == ("10%", "10.04%")
+    assert captions.told_apart(1.231, 1.234, captions.number) == ("1.231", "1.234")
+
+
+def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture):
+    """Where the patch that asks had most, a neighbour with less was the only one with a number."""
+    first = subjects(ROW, seen, picture)[1]
+    grid = np.zeros(seen.grid)
+    grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one asks
+    span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
+    sheet = MagicMock()
+    layouts._map_panel(ROW, first, maps.Map(grid, (), None), span, "", "").draw(sheet, None, Box(0, 0, 1, 1))
+    assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]
+    assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60%"]
+
+
+def trained(vit, picture):
+    """A step of training."""
+    import torch
+
+    vit.train().requires_grad_(True)(torch.rand(1, 3, 112, 112)).sum().backward()
+    torch.optim.SGD(vit.parameters(), lr=0.1).step()
+    return playground.trace(vit.eval(), picture)
+
+
+def test_a_model_that_was_trained_in_memory_is_no_longer_what_its_name_loads(here):
+    """The figure said the command and the name of the model as it was loaded, and the digest of its first figure."""
+    vit = playground.load("ViT-Ti/16", device="cpu")
+    before = playground.trace(vit, "disc.png")
+    first = playground.figure(before).facts["weights"]
+    assert first.startswith("random weights, sha256:")
+    after = trained(vit, "disc.png")
+    now = playground.figure(after).facts["weights"]
+    assert now.startswith("changed in memory, sha256:"), now
+    assert now[-16:] != first[-16:]
+    assert "Command" not in Image.open(playground.save(after, "a.png", dpi=40)).text
+    assert "ViT-Ti/16 (changed in memory)" in said(Spec(image="disc.png"), after, after.shown)
+    assert playground.trace(vit.to("cpu"), "disc.png").vit_state == after.vit_state, "a move changes nothing"
+
+
+def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
+    vit = playground.load("ViT-Ti/16", device="cpu")
+    before = playground.trace(vit, "disc.png")
+    row = before.row(0, 0, (1, 1))
+    trained(vit, "disc.png")
+    assert (before.row(0, 0, (1, 1)) == row).all(), "queries and keys are of the pass"
+    assert playground.figure(before).facts["weights"] == "unknown, changed after this pass"
+    assert "Command" not in Image.open(playground.save(before, "a.png", dpi=40)).text
+    for asked in (before.features, lambda: before.value_norms(0), lambda: before.relevance((1, 1))):
+        with pytest.raises(PlaygroundError, match="changed after this pass"):
+            asked()
 
 
 def test_weights_from_a_file_are_in_the_command(here):

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import warnings
 import zipfile
 
@@ -315,6 +316,29 @@ def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
     with pytest.raises(PlaygroundError, match=r"torch has pickled.*\.pth") as refusal:
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
     assert "header claims" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
+def test_a_file_of_something_else_is_a_sentence_without_the_number_that_its_first_bytes_make(name, tmp_path):
+    """It said "its header claims 1,600,513,671,147,220,912 bytes", of a .pth too."""
+    (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
+    for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
+        with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:
+            load()
+        assert not re.search(r"\d{4}", str(refusal.value).replace(str(tmp_path), "")), refusal.value
+        assert ("safetensors file" in str(refusal.value)) == name.endswith(".safetensors"), refusal.value
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_name_that_no_file_can_have_is_a_sentence(name):
+    with pytest.raises(PlaygroundError, match="There is no model called"):
+        playground.load(name)
+
+
+def test_what_is_missing_without_a_network_is_said_in_our_words():
+    with pytest.raises(PlaygroundError, match="not on this machine") as refusal:
+        playground.load("facebook/dinov2-smal", offline=True)
+    assert "local_files_only" not in str(refusal.value)
 
 
 def test_a_pickle_that_takes_too_long_is_given_up(tmp_path, monkeypatch):

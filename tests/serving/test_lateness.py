@@ -121,6 +121,29 @@ def test_whatever_one_network_asks_keeps_no_stranger_waiting():
     assert came.index("stranger") == 2
 
 
+def test_in_a_network_minted_keys_come_after_who_has_a_page_open_and_asked_before():
+    """A key that nobody saw before has asked for nothing, so each new one stood before all who look at pictures."""
+    found = turns(at_once=1)
+    found.habits.note(("hall", "has a page"))
+
+    async def both() -> list[str]:
+        first, came = await found.take("hall", "first"), []
+
+        async def asks(within: str, later: bool) -> None:
+            turn = await found.take("hall", within, later)
+            came.append(within)
+            found.end(turn)
+
+        minted = [asks(f"minted {number}", later=True) for number in range(3)]
+        going = asyncio.gather(*minted, asks("has a page", later=False))
+        await asyncio.sleep(0)
+        found.end(first)
+        await going
+        return came
+
+    assert asyncio.run(both())[0] == "has a page"
+
+
 def test_who_asked_much_before_comes_last_also_with_few_questions_now():
     found = turns(at_once=1)
     for _ in range(20):

@@ -1,5 +1,9 @@
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from playground.serving import admission
+from playground.serving.admission import Places
+from playground.ui import streamlit_private
 from playground.ui.messages import plain
 
 
@@ -21,3 +25,25 @@ def test_a_sentence_stays_as_it_is(sentence):
 )
 def test_other_people_s_words_are_no_markdown(words, shown):
     assert plain(words) == shown
+
+
+def who_runs() -> str:
+    """The network of whoever's page is run here."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from playground.ui.messages import OnPage
+
+        st.text(OnPage().who().address)
+
+    return AppTest.from_function(page).run().text[0].value
+
+
+def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
+    """Of the server's own machine Streamlit tells no address: requests had one, and the page's questions had none."""
+    places = Places()
+    monkeypatch.setattr(admission, "sockets", places)
+    monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")
+    places.enter("127.0.0.1", lambda: None).session = "this page's"
+    assert who_runs() == "127.0.0.1"

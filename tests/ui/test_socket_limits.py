@@ -390,6 +390,16 @@ def test_requests_without_a_key_keep_nobody_waiting_who_asks_seldom(places, late
     assert len(came) == 302
 
 
+def test_minted_keys_of_the_same_network_keep_nobody_waiting_who_has_a_page_open(places, late):
+    """Each new key had asked for nothing yet, and so stood before everybody who did."""
+    page, mine = places.enter("10.0.0.1", lambda: None), ("10.0.0.1", "m" * 32)
+    page.key = mine[1]
+    admission.habits.note((mine[0], mine[1]))
+    minted = [("10.0.0.1", f"{number:032}") for number in range(20)]
+    came = served(*minted, mine)
+    assert came.index(mine[1]) == admission.ANSWERS_AT_ONCE
+
+
 def test_where_nothing_is_late_requests_are_answered_as_they_come(places, monkeypatch):
     monkeypatch.setattr(admission.lag, "now", lambda: 0.0)
     assert served(*[("10.0.0.1", "")] * 20, ("10.0.0.2", "")) == ["10.0.0.1"] * 20 + ["10.0.0.2"]

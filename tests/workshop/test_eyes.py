@@ -47,3 +47,9 @@ def test_the_share_is_of_what_goes_elsewhere(eyes):
     weights[0, 0], weights[0, 1], weights[0, 24], weights[0, 12] = 0.5, 0.3, 0.1, 0.1
     assert eyes.asked(weights, here, there)[0].tolist() == pytest.approx([0.5])
     assert eyes.asked(torch.eye(25), here, there)[0].tolist() == [0.0]
+
+
+def test_a_sharper_row_is_the_row_at_a_larger_scale(eyes):
+    scores = torch.randn(4, 9, generator=torch.Generator().manual_seed(0))
+    found = eyes.sharper(scores.softmax(-1), 3)
+    assert torch.allclose(found / found.sum(-1, keepdim=True), (3 * scores).softmax(-1), atol=1e-6)

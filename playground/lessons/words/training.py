@@ -15,7 +15,7 @@ LOSSES = {  # of the bundled model's run, see workshop/distil.py
     "features": "DINOv2’s feature of each patch",
     "picture": "DINOv2’s feature of the whole picture",
     "rest": "the average of the patches that DINOv2 finds similar to a patch, itself left out: their colours, "
-    "features and places",
+    "texture, features and places",
 }
 
 TEXT = Text(
@@ -73,12 +73,12 @@ TEXT = Text(
             "was kept, so the line is open there. They had begun to rise before, as other heads do: this run’s losses "
             "on the patches know the objects. The two runs also differ in their data, their other losses and their "
             "length. Run **{WITHOUT}** was told which average to predict, that of the patches which DINOv2 finds "
-            "alike, and not where to look. Its best head, head {head} of layer {layer}, reaches {best:.0%}, "
-            "{times:.0f} times an even row, because looking at those patches helps. But near patches of one colour are "
-            "mostly of one object: a filter without a network, which weighs patches by colour and nearness alone, "
-            "reaches {filter:.0%} (the dotted line). A map does not show which of the two ways it came about. The "
-            "badge *was told to* does, wherever such a head is shown; the taught model is in *Model* as **our small "
-            "ViT, told where to look**.",
+            "alike, and not where to look. Its head that is best on other scenes, head {head} of layer {layer}, "
+            "reaches {best:.0%}, {times:.0f} times an even row, because looking at those patches helps. But near "
+            "patches of one colour are mostly of one object: a filter without a network, which weighs patches by "
+            "colour and nearness alone, reaches {filter:.0%} (the dotted line). A map does not show which of the two "
+            "ways it came about. The badge *was told to* does, wherever such a head is shown; the taught model is in "
+            "*Model* as **our small ViT, told where to look**.",
         ),
         "now": Step(
             "3 · Train two now",

@@ -17,6 +17,15 @@ static inline Four all(float x) { return (Four){x, x, x, x}; }
 static inline Four load(const float *from) { return *(const Four *)from; }
 static inline void store(float *to, Four x) { *(Four *)to = x; }
 static inline float sum(Four x) { return x[0] + x[1] + x[2] + x[3]; }
+static inline Four larger(Four x, Four y) { return __builtin_wasm_pmax_f32x4(x, y); }
+static inline float largest_of(Four x) {
+  float left = x[0] > x[1] ? x[0] : x[1], right = x[2] > x[3] ? x[2] : x[3];
+  return left > right ? left : right;
+}
+
+// A float of this size has no room for a fraction: adding it rounds, and the integer stands in the lowest bits.
+#define ROUNDS 12582912.0f // 1.5 · 2^23
+static inline FourInts bits_of(Four x) { return (FourInts)x; }
 
 // ------------------------------------------------------------------------------------------------------- products
 
@@ -25,7 +34,8 @@ enum { WIDE = 8, DEEP = 384, BLOCK = 32 };
 // WIDE columns of the second matrix, DEEP numbers of each, side by side: small enough for the fastest cache.
 static float panel[DEEP * WIDE] __attribute__((aligned(16)));
 
-// COUNT rows of `a` times the panel, added to `out`; COUNT is a number, so that the sums stay in registers.
+// COUNT rows of `a` times the panel, added to `out`; COUNT is a number, so that the sums stay in registers. With more
+// than four rows the sixteen of x86 do not hold them, and a product takes half as long again.
 #define TIMES_PANEL(COUNT)                                                                                           \
   static void times_panel_##COUNT(const float *a, int a_step, int deep, float *out, int out_step, int wide) {        \
     Four sums[COUNT][2];                                                                                             \
@@ -48,7 +58,7 @@ static inline void add_up(float *out, const Four *sums, float times, int wide) {
   } else
     for (int n = 0; n < wide; n++) out[n] += sums[n / 4][n % 4] * times;
 }
-TIMES_PANEL(6)
+TIMES_PANEL(4)
 TIMES_PANEL(1)
 
 static void begin(float *out, int out_step, int rows, int columns, const float *bias) {
@@ -71,7 +81,7 @@ EXPORTED void product(const float *a, int a_step, const float *b, int b_step, in
       const float *x = a + first;
       float *y = out + n;
       int left = rows;
-      for (; left >= 6; left -= 6, x += 6 * a_step, y += 6 * out_step) times_panel_6(x, a_step, deep, y, out_step, wide);
+      for (; left >= 4; left -= 4, x += 4 * a_step, y += 4 * out_step) times_panel_4(x, a_step, deep, y, out_step, wide);
       for (; left; left--, x += a_step, y += out_step) times_panel_1(x, a_step, deep, y, out_step, wide);
     }
   }
@@ -86,10 +96,14 @@ static float panel_gains[DEEP / BLOCK][WIDE] __attribute__((aligned(16)));
 
 static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *to, int to_step, float *units) {
   for (int r = 0; r < rows; r++, a += a_step, to += to_step) {
-    float most = 1e-30f;
-    for (int k = 0; k < inner; k++) most = __builtin_fabsf(a[k]) > most ? __builtin_fabsf(a[k]) : most;
+    Four sizes = all(1e-30f);
+    int k = 0;
+    for (; k + 4 <= inner; k += 4) sizes = larger(sizes, __builtin_wasm_abs_f32x4(load(a + k)));
+    float most = largest_of(sizes);
+    for (; k < inner; k++) most = __builtin_fabsf(a[k]) > most ? __builtin_fabsf(a[k]) : most;
     units[r] = most / 32767;
-    for (int k = 0; k < inner; k++) to[k] = (Int16)__builtin_rintf(a[k] * (32767 / most));
+    float times = 32767 / most;
+    for (k = 0; k < inner; k++) to[k] = (Int16)bits_of(all(a[k] * times + ROUNDS))[0];
     if (inner % 2) to[inner] = 0;
   }
 }
@@ -120,7 +134,7 @@ static void to_integers(const float *a, int a_step, int rows, int inner, Int16 *
     }                                                                                                                \
     for (int r = 0; r < COUNT; r++, out += out_step) add_up(out, sums[r], units[r], wide);                           \
   }
-TIMES_PAIRS(6)
+TIMES_PAIRS(4)
 TIMES_PAIRS(1)
 
 // The same for codes (columns, inner) with a gain for each block of 32 of a row. `room` is for (inner + 1) integers and
@@ -144,8 +158,8 @@ EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, co
       const Int16 *x = integers + first;
       float *y = out + n, *unit = units;
       int left = rows;
-      for (; left >= 6; left -= 6, x += 6 * step, y += 6 * out_step, unit += 6)
-        times_pairs_6(x, step, unit, deep, y, out_step, wide);
+      for (; left >= 4; left -= 4, x += 4 * step, y += 4 * out_step, unit += 4)
+        times_pairs_4(x, step, unit, deep, y, out_step, wide);
       for (; left; left--, x += step, y += out_step, unit++) times_pairs_1(x, step, unit, deep, y, out_step, wide);
     }
   }
@@ -155,8 +169,8 @@ EXPORTED void product_of_codes(const float *a, int a_step, const Int8 *codes, co
 
 // e^x = 2^n · e^r with |r| ≤ ln 2 / 2, and a polynomial for e^r (Cephes): relative error below 2e-7.
 static inline Four exponential(Four x) {
-  x = __builtin_wasm_min_f32x4(__builtin_wasm_max_f32x4(x, all(-87)), all(88));
-  Four n = __builtin_wasm_floor_f32x4(x * all(1.44269504f) + all(0.5f));
+  x = __builtin_wasm_pmin_f32x4(larger(x, all(-87)), all(88));
+  Four rounded = x * all(1.44269504f) + all(ROUNDS), n = rounded - all(ROUNDS);
   Four r = x - n * all(0.693359375f) - n * all(-2.12194440e-4f);
   Four p = all(1.9875691500e-4f);
   p = p * r + all(1.3981999507e-3f);
@@ -165,25 +179,26 @@ static inline Four exponential(Four x) {
   p = p * r + all(1.6666665459e-1f);
   p = p * r + all(5.0000001201e-1f);
   p = p * r * r + r + all(1);
-  FourInts power = (__builtin_convertvector(n, FourInts) + 127) << 23;
+  FourInts power = (bits_of(rounded) + 127) << 23;
   return p * (Four)power;
 }
 
 // Each row of x (rows, columns), in place.
 EXPORTED void softmax(float *x, int rows, int columns) {
   for (int r = 0; r < rows; r++, x += columns) {
-    float largest = x[0], rest = 0;
-    for (int n = 1; n < columns; n++) largest = x[n] > largest ? x[n] : largest;
-    Four sums = all(0);
+    Four most = all(x[0]), sums = all(0);
     int n = 0;
-    for (; n + 4 <= columns; n += 4) {
+    for (; n + 4 <= columns; n += 4) most = larger(most, load(x + n));
+    float largest = largest_of(most), rest = 0;
+    for (; n < columns; n++) largest = x[n] > largest ? x[n] : largest;
+    for (n = 0; n + 4 <= columns; n += 4) {
       Four e = exponential(load(x + n) - all(largest));
       store(x + n, e);
       sums += e;
     }
     for (; n < columns; n++) rest += x[n] = exponential(all(x[n] - largest))[0];
-    float total = sum(sums) + rest;
-    for (n = 0; n < columns; n++) x[n] /= total;
+    float inverse = 1 / (sum(sums) + rest);
+    for (n = 0; n < columns; n++) x[n] *= inverse;
   }
 }
 

@@ -144,7 +144,9 @@ function tryWay(lens, way, width, em, aspect) {
     const part = refs[lowest];
     const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
     const rest = bottom + parseFloat(getComputedStyle(root).paddingBottom) - lens.pictureHeight;
+    const before = found;
     found = Math.min(room, Math.max(LEAST * em, heightOf(lens) - rest) * aspect);
+    if (found === before) break; // another turn would measure the same
   }
   setPictures(lens, found, aspect);
   return { way, width: found };

@@ -3,7 +3,7 @@
 
 import { comeAhead } from "./ahead.js";
 import { enterTheDoor } from "./door.js";
-import { moveIn } from "./early.js";
+import { endEarly, moveIn } from "./early.js";
 import { mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { visit } from "./visit.js";
@@ -14,6 +14,7 @@ export default (args) => {
   enterTheDoor();
   const part = args.name.replace("attention_", "");
   moveIn(part, args);
+  if (part === "toolbar" && args.data.page !== "microscope") endEarly();
   return MOUNTS[part](args);
 };
 

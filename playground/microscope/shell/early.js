@@ -48,7 +48,18 @@ export function moveIn(part, { parentElement, setTriggerValue }) {
   place.remove();
   parentElement[`__${part}`] = from[`__${part}`];
   if (part === "toolbar") for (const said of early.wishes) setTriggerValue(...said);
-  if (Object.keys(early.places).length) return;
+  if (!Object.keys(early.places).length) removeBox();
+}
+
+// Streamlit went on to a page that has no microscope, such as a link's step of the tour: without this, the early one
+// would cover that page for ever.
+export function endEarly() {
+  if (!early) return;
+  for (const place of Object.values(early.places)) place.__stage?.end();
+  removeBox();
+}
+
+function removeBox() {
   early.box.remove();
   early = null;
 }

@@ -38,7 +38,7 @@ def steps() -> dict[str, str]:
 
 def settings() -> dict[str, Setting]:
     moments = [moment.step for moment in lapse().moments] if has_lapse() else [0]
-    layer, head = two_runs.best_of(lapse())[1] if has_lapse() else (0, 0)  # what its best head has learned
+    layer, head = two_runs.BEST  # what it has learned
     return {
         "moment": Setting.of(moments[-1], moments),
         "layer": Setting.of(layer, range(MOST)),

@@ -17,6 +17,7 @@ from playground.ui import guess, lesson
 STEP = TEXT.steps["pair"]
 QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
 FILTER = 0.814  # what the best filter of colour and nearness has on the scenes of a time-lapse; a test measures it
+BEST = (3, 0)  # layer and head of the run that was not told: the best one on other scenes; a test chooses it
 FIRST = 10  # the first step that an axis of logarithms has room for
 
 
@@ -84,7 +85,7 @@ def drawn(run: Timelapse, title: str, begins: tuple[beginnings.Beginning, ...]) 
 def numbers(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Beginning, ...]) -> dict[str, object]:
     """What became of both."""
     gathered = next(one for one in begins if one.loss == "gathered")
-    best, (layer, head) = best_of(untold)
+    best, (layer, head) = float(untold.moments[-1].mass[BEST]), BEST
     last_before = [moment for moment in taught.moments if moment.step < gathered.step][-1]
     first_after = next(moment for moment in taught.moments if moment.step >= gathered.step)
     before, after, end = (
@@ -96,10 +97,3 @@ def numbers(untold: Timelapse, taught: Timelapse, begins: tuple[beginnings.Begin
         "before": before, "last_before": last_before.step, "after": after, "first_after": first_after.step,
         "told": end, "layer": layer, "head": head, "best": best, "times": best / untold.chance, "filter": FILTER,
     }  # fmt: skip
-
-
-def best_of(run: Timelapse) -> tuple[float, tuple[int, int]]:
-    """The largest mass at the end, and whose it is."""
-    mass = run.moments[-1].mass
-    layer, head = (int(i) for i in np.unravel_index(mass.argmax(), mass.shape))
-    return float(mass[layer, head]), (layer, head)

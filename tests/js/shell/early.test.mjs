@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { moveIn, standEarly, wish } from "../../../playground/microscope/shell/early.js";
+import { endEarly, moveIn, standEarly, wish } from "../../../playground/microscope/shell/early.js";
 import "./page.mjs";
 
 const box = () => document.querySelector(".attention-early");
@@ -49,5 +49,18 @@ test("what stands early moves as it is, says what it wished, and the box goes wi
 test("nothing stands early where Streamlit was faster", () => {
   document.body.innerHTML = '<div class="st-key-toolbar"></div>';
   assert.equal(standEarly("p {}"), null);
+  assert.equal(box(), null);
+});
+
+test("a microscope for which the page has no place ends, and covers nothing", () => {
+  document.body.replaceChildren();
+  const places = standEarly("p {}");
+  let ended = 0;
+  places.stage.__stage = { end: () => ended++ };
+  moveIn("toolbar", streamlitsPlace("toolbar"));
+  assert.ok(box());
+  endEarly();
+  endEarly();
+  assert.equal(ended, 1);
   assert.equal(box(), null);
 });

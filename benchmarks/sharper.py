@@ -1,0 +1,61 @@
+"""Do heads know more than they show? python benchmarks/sharper.py MODEL … --photographs DIR
+
+The table of workshop/TRIALS.md: what own things and partners take, in percent, if the scale before the softmax is
+larger, in the rows that are read and nowhere else. The order of a row's weights stays, the largest take more. For each
+scale the head is chosen on other pictures (benchmarks/bundled.py has the measures, and their other columns).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import bundled
+import eyes
+from trials import shown
+
+from playground.models import zoo
+from playground.training import evaluate
+from workshop.photographs import albums
+
+KINDS = ("near", "far", "unlike")
+TIMES = (1, 2, 3)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("models", nargs="+", metavar="MODEL")
+    parser.add_argument("--photographs", type=Path, required=True, metavar="DIR")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    pictures, grids = bundled.things(albums(options.photographs)[1])
+    print(f"| | scale | {' | '.join(KINDS)} | pairs |\n|{'---|' * (len(KINDS) + 3)}")
+    line("the filter", "", bundled.on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.of_filter())
+    for name in options.models:
+        vit = zoo.load(name, device="cpu")
+        for times in TIMES:
+            found = bundled.on_things(pictures, grids, of_heads(vit, times), name)
+            line(f"`{name}`", f"× {times}", found, eyes.answers(vit, times))
+
+
+def of_heads(vit, scale: float) -> Callable:
+    """The rows of all heads, each as the larger scale would have it."""
+    plain = evaluate.of_heads(vit)
+    return lambda *given: eyes.sharper(plain(*given), scale)
+
+
+def line(name: str, scale: str, found: tuple, tables: list[torch.Tensor]) -> None:
+    there, here = found
+    numbers = {kind: evaluate.chosen(getattr(there, kind), getattr(here, kind))[1] for kind in KINDS}
+    numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
+    print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
