@@ -101,6 +101,8 @@ def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
 
 NEARBY = 5  # the longer side, divided by it: so near to the hearer no twin is looked for
 BLOCKS = 4  # elsewhere in the picture, which are cut instead
+PASSES = 1 + BLOCKS
+AS_MANY = 4  # passes without a cut take as long as one with a cut, whose mask slows the fused kernel down
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     return drawn
 
 
-def side_of(grid: tuple[int, int], most: int = occlusion.WHOLE) -> int:
+def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
     """The side of the smallest blocks of which there are at most so many, for each is a pass. Of fewer than `FEW` a
     rank correlation would say nothing."""
     many = {side: len(occlusion.blocks(grid, side)) for side in range(1, max(grid) + 1)}

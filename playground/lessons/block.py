@@ -1,5 +1,5 @@
-"""One layer of a network as a whole: how many weights each part has, what each branch adds to a token, what GELU makes
-of the MLP's numbers, and where norms stand."""
+"""One layer of a network as a whole: how many parameters each part has, what each branch adds to a token, what GELU
+makes of the MLP's numbers, and where norms stand."""
 
 from __future__ import annotations
 

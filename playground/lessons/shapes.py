@@ -92,7 +92,7 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
 
 
 def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
-    """Runs random tokens through a layer of random weights; torch's global generator is not used."""
+    """Runs random tokens through a layer of random parameters; torch's global generator is not used."""
     sizes.check()
     random = torch.Generator().manual_seed(seed)
     x = torch.randn(sizes.batch, sizes.tokens, sizes.dim, generator=random)
@@ -102,9 +102,9 @@ def walk(sizes: Sizes, seed: int = 0) -> list[Step]:
 
 
 def make_layer(sizes: Sizes, random: torch.Generator) -> Block | TeachingAttention:
-    """A layer whose random weights preserve variance: queries, keys and values have about unit variance, as the
+    """A layer whose random parameters preserve variance: queries, keys and values have about unit variance, as the
     tokens."""
-    with torch.device("meta"):  # without memory: PyTorch's own initial weights would be overwritten anyway
+    with torch.device("meta"):  # without memory: PyTorch's own first parameters would be overwritten anyway
         if sizes.chan == sizes.dim:  # the walk ends before the MLP, so it is as small as possible
             layer: nn.Module = Block(Config(width=sizes.dim, heads=sizes.heads, mlp_width=1))
         else:

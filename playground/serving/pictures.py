@@ -174,7 +174,7 @@ def labelled_set() -> dict:
 
     if folder := labelled_folder():
         return {"count": _count(folder), "what": "pictures of CIFAR-10"}
-    return {"count": datasets.DRAWN, "what": "our own drawings, as small as CIFAR-10's pictures"}
+    return {"count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"}
 
 
 @cache

@@ -157,7 +157,9 @@ def test_a_wrong_folder_says_what_it_should_hold(http, folder):
 
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
     monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
-    assert pictures.labelled_set()["count"] == datasets.DRAWN
+    assert pictures.labelled_set() == {
+        "count": datasets.DRAWN, "what": "drawings of our own, as small as CIFAR-10's pictures"
+    }  # fmt: skip
     told = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert told["title"] == "Drawing no. 5: cat"
     picture = people.known(ANNA["X-Playground-Key"]).pictures[told["id"]]

@@ -139,8 +139,8 @@ TEXT = Text(
         "read": Step(
             "6 · Read the stream",
             "block_read",
-            after="After the last layer {last:.0%} of the patches give *{label}* more than 50 %{peak}. They "
-            "were never asked in training: only what is read out was.",
+            after="After the last layer {last:.0%} of the patches give *{label}* more than 50 %{peak}. In "
+            "training the classifier never read a patch alone.",
             said={
                 "peak": "; most do so after {layers} layers, {most:.0%}",
                 "no_head": "{model} has no classifier to read with. This step shows our small ViT.",

@@ -38,8 +38,8 @@ TEXT = Text(
             exercises=(
                 Exercise(
                     "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
-                    "Four times as many tokens, and sixteen times as many weights: every token has a weight for "
-                    "every other.",
+                    "Four times as many patches, and so about sixteen times as many weights: each token has a weight "
+                    "for each token, itself included.",
                     hint="The patch size stands above the picture.",
                     id="patches_halve",
                     tempting={"larger": "Now a patch is larger, and there are fewer tokens."},

@@ -24,8 +24,8 @@ TEXT = Text(
             exercises=(
                 Exercise(
                     "Make one key take more than 99 % of the weight.",
-                    "Many numbers in a vector, and no scale: then the scores lie so far apart that the largest "
-                    "is far ahead: one that is 5 higher already gets e⁵ = 148 times the weight.",
+                    "Many numbers in a vector, and no scale. Then scores lie far apart, and the largest is far ahead. "
+                    "A score that is only 5 higher already gets e⁵ = 148 times the weight.",
                     hint="Both dials: more numbers, less scale.",
                     id="scale_one_key",
                     tempting={

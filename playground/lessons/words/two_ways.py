@@ -84,9 +84,9 @@ TEXT = Text(
                     "| **shuffled patches** | another answer | without positions, the same answers, shuffled along |",
                     "",
                     "A bias is help if it is true of the pictures, and a limit where it is not. With few pictures the "
-                    "convolution's helps: in the ViT paper, trained on ImageNet's 1.3 million pictures alone, ViTs "
+                    "convolution’s helps: in the ViT paper, trained on ImageNet’s 1.3 million pictures alone, ViTs "
                     "stay below convolutional networks of their size; with 300 million pictures they are ahead. That "
-                    "is what is meant by attention's **appetite for data**.",
+                    "is what is meant by attention’s **appetite for data**.",
                 )
             ),
         ),

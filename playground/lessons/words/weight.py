@@ -142,6 +142,8 @@ TEXT = Text(
             said={
                 "coarse": "Blocks of {side} × {side} patches would need {passes} passes, more than {seconds:.0f} "
                 "seconds of this server: larger ones are blanked, and the measurement is coarser.",
+                "no_edge": "This step also cuts an edge, so that one patch no longer hears another one. At this grid "
+                "it would take this server too long: choose a coarser grid or a smaller model to see it.",
                 "edge": "**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 "{far_column}). Cut it: in no layer does patch ({row}, {column}) hear it or those around it. Its "
                 "feature moves by {by:.1%} of its length, **{times:.1f} × as far** as when another such block is cut "

@@ -11,10 +11,11 @@ import { styled } from "../drawing/dom.js";
 import { keepDrawing, sheetOf, signedPalette, signedText, spotOf } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // along a side; more would be too small
+const CLIPPED = 0.1; // of the table's numbers have the full colour: a few large ones would leave the others white
 const WHOLE = { low: -1, high: 1, log: false };
 const MARKUP = `
   <div class="three">
-    <figure><figcaption><b>The table</b> <span>a row for each patch</span></figcaption>
+    <figure><figcaption><b>The table</b> <span data-ref="rows"></span></figcaption>
       <canvas data-ref="table" role="img" aria-label="The table of positions"></canvas></figure>
     <figure><figcaption><b>How alike</b> <span data-ref="which"></span></figcaption>
       <canvas data-ref="map" tabindex="0" role="img"
@@ -139,7 +140,9 @@ function paintTable(it, theme, palette, height) {
   const { places, width, count } = it.set,
     key = `${it.id} ${theme.dark}`;
   if (it.tableOf !== key) {
-    const most = places.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
+    const sizes = places.map(Math.abs).sort();
+    const most = Math.max(sizes[Math.floor((1 - CLIPPED) * (sizes.length - 1))], 1e-12);
+    it.stage.find("rows").textContent = `a row for each patch; full colour from ±${most.toPrecision(2)}`;
     it.tableHeat = makeHeat(count, width);
     fillHeat(it.tableHeat, places, 0, palette, { low: -most, high: most, log: false });
     it.tableOf = key;

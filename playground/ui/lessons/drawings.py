@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from plotly.colors import sample_colorscale, unlabel_rgb
 
 from playground.pack import pack, unpack
@@ -46,10 +46,10 @@ def photo(jpeg: bytes, side: int = PHOTO) -> str:
 
 
 def small(here: Here) -> Image.Image:
-    """The picture, as small as a map of it is."""
+    """The picture, as large as a map of it is; each pixel of a tiny one is a square."""
     image = here.picture.image.convert("RGB")
-    image.thumbnail((MAP, MAP))
-    return image
+    way = Image.Resampling.NEAREST if max(image.size) < pictures.TINY else Image.Resampling.BICUBIC
+    return ImageOps.contain(image, (MAP, MAP), way)
 
 
 def drawing(name: str, style: str, data: bytes | dict, settings: tuple[str, ...] = ()) -> None:

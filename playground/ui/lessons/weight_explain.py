@@ -29,10 +29,12 @@ def explain(here: Here) -> None:
 
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
-    edge = 1 + cutting.BLOCKS  # passes for the cut edge
-    finest = blanking.side_of(seen.grid)
-    side = blanking.side_of(seen.grid, effort.passes_in_time(seen.vit, seen.grid) - edge)
-    passes, place = len(blocks(seen.grid, side)) + edge, st.empty()
+    room, place = effort.passes_in_time(seen.vit, seen.grid), st.empty()
+    finest, coarsest = blanking.side_of(seen.grid), blanking.side_of(seen.grid, 0)
+    edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.AS_MANY * cutting.PASSES <= room else 0
+    side = blanking.side_of(seen.grid, room - cutting.AS_MANY * edge)
+    blanked = len(blocks(seen.grid, side))
+    passes = blanked + edge
     about = (here.picture.id, here.wish)
     asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
@@ -43,12 +45,12 @@ def explain(here: Here) -> None:
         with queue.turns() as give_way:
             pixels = np.asarray(displayed(here.picture.image, seen.size))
             found = blanking.explain(seen, pixels, query, side, give_way)
-            return found, cutting.cut_edge(seen, query, without, give_way)
+            return found, cutting.cut_edge(seen, query, without, give_way) if edge else None
 
     with place.container():
         doing = _waiting(here, seen, query)
         try:
-            effort.check(seen.vit, seen.grid, passes)
+            effort.check(seen.vit, seen.grid, blanked + cutting.AS_MANY * edge)
         except PlaygroundError as error:
             doing.info(str(error), icon=":material/info:")
             return
@@ -57,16 +59,18 @@ def explain(here: Here) -> None:
             doing.button(label, key="blank", icon=":material/grid_off:", on_click=_on_blank, args=(about,))
             return
         with doing, st.spinner(f"Blanking one block after the other: {passes} passes"):
-            found, cut = here.kept(("explain", query, side), work)
+            found, cut = here.kept(("explain", query, side, edge), work)
     place.empty()
     _question(here, seen, query, found)
     with guess.after("weight_explain"):
         if side > finest:
-            needed = len(blocks(seen.grid, finest)) + edge
+            needed = len(blocks(seen.grid, finest))
             lesson.say(STEP.said["coarse"], side=finest, passes=needed, seconds=effort.MOST_SECONDS)
         _say(found)
         if cut:
             _say_edge(query, cut)
+        elif not edge:
+            lesson.say(STEP.said["no_edge"])
 
 
 def _waiting(here: Here, seen, query: tuple[int, int]):

@@ -39,12 +39,25 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     assert "guess" in drawn(app)
 
 
-def test_on_a_slow_server_fewer_and_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(effort, "passes_in_time", lambda *_: 20)  # 5 of them are for the cut edge
+def of_a_slow_server(monkeypatch, passes: int) -> str:
+    """What the step says where so many passes are quick enough."""
+    monkeypatch.setattr(effort, "passes_in_time", lambda *_: passes)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
     app.switch_page("pages/weight.py").run()
     assert "guess" in drawn(app)
-    said = " ".join(element.value for element in app.markdown)
-    assert "Blocks of 2 × 2 patches would need 54 passes" in said
+    return " ".join(element.value for element in app.markdown)
+
+
+def test_on_a_slow_server_fewer_and_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch):
+    said = of_a_slow_server(monkeypatch, 40)  # the five with a cut take as long as 20
+    assert "Blocks of 2 × 2 patches would need 49 passes" in said
     assert "16 blocks of 4 × 4 patches were blanked" in said
+    assert "**The cut edge.**" in said
+
+
+def test_on_a_slower_one_no_edge_is_cut_and_the_page_says_so(monkeypatch):
+    said = of_a_slow_server(monkeypatch, 20)
+    assert "16 blocks of 4 × 4 patches were blanked" in said
+    assert "**The cut edge.**" not in said
+    assert "This step also cuts an edge" in said
