@@ -6,9 +6,10 @@ import json
 import secrets
 import urllib.error
 import urllib.request
+from ast import literal_eval
 from collections.abc import Callable
 from itertools import count
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -135,9 +136,9 @@ class Stranger:
     # What there is to see
 
     @property
-    def words(self) -> dict[str, str]:
-        """Of the address."""
-        return dict(parse_qsl(self.address))
+    def picture(self) -> str:
+        """The id of the one that the question of a lesson is about."""
+        return literal_eval(json.loads(self.elements["attention_guess"].json)["context"])[0]
 
     def hear(self, condition: Callable[[ForwardMsg], bool]) -> ForwardMsg:
         while not condition(said := ForwardMsg.FromString(self.socket.recv(PATIENCE))):

@@ -26,7 +26,7 @@ from browser.server import ROOT, serving
 from browser.stranger import Stranger, answer, ask
 from playground.errors import PlaygroundError
 from playground.models import zoo
-from playground.serving import models, settings
+from playground.serving import models, pictures, settings
 from playground.ui import sockets
 from playground.ui.headers import POLICY
 from playground.ui.headers import headers as our_headers
@@ -73,9 +73,9 @@ def stranger(server):
 
 
 def assert_lives(stranger: Stranger) -> None:
-    """The session goes on: another sample is shown and stands in the address."""
+    """The session goes on: another sample is shown."""
     stranger.choose(sample="flock", model="bundled")
-    assert stranger.words["sample"] == "flock"
+    assert stranger.picture == pictures.sample("flock").id
 
 
 # Pages of other hosts -------------------------------------------------------------------------------------------------
@@ -212,8 +212,7 @@ def test_an_address_names_no_file_either(server, stranger, files, hole):
             status, body = stranger.get(f"api/trace?{urlencode(words)}")
             assert (status, b"says" in body) == (404, True) if "model" in words else status == 200, (words, body)
             on_a_lesson = Stranger(server.url, urlencode(words), "patches")
-            assert on_a_lesson.words["sample"] == "meadow"
-            assert on_a_lesson.words["model"] == "bundled"
+            assert on_a_lesson.picture == pictures.sample("meadow").id
             on_a_lesson.close()
     assert not (files / "run").exists()
     assert hole.asked == []
@@ -380,7 +379,7 @@ def test_nobody_reads_somebody_else_s_picture_by_any_address(server, stranger):
     assert thief.get(f"figure.png?mine={id}")[0] in (403, 404)
     assert stranger.get(f"figure.png?mine={id}")[0] == 403  # own pictures have no address that an <img> could hold
     thief.choose(mine=id, model="bundled")
-    assert "mine" not in thief.words
+    assert thief.picture == pictures.sample("meadow").id
     assert stranger.get(f"api/pictures/{id}", "DELETE")[0] == 204
     assert stranger.get(f"api/pictures/{id}.jpg")[0] == 404
     thief.close()
