@@ -16,7 +16,8 @@ LOCK ?= no
 BORROW ?= yes
 PORT ?= 8501
 BIN = $(VENV)/bin
-# One process a core, each with a server and a browser of its own; a file stays together, for its fixtures are costly.
+# One process a core (tests/conftest.py), each with a server and a browser of its own; a file stays together, for its
+# fixtures are costly.
 TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 # pytest; what falls is run once more, alone

@@ -29,7 +29,14 @@ LONG = (
 
 def pytest_collection_modifyitems(items):
     """Files with the longest tests come first, so that at the end no process waits for another one's last file."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One process more than there are cores where browsers are driven: they wait for each other half of the time."""
+    return (os.cpu_count() or 1) + (config.option.markexpr == "browser")
 
 
 def pytest_generate_tests(metafunc):

@@ -4,6 +4,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import waiting
 
 from browser.own_picture import hand_over
 from playground.samples import named
@@ -40,6 +41,11 @@ HIGH_UP = f"""() => {{
 
 def said(page) -> dict[str, str]:
     return {key: value[0] for key, value in parse_qs(urlsplit(page.url).query).items()}
+
+
+def says(page, wanted: dict[str, str]) -> None:
+    """Waits for the settings in the address: the browser writes them when the page has told them."""
+    waiting.until(lambda: wanted.items() <= said(page).items(), f"the address does not say {wanted}")
 
 
 def at(page, n: int, condition: str = APART) -> None:
@@ -93,7 +99,7 @@ def test_the_tour_runs_from_the_stage_to_its_end_and_gives_everything_back(visit
     for n, step in enumerate(STEPS, start=1):
         at(page, n)
         wanted = words(n, MEADOW)
-        assert wanted.items() <= said(page).items()
+        says(page, wanted)
         if step.page == "microscope":
             is_off = "===" if step.words.get("scale") == "off" else "!=="
             visitor.until(f"r => r.scale {is_off} 1 && r.query === '{wanted['query']}'")
@@ -107,7 +113,7 @@ def test_a_link_resumes_it_back_goes_back_and_end_ends_it(visit):
     visitor = visit(words(2, MEADOW))
     page = visitor.page
     at(page, 2)
-    assert words(2, MEADOW).items() <= said(page).items()
+    says(page, words(2, MEADOW))
     press(page, "back")
     at(page, 1)
     assert visitor.until("r => !r.locked")["query"] == words(1, MEADOW)["query"]
@@ -177,7 +183,7 @@ def test_a_link_to_a_step_of_another_page_leads_there(visit):
     visitor = visit()
     visitor.page.goto(f"{visitor.url}/?tour={len(STEPS)}")
     at(visitor.page, len(STEPS))
-    assert STEPS[-1].words.items() <= said(visitor.page).items()
+    says(visitor.page, STEPS[-1].words)
 
 
 @pytest.mark.parametrize("n", [1, 7])
