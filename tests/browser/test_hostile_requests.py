@@ -420,7 +420,7 @@ def test_who_keeps_the_server_busy_with_nothing_loses_their_socket(server, stran
         while True:
             line.sendall(b"\x89\x80\0\0\0\0" * 20_000)
 
-    with pytest.raises((ConnectionError, TimeoutError)):
+    with pytest.raises(OSError):  # noqa: PT011  # also one that the library closes when the server has
         ping()
     assert_lives(stranger)
 
