@@ -231,7 +231,7 @@ def things(apart) -> tuple[list, list]:
 
 
 def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
-    """On the pictures to choose on, and on the others."""
+    """The shares on the pictures that a head is chosen on, and on those that it is measured on."""
     from tqdm import tqdm
 
     from playground.training.evaluate import Shares

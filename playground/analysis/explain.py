@@ -53,8 +53,8 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
 
 
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
-    """The side of the smallest blocks of which there are at most so many, for each is a pass. Of fewer than `FEW` a
-    rank correlation would say nothing."""
+    """The side of the smallest blocks that need at most `most` passes, one for each block. There are more than `FEW`
+    blocks, for a rank correlation of fewer says nothing."""
     many = {side: len(occlusion.blocks(grid, side)) for side in range(1, max(grid) + 1)}
     sides = [side for side, blocks in many.items() if occlusion.FEW < blocks <= occlusion.WHOLE] or [1]
     return next((side for side in sides if many[side] <= most), sides[-1])

@@ -114,7 +114,7 @@ def _of_this_machine() -> list[FontEntry]:
 
 @lru_cache(maxsize=8192)
 def width(text: str, bold: bool, family: tuple[str, ...]) -> float:
-    """Points, of type of one point. FreeType measures it: a hundred times as fast as matplotlib's outlines."""
+    """The width of a text in type of one point, in points. FreeType measures it faster than matplotlib's outlines."""
     font = _font(bold, family)
     font.set_size(100, 72)
     font.set_text(text, 0, flags=LoadFlags.NO_HINTING)

@@ -150,7 +150,7 @@ def in_eight_bits(file: Path, output: Path) -> None:
 
 
 def within(file: Path, output: Path, most: float) -> None:
-    """The same file with so few moments that it has at most so many bytes."""
+    """Writes the time-lapse again, and leaves out moments until it has at most `most` bytes."""
     read(file)  # says what is wrong with it
     header, arrays = unpack(file.read_bytes())
     del header["sections"]
