@@ -178,7 +178,9 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
             f"({len(attacked)});"
         )
         judge(after <= MOST_TIMES * before, f"innocents wait {after / before:.1f} × as long as in peace for {what}")
+    late = sorted(seen["late"])
     print(
+        f"What asks for them was late itself by {late[int(0.95 * len(late))] * 1e3:.0f} ms (p95). "
         f"{len(seen['errors'])} errors; memory at most {middle:.0f} MB in the middle third, {last:.0f} in the last. "
         f"Tried: {tried}.",
         flush=True,

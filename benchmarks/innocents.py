@@ -3,12 +3,13 @@ people who click every five seconds, ten of them on photographs of their own; a 
 known here, the rest are people who listen.
 Networks are played by X-Forwarded-For, which the server believes of this machine. The hostile come from three of them,
 one of which they share with innocents. The same people click for a while before, in peace: that is what they are
-compared to.
+compared to. The hostile have a process of their own: what they do in Python delays nobody's clock.
 """
 
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import random
 import re
 import secrets
@@ -16,6 +17,7 @@ import time
 import urllib.request
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from multiprocessing.connection import Connection
 from urllib.parse import urlsplit
 
 from browser.server import Server
@@ -154,9 +156,32 @@ def _socket(url: str, home: str):
     return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
 
 
+def be_hostile(url: str, seconds: float, count: int, tried: Connection) -> None:
+    """In a process of its own: tries every way until the time is over, and says which it tried."""
+    PHOTOS[:] = drawn_photos(10)
+    until = time.perf_counter() + seconds
+
+    async def attack(number: int) -> list[str]:
+        names = []
+        while time.perf_counter() < until:
+            way = WAYS[number % len(WAYS)]
+            with suppress(Exception):  # refused, cut off: it tries again
+                async with asyncio.timeout(max(0.1, until - time.perf_counter())):
+                    await way(url, lair(number // len(WAYS)))
+            names.append(way.__name__)
+            await asyncio.sleep(0.1)
+        return names
+
+    async def all_of_them() -> list[list[str]]:
+        return await asyncio.gather(*map(attack, range(count)))
+
+    tried.send([name for names in asyncio.run(all_of_them()) for name in names])
+
+
 async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
-    """{calm, attacked: seconds until each answer, those about one's own photographs apart; errors, memory}"""
-    PHOTOS[:] = PHOTOS or drawn_photos(10)
+    """{calm, attacked: seconds until each answer, those about one's own photographs apart; late: seconds that this
+    process was late itself; errors, memory, tried}"""
+    photos = drawn_photos(10)
     clicking, hostile = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
     with_photos = max(1, round(share * WITH_PHOTOS))
     listening = max(0, round(share * PEOPLE) - clicking - hostile)
@@ -167,11 +192,11 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     for start in range(0, len(people), 20):
         await asyncio.gather(*(person.open() for person in people[start : start + 20]))
     await people[0].pick(SAMPLES[0].name)  # brings the model into memory
-    await people[0].drop(PHOTOS[0], "mine.jpg")
+    await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
     peace = began + PEACE * seconds
     whens = ("calm", "attacked", "own calm", "own attacked")
-    seen: dict[str, list] = {name: [] for name in (*whens, "errors", "memory", "tried")}
+    seen: dict[str, list] = {name: [] for name in (*whens, "errors", "memory", "tried", "late")}
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
@@ -180,7 +205,7 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
             asked = time.perf_counter()
             try:
                 if number < with_photos:
-                    waited = await person.drop(chance.choice(PHOTOS), "mine.jpg")
+                    waited = await person.drop(chance.choice(photos), "mine.jpg")
                 else:
                     waited = await person.pick(chance.choice(SAMPLES).name)
             except Exception as error:
@@ -190,23 +215,25 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
             seen[kind + ("calm" if asked < peace else "attacked")].append(waited)
             await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked)))
 
-    async def attack(number: int) -> None:
+    async def attack() -> None:
         await asyncio.sleep(peace - time.perf_counter())
-        while time.perf_counter() < began + seconds:
-            way = WAYS[number % len(WAYS)]
-            with suppress(Exception):  # refused, cut off: it tries again
-                async with asyncio.timeout(max(0.1, began + seconds - time.perf_counter())):
-                    await way(server.url, lair(number // len(WAYS)))
-            seen["tried"].append(way.__name__)
-            await asyncio.sleep(0.1)
+        context = multiprocessing.get_context("spawn")
+        hears, says = context.Pipe(duplex=False)
+        given = server.url, began + seconds - time.perf_counter(), hostile, says
+        process = context.Process(target=be_hostile, args=given, daemon=True)
+        process.start()
+        seen["tried"] = await asyncio.to_thread(hears.recv)
+        await asyncio.to_thread(process.join)
 
     async def watch() -> None:
-        while time.perf_counter() < began + seconds:
-            seen["memory"].append(megabytes([server]))
-            await asyncio.sleep(2)
+        while (now := time.perf_counter()) < began + seconds:
+            await asyncio.sleep(0.1)
+            seen["late"].append(time.perf_counter() - now - 0.1)
+            if len(seen["late"]) % 20 == 0:
+                seen["memory"].append(megabytes([server]))
 
     going = [live(number, person) for number, person in enumerate(people[:clicking])]
-    await asyncio.gather(watch(), *going, *map(attack, range(hostile)))
+    await asyncio.gather(watch(), attack(), *going)
     seen["errors"] += [f"a page was closed: {one.socket.close_code}" for one in people if one.socket.close_code]
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
     return seen

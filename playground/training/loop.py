@@ -242,14 +242,17 @@ def _optimisers(
     named = [*vit.named_parameters(), *teachers.named_parameters()]
     rest = [(name, p) for name, p in named if not any(p is m for m in inner)]
     turned = [part for p in inner for part in thirds.get(p, [p])]
+    looking = [] if recipe.decay_looking else [part for whole in thirds.values() for part in whole[:2]]  # queries, keys
     decaying = [p for name, p in rest if p.dim() > 1 and not name.endswith(("token", "pos_embed"))]
     groups = [
         {"params": decaying, "weight_decay": recipe.decay},
         {"params": [p for _, p in rest if not any(p is m for m in decaying)], "weight_decay": 0.0},
     ]
+    matrices = [
+        {"params": [p for p in turned if not any(p is m for m in looking)], "weight_decay": recipe.decay},
+        *([{"params": looking, "weight_decay": 0.0}] if looking else []),
+    ]
     return {
-        "muon": torch.optim.Muon(
-            turned, lr=recipe.matrix_rate, weight_decay=recipe.decay, adjust_lr_fn="match_rms_adamw"
-        ),
+        "muon": torch.optim.Muon(matrices, lr=recipe.matrix_rate, adjust_lr_fn="match_rms_adamw"),
         "adamw": torch.optim.AdamW(groups, lr=recipe.rate, betas=(0.9, 0.98)),
     }

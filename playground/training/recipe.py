@@ -33,6 +33,7 @@ class Course:
     polish_pace: float = 0.3  # learning rate at its beginning, as a share of the highest
     rounds: int = 1  # how often all of it is gone through, polish included, each time at the highest rate again
     apart: bool = False  # whether Muon turns queries, keys and values one by one
+    decay_looking: bool = True  # whether the matrices of queries and keys decay too; where not, rows may become narrow
     workers: int = 1  # processes that make the pictures; their number doesn't change the result
     config: Config = BUNDLED
     name: str = "bundled"
