@@ -55,12 +55,18 @@ def test_everything_is_in_reach_of_a_thumb(visit, size):
     page.keyboard.press("Escape")
 
 
-def test_a_drag_asks_a_tap_locks_and_two_fingers_scroll(visit):
+def test_a_drag_asks(visit):
     visitor = phone(visit)
     (x, y), (u, v) = visitor.place((3, 3)), visitor.place((7, 9))
     fingers(visitor, [(x, y), ((x + u) / 2, (y + v) / 2), (u, v)])
     visitor.until("r => r.query === '7,9' && !r.locked")
     assert visitor.page.evaluate(SCROLLED) == 0
+
+
+def test_a_tap_locks_and_two_fingers_scroll(visit):
+    """Not on the page of the drag: some milliseconds after one Chromium takes a tap for a finger that bounces."""
+    visitor = phone(visit)
+    x, y = visitor.place((3, 3))
     visitor.page.touchscreen.tap(x, y)
     visitor.until("r => r.query === '3,3' && r.locked")
     path = [(x, y + 60 - 12 * step) for step in range(12)]
