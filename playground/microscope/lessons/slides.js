@@ -70,7 +70,7 @@ function startSlides() {
   };
   addEventListener("hashchange", draw);
   addEventListener("keydown", (event) => {
-    if (event.target.closest("input, button, svg, a") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key in act) act[event.key]();
   });
   document.getElementById("back").addEventListener("click", () => go(-1));
