@@ -115,6 +115,8 @@ def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
 # One edge -------------------------------------------------------------------------------------------------------------
 
 NEARBY = 5  # the longer side, divided by it: so near to the hearer no twin is looked for
+AROUND = 14  # the longer side, divided by it: so far around the twin others are cut with it, as an eye is several
+MOST_AROUND = 4  # a longer text is no address
 BLOCKS = 4  # elsewhere in the picture, which are cut instead
 PASSES = 2 + BLOCKS  # one of them without a cut
 
@@ -124,6 +126,7 @@ class Edge:
     """A patch no longer hears the far patch that is most like it, nor those around that one, in any layer."""
 
     twin: tuple[int, int]
+    around: int  # patches on each side of it
     cut: str  # as a text
     by: float  # how far the hearer's feature moves
     others: tuple[float, ...]  # the same, where it does not hear such a block elsewhere
@@ -155,25 +158,33 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
     if not far:
         return None
     order = torch.randperm(len(far), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
-    texts, after = [_without(query, spot, seen.grid) for spot in (twin, *(far[n] for n in order))], []
+    reach = around(seen.grid)
+    texts, after = [_without(query, spot, reach, seen.grid) for spot in (twin, *(far[n] for n in order))], []
     for text in texts:
         give_way()
         after.append(_features(seen, cuts.read(text, seen.cuts.shape)))
     at, there = seen.token(query), seen.token(twin)
     by, *others = (_far(before[at], features[at]) for features in after)
     alike = (float(torch.cosine_similarity(x[at], x[there], dim=0)) for x in (before, after[0]))
-    return Edge(twin, texts[0], by, tuple(others), *alike)
+    return Edge(twin, reach, texts[0], by, tuple(others), *alike)
+
+
+def around(grid: tuple[int, int]) -> int:
+    """How many patches on each side of the twin are cut with it."""
+    return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
 def _near(grid: tuple[int, int]) -> int:
-    return max(2, max(grid) // NEARBY)  # blocks of 3 × 3 that are farther apart share no patch
+    return max(2, max(grid) // NEARBY)  # blocks that are farther apart share no patch
 
 
 def _apart(one: tuple[int, int], other: tuple[int, int]) -> int:
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
-def _without(query: tuple[int, int], spot: tuple[int, int], grid: tuple[int, int]) -> str:
+def _without(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
     """The cut of a patch from another one and those around that."""
-    rows, columns = (range(max(0, at - 1), min(side, at + 2)) for at, side in zip(spot, grid, strict=True))
+    rows, columns = (
+        range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)
+    )
     return f"{query[0]},{query[1]}>" + "+".join(f"{row},{column}" for row in rows for column in columns)

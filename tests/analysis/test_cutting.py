@@ -7,6 +7,7 @@ from PIL import Image
 import playground
 from playground.analysis import cutting
 from playground.errors import PlaygroundError
+from playground.figures.view import matching
 from playground.vit import Config, VisionTransformer
 
 
@@ -76,6 +77,15 @@ def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, s
     heard = [{*one.partition(">")[2].split("+")} for one in cuts]
     assert len(cuts) == 1 + cutting.BLOCKS
     assert not any(heard[0] & other for other in heard[1:])
+
+
+@pytest.mark.parametrize("grid", [(7, 7), (14, 14), (23, 34), (64, 64), (128, 20)])
+def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
+    around = cutting.around(grid)
+    text = cutting._without((0, 0), (grid[0] // 2, grid[1] // 2), around, grid)
+    assert matching({"cut": text}) == {"cut": text}
+    assert len(text.split("+")) == (2 * around + 1) ** 2
+    assert cutting._near(grid) >= 2 * around
 
 
 def test_what_silences_nearly_everybody_has_no_other_beside_it(seen):

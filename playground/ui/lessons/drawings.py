@@ -106,15 +106,19 @@ def table_of(weights) -> bytes:
 
 
 def outlined(
-    cut: Image.Image, grid: tuple[int, int], spot: tuple[int, int], asked: tuple[int, int] | None = None
+    cut: Image.Image,
+    grid: tuple[int, int],
+    spot: tuple[int, int],
+    asked: tuple[int, int] | None = None,
+    around: int = 0,
 ) -> bytes:
-    """The picture, the place that asks in white; the places around `asked` in the colour of keys."""
+    """The picture, the place that asks in white; `asked` and those around it in the colour of keys."""
     made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
     high, wide = made.height / grid[0], made.width / grid[1]
     pen = ImageDraw.Draw(made)
-    for around, place, colour in ((0, spot, "white"), (1, asked, KEY)):
+    for place, reach, colour in ((asked, around, KEY), (spot, 0, "white")):
         if place is not None:
-            (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-around, 1 + around))
+            (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
             pen.rectangle([left * wide, top * high, right * wide, bottom * high], outline=colour, width=3)
     return pictures.as_jpeg(made)
 

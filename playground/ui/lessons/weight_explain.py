@@ -110,7 +110,7 @@ def _say_edge(here: Here, seen, query: tuple[int, int], edge) -> None:
     """What the cut changes, beside the picture with both ends of the edge."""
     shown, words = st.columns([1, 3], vertical_alignment="center")
     with shown:
-        picture(outlined(small(here), seen.grid, query, edge.twin), caption=STEP.said["ends"])
+        picture(outlined(small(here), seen.grid, query, edge.twin, edge.around), caption=STEP.said["ends"])
     with words:
         view = {"query": f"{query[0]},{query[1]}", "locked": "true", "cut": edge.cut}
         lesson.say(
