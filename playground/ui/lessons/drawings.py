@@ -119,7 +119,9 @@ def outlined(
     for place, reach, colour in ((asked, around, KEY), (spot, 0, "white")):
         if place is not None:
             (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
-            pen.rectangle([left * wide, top * high, right * wide, bottom * high], outline=colour, width=3)
+            box = [left * wide, top * high, right * wide, bottom * high]
+            pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
+            pen.rectangle(box, outline=colour, width=4)
     return pictures.as_jpeg(made)
 
 
