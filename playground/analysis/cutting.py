@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from playground.cuts import Cut
+from playground import cuts
+from playground.cuts import Cut, Cuts
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
@@ -29,29 +30,43 @@ class Moved:
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
-def moved(whole: Trace, cut: Trace, query: Query) -> float:
-    """How far the token's feature moved: ‖x' − x‖ / ‖x‖ after the last layer."""
+def moved(whole: Trace, texts: Sequence[str], query: Query) -> float:
+    """How far the token's feature moves where this is cut: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = whole.token(query)
-    before, after = (seen.features()[token] for seen in (whole, cut))
+    return _far(whole.features()[token], _features(whole, cuts.read(texts, whole.cuts.shape))[token])
+
+
+def _features(whole: Trace, made: Cuts) -> Tensor:
+    """(tokens, width): of a pass with these cuts, of which nothing else is kept."""
+    return replace(whole, cuts=made).features()
+
+
+def _far(before: Tensor, after: Tensor) -> float:
     return float((after - before).norm() / before.norm().clamp(min=SMALLEST))
 
 
 def beside_others(
-    whole: Trace, cut: Trace, query: Query, run: Callable[[list[str]], Trace], times: int = 3, seed: int = 0
-) -> Moved:
-    """The same, and what happens where as much attention is cut from other patches, which are drawn at random.
-    `run(texts)` traces the same picture with these cuts. Of cuts that name whom they silence."""
-    taken, others = attention_cut(whole, cut.cuts.all), []
+    whole: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
+    seed: int = 0,
+) -> Moved:  # fmt: skip
+    """The same, and what happens where as much attention is cut from other patches, which are drawn at random. Of cuts
+    that name whom they silence. `give_way` is called after each pass."""
+    made = cuts.read(texts, whole.cuts.shape)
+    several = [made]
     for n in range(times):
-        texts = [_of_others(whole, one, seed + n) for one in cut.cuts.all]
-        other = run(texts)
-        others.append((moved(whole, other, query), attention_cut(whole, other.cuts.all)))
-    return Moved(moved(whole, cut, query), tuple(by for by, _ in others), taken, tuple(a for _, a in others))
+        several.append(cuts.read([_of_others(whole, one, seed + n) for one in made.all], made.shape))
+    token = whole.token(query)
+    before, moves = whole.features()[token], []
+    for one in several:
+        give_way()
+        moves.append(_far(before, _features(whole, one)[token]))
+    taken, *others = (attention_cut(whole, one.all) for one in several)
+    return Moved(moves[0], tuple(moves[1:]), taken, tuple(others))
 
 
-def attention_cut(whole: Trace, cuts: tuple[Cut, ...]) -> float:
+def attention_cut(whole: Trace, made: Sequence[Cut]) -> float:
     """The share of their attention that hearers lose, on average over them and the layers and heads of each cut."""
-    shares = [float(_given(whole, cut)[_unheard(whole, cut)].sum()) for cut in cuts]
+    shares = [float(_given(whole, cut)[_unheard(whole, cut)].sum()) for cut in made]
     return sum(shares) / max(len(shares), 1)
 
 
@@ -100,9 +115,10 @@ def _of_others(whole: Trace, cut: Cut, seed: int) -> str:
 # One edge -------------------------------------------------------------------------------------------------------------
 
 NEARBY = 5  # the longer side, divided by it: so near to the hearer no twin is looked for
+AROUND = 14  # the longer side, divided by it: so far around the twin others are cut with it, as an eye is several
+MOST_AROUND = 4  # a longer text is no address
 BLOCKS = 4  # elsewhere in the picture, which are cut instead
-PASSES = 1 + BLOCKS
-AS_MANY = 4  # passes without a cut take as long as one with a cut, whose mask slows the fused kernel down
+PASSES = 2 + BLOCKS  # one of them without a cut
 
 
 @dataclass(frozen=True)
@@ -110,6 +126,8 @@ class Edge:
     """A patch no longer hears the far patch that is most like it, nor those around that one, in any layer."""
 
     twin: tuple[int, int]
+    around: int  # patches on each side of it
+    cut: str  # as a text
     by: float  # how far the hearer's feature moves
     others: tuple[float, ...]  # the same, where it does not hear such a block elsewhere
     before: float  # the cosine of both features
@@ -120,24 +138,19 @@ class Edge:
         return self.by / max(sum(self.others) / len(self.others), SMALLEST)
 
 
-def far_twin(seen: Trace, query: tuple[int, int]) -> tuple[tuple[int, int], float]:
-    """The patch whose feature is most like this one's, of those that are not near it; and their cosine."""
-    features = torch.nn.functional.normalize(seen.features(), dim=-1)
-    alike = seen.on_grid(features @ features[seen.token(query)])
+def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
+    """The patch whose feature is most like this one's, of those that are not near it."""
+    alike = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
     near = _near(seen.grid)
     row, column = (slice(max(0, at - near), at + near + 1) for at in query)
-    alike = alike.clone()
     alike[row, column] = -2
-    return divmod(int(alike.argmax()), seen.grid[1]), float(alike.max())
+    return divmod(int(alike.argmax()), seen.grid[1])
 
 
-def cut_edge(
-    seen: Trace, query: tuple[int, int], run: Callable[[list[str]], Trace],
-    give_way: Callable[[], object] = lambda: None, seed: int = 0,
-) -> Edge | None:  # fmt: skip
-    """`run(texts)` traces the same picture with these cuts; `give_way` is called after each. None: the grid is so small
-    that nothing is far."""
-    twin, before = far_twin(seen, query)
+def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object], seed: int = 0) -> Edge | None:
+    """`give_way` is called after each pass. None: the grid is so small that nothing is far."""
+    before = seen.features()
+    twin = far_twin(seen, query, before)
     far = [
         (row, column) for row in range(seen.grid[0]) for column in range(seen.grid[1])
         if min(_apart((row, column), query), _apart((row, column), twin)) > _near(seen.grid)
@@ -145,25 +158,33 @@ def cut_edge(
     if not far:
         return None
     order = torch.randperm(len(far), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
-    moves = []
-    for spot in (twin, *(far[n] for n in order)):
-        cut = run([f"{query[0]},{query[1]}>{_around(spot, seen.grid)}"])
-        moves.append(moved(seen, cut, query))
-        if spot == twin:
-            features = torch.nn.functional.normalize(cut.features(), dim=-1)
-            after = float(features[cut.token(query)] @ features[cut.token(twin)])
+    reach = around(seen.grid)
+    texts, after = [_without(query, spot, reach, seen.grid) for spot in (twin, *(far[n] for n in order))], []
+    for text in texts:
         give_way()
-    return Edge(twin, moves[0], tuple(moves[1:]), before, after)
+        after.append(_features(seen, cuts.read(text, seen.cuts.shape)))
+    at, there = seen.token(query), seen.token(twin)
+    by, *others = (_far(before[at], features[at]) for features in after)
+    alike = (float(torch.cosine_similarity(x[at], x[there], dim=0)) for x in (before, after[0]))
+    return Edge(twin, reach, texts[0], by, tuple(others), *alike)
+
+
+def around(grid: tuple[int, int]) -> int:
+    """How many patches on each side of the twin are cut with it."""
+    return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
 def _near(grid: tuple[int, int]) -> int:
-    return max(2, max(grid) // NEARBY)  # blocks of 3 × 3 that are farther apart share no patch
+    return max(2, max(grid) // NEARBY)  # blocks that are farther apart share no patch
 
 
 def _apart(one: tuple[int, int], other: tuple[int, int]) -> int:
     return max(abs(a - b) for a, b in zip(one, other, strict=True))
 
 
-def _around(spot: tuple[int, int], grid: tuple[int, int]) -> str:
-    rows, columns = (range(max(0, at - 1), min(side, at + 2)) for at, side in zip(spot, grid, strict=True))
-    return "+".join(f"{row},{column}" for row in rows for column in columns)
+def _without(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
+    """The cut of a patch from another one and those around that."""
+    rows, columns = (
+        range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)
+    )
+    return f"{query[0]},{query[1]}>" + "+".join(f"{row},{column}" for row in rows for column in columns)

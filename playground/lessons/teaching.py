@@ -40,12 +40,12 @@ class Scene:
 _LOOK = Scene(
     5, "A patch asks everybody",
     "Say nothing. Move the cursor over the picture. Ask what the light means. Only then read the sentence above it.",
-    "microscope", {"layer": "3", "query": "8,5"},
+    "microscope", {"layer": "4", "head": "0", "query": "8,5"},
 )  # fmt: skip
 _HANDS = Scene(
     12, "By hand",
-    "Hand out the sheet; each row of seats computes one weight. Drag an arrow on the screen and compare.", "by_hand",
-    {"step": "arrows"},
+    "Hand out the sheet; each row of seats computes one weight. Guess on the screen, then drag an arrow and compare.",
+    "by_hand", {"step": "arrows"},
 )  # fmt: skip
 _SCALE = Scene(
     6, "Why √d_k", "Lock a guess for 64 numbers. Turn d_k up without the scale, then switch it on.", "scale",
@@ -84,8 +84,8 @@ PLANS = {
         _HEADS,
         _WEIGHT,
         Scene(
-            7, "What it costs", "Both ratios out of one figure: turn the two switches.", "cost",
-            {"step": "formulas", "count": "scores", "other": "depthwise"},
+            7, "What it costs", "Guess the share of the pairs. Then both ratios out of one figure: turn the switches.",
+            "cost", {"step": "formulas", "count": "scores", "other": "depthwise"},
         ),
         Scene(
             6, "A shifted picture", "Who expects the ViT to answer the same? Reveal.", "two_ways",
@@ -140,7 +140,7 @@ NOTES = (
         "Attention always costs more than a convolution.",
         "It depends on what is counted and on the number of tokens. QKᵀ alone against a depthwise convolution is N / "
         "k²; the whole attention against a dense convolution of the same width is below 1 for a few hundred tokens.",
-        Scene(0, "", "", "cost"),
+        Scene(0, "", "", "cost", {"step": "formulas"}),
     ),
     Note(
         "A Vision Transformer does not care where a patch is.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from starlette.requests import Request
@@ -27,9 +26,6 @@ from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_samples import FOREVER, credit, picture_address
 from playground.serving.traces import Wish
-
-if TYPE_CHECKING:
-    from playground.tracing import Trace
 
 MOST_LAYERS = 64  # of one answer
 MOST_HEADS = 64
@@ -171,15 +167,13 @@ async def moved(request: Request) -> Response:
     def make(picture: Picture, wish: Wish, person: Person | None) -> Response:
         from playground.analysis import cutting
 
-        def run(texts: list[str]) -> Trace:
-            return traces.trace(picture, replace(wish, cut=tuple(texts)), own(person))
-
         query = place(request.query_params.get("query", ""))
-        whole, cut = run([]), run(list(wish.cut))
-        try:
-            found = cutting.beside_others(whole, cut, query, run)
-        except PlaygroundError as error:  # there is nothing like it
-            return JSONResponse({"by": cutting.moved(whole, cut, query), "says": str(error)})
+        whole = traces.trace(picture, replace(wish, cut=()), own(person))
+        with queue.turns() as give_way:
+            try:
+                found = cutting.beside_others(whole, wish.cut, query, give_way)
+            except PlaygroundError as error:  # there is nothing like it
+                return JSONResponse({"by": cutting.moved(whole, wish.cut, query), "says": str(error)})
         return JSONResponse({"by": found.by, "times": found.times, "attention": found.attention})
 
     return await part(request, make)

@@ -7,6 +7,7 @@ from PIL import Image
 import playground
 from playground.analysis import cutting
 from playground.errors import PlaygroundError
+from playground.figures.view import matching
 from playground.vit import Config, VisionTransformer
 
 
@@ -18,8 +19,8 @@ def run(small, picture):
 def test_how_far_a_feature_moved(small, seen, run):
     cut = run(["7,5>3,2+3,3"])
     before, after = (one.features()[seen.token((7, 5))] for one in (seen, cut))
-    assert cutting.moved(seen, cut, (7, 5)) == pytest.approx(float((after - before).norm() / before.norm()))
-    assert cutting.moved(seen, run([]), (7, 5)) == 0
+    assert cutting.moved(seen, cut.cuts.texts, (7, 5)) == pytest.approx(float((after - before).norm() / before.norm()))
+    assert cutting.moved(seen, [], (7, 5)) == 0
 
 
 def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(seen, run):
@@ -32,7 +33,7 @@ def test_the_attention_that_a_cut_takes_is_what_its_rows_gave(seen, run):
 @pytest.mark.parametrize("text", ["7,5>3,2+3,3+3,4", "7,5+6,6>3,2+0,0@1", "*>5,5+5,6@2.1"])
 def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
     cut = run([text])
-    found = cutting.beside_others(seen, cut, (7, 5), run)
+    found = cutting.beside_others(seen, [text], (7, 5))
     assert found.others_attention == pytest.approx([found.attention] * 3, rel=0.31)
     (one,) = cut.cuts.all
     for n in range(3):
@@ -45,35 +46,48 @@ def test_other_patches_take_as_much_attention_and_are_others(seen, run, text):
 def test_where_no_patch_is_far_no_edge_is_cut():
     vit = VisionTransformer(Config(image_size=(32, 32), patch_size=8, width=24, depth=2, heads=3)).eval()
     seen = playground.trace(vit, Image.new("RGB", (32, 32)))
-    assert cutting.cut_edge(seen, (1, 1), lambda texts: seen) is None
+    assert cutting.cut_edge(seen, (1, 1), lambda: None) is None
 
 
-def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(small, seen, run):
-    query, cuts = (7, 5), []
-
-    def told(texts):
-        cuts.append(texts[0])
-        return run(texts)
-
-    edge = cutting.cut_edge(seen, query, told)
+def test_one_edge_is_cut_and_as_large_blocks_elsewhere_are(monkeypatch, small, seen, run):
+    """The same numbers as from whole traces with these cuts, with one pass for each."""
+    query, cuts, passes, given_way = (7, 5), [], [], []
+    features, with_cuts = small.features, cutting._features
+    monkeypatch.setattr(small, "features", lambda *given: passes.append(given) or features(*given))
+    monkeypatch.setattr(cutting, "_features", lambda whole, made: cuts.extend(made.texts) or with_cuts(whole, made))
+    edge = cutting.cut_edge(seen, query, lambda: given_way.append(len(passes)))
+    monkeypatch.undo()
     print(edge)
+    assert len(passes) == cutting.PASSES
+    assert given_way == [*range(1, cutting.PASSES)], "others come in between any two passes"
     features = torch.nn.functional.normalize(seen.features(), dim=-1)
     alike = seen.on_grid(features @ features[seen.token(query)])
     near = max(2, max(seen.grid) // cutting.NEARBY)
     far = [(r, c) for r in range(seen.grid[0]) for c in range(seen.grid[1]) if max(abs(r - 7), abs(c - 5)) > near]
     assert edge.twin == max(far, key=lambda spot: float(alike[spot]))
     assert edge.before == pytest.approx(float(alike[edge.twin]), abs=1e-6)
+    assert edge.cut == cuts[0]
     assert f"{edge.twin[0]},{edge.twin[1]}" in cuts[0].partition(">")[2].split("+")
     cut = run([cuts[0]])
-    assert edge.by == pytest.approx(cutting.moved(seen, cut, query))
+    before = seen.features()[seen.token(query)]
+    moves = [float((run([one]).features()[seen.token(query)] - before).norm() / before.norm()) for one in cuts]
+    assert [edge.by, *edge.others] == pytest.approx(moves)
     after = torch.nn.functional.normalize(cut.features(), dim=-1)
     assert edge.after == pytest.approx(float(after[seen.token(query)] @ after[seen.token(edge.twin)]), abs=1e-6)
-    assert edge.others == pytest.approx([cutting.moved(seen, run([one]), query) for one in cuts[1:]])
     heard = [{*one.partition(">")[2].split("+")} for one in cuts]
     assert len(cuts) == 1 + cutting.BLOCKS
     assert not any(heard[0] & other for other in heard[1:])
 
 
-def test_what_silences_nearly_everybody_has_no_other_beside_it(seen, run):
+@pytest.mark.parametrize("grid", [(7, 7), (14, 14), (23, 34), (64, 64), (128, 20)])
+def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
+    around = cutting.around(grid)
+    text = cutting._without((0, 0), (grid[0] // 2, grid[1] // 2), around, grid)
+    assert matching({"cut": text}) == {"cut": text}
+    assert len(text.split("+")) == (2 * around + 1) ** 2
+    assert cutting._near(grid) >= 2 * around
+
+
+def test_what_silences_nearly_everybody_has_no_other_beside_it(seen):
     with pytest.raises(PlaygroundError, match="no other patches"):
-        cutting.beside_others(seen, run(["*>3x3"]), (7, 5), run)
+        cutting.beside_others(seen, ["*>3x3"], (7, 5))

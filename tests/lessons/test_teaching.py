@@ -9,7 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from figure_files import pdf_fonts, read_pdf
 
+import playground
 from playground.assets import TEACHING
+from playground.figures import Spec, html
 from playground.figures import teaching as printed
 from playground.figures.sheet import house_style
 from playground.figures.view import matching
@@ -51,6 +53,15 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
         if isinstance(settings["step"].default, str):
             assert "step" in scene.words, scene.title
     assert teaching._SCALE.words["dk"] == "64"  # "Lock a guess for 64 numbers"
+
+
+def test_the_first_scene_opens_a_patch_that_asks_everybody_and_its_slide_opens_the_same():
+    seen = playground.trace(teaching.FIXED["model"], teaching.FIXED["sample"])
+    slide = html.filled(Spec(image=teaching.FIXED["sample"]), seen)
+    row, column = slide.query
+    assert teaching._LOOK.words == {"layer": f"{slide.layer}", "head": f"{slide.head}", "query": f"{row},{column}"}
+    asked = seen.on_grid(seen.row(slide.layer, slide.head, slide.query))
+    assert 1 - asked[row - 1 : row + 2, column - 1 : column + 2].sum() > 0.8
 
 
 def test_the_sheet_can_be_computed_by_hand():

@@ -149,7 +149,8 @@ TEXT = Text(
                 "feature moves by {by:.1%} of its length, **{times:.1f} × as far** as when another such block is cut "
                 "({others:.2%}, the mean of {blocks}). The cosine of the two features was {before:.3f}; now it is "
                 "**{after:.3f}**. What is left did not come through this edge: it comes through other patches, and "
-                "from what each of the two shows by itself.",
+                "from what each of the two shows by itself. [See the cut in the microscope]({link}).",
+                "ends": "in white who asks, in orange whom it no longer hears",
             },
         ),
     },

@@ -1,5 +1,5 @@
 // The scenes of a plan as slides, in one file that needs no server: the microscope as a frame, and questions that a
-// room guesses. Arrow keys, space and the buttons go from one to the next; N shows what to do.
+// room guesses. Arrow keys, a remote control's page keys and the buttons go from one to the next; N shows what to do.
 //
 // In the page: <script type="application/json" id="slides"> [{title, minutes, task, questions: [a Question of
 // playground/lessons/questions.py …], living: the HTML of a living figure, or ""}]
@@ -70,7 +70,7 @@ function startSlides() {
   };
   addEventListener("hashchange", draw);
   addEventListener("keydown", (event) => {
-    if (event.target.closest("input, button, svg, a") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key in act) act[event.key]();
   });
   document.getElementById("back").addEventListener("click", () => go(-1));

@@ -13,6 +13,7 @@ import streamlit as st
 from PIL import Image, ImageDraw, ImageOps
 from plotly.colors import sample_colorscale, unlabel_rgb
 
+from playground.lessons.colours import KEY
 from playground.pack import pack, unpack
 from playground.serving import pictures
 from playground.ui.components import component
@@ -104,12 +105,23 @@ def table_of(weights) -> bytes:
     return out.getvalue()
 
 
-def outlined(cut: Image.Image, grid: tuple[int, int], spot: tuple[int, int]) -> bytes:
-    """The picture, the place that asks in white."""
+def outlined(
+    cut: Image.Image,
+    grid: tuple[int, int],
+    spot: tuple[int, int],
+    asked: tuple[int, int] | None = None,
+    around: int = 0,
+) -> bytes:
+    """The picture, the place that asks in white; `asked` and those around it in the colour of keys."""
     made = cut.convert("RGB").resize((cut.width * 2, cut.height * 2))
     high, wide = made.height / grid[0], made.width / grid[1]
-    box = [spot[1] * wide, spot[0] * high, (spot[1] + 1) * wide, (spot[0] + 1) * high]
-    ImageDraw.Draw(made).rectangle(box, outline="white", width=3)
+    pen = ImageDraw.Draw(made)
+    for place, reach, colour in ((asked, around, KEY), (spot, 0, "white")):
+        if place is not None:
+            (top, left), (bottom, right) = (tuple(at + side for at in place) for side in (-reach, 1 + reach))
+            box = [left * wide, top * high, right * wide, bottom * high]
+            pen.rectangle(box, outline="black", width=6)  # a rim: an orange line is lost on an orange cat
+            pen.rectangle(box, outline=colour, width=4)
     return pictures.as_jpeg(made)
 
 

@@ -27,8 +27,8 @@ def positions(here: Here) -> None:
     else:
         tell_settings("positions")
     lesson.say(told(header))
-    done = state.table == "sinusoidal" or (state.table == "rotary" and "rotary")
-    lesson.exercises(TEXT.steps["positions"], {"patches_sines": done})
+    done = {"sinusoidal": True, "rotary": "rotary"}  # the last is tempting
+    lesson.exercises(TEXT.steps["positions"], {"patches_sines": done.get(state.table, False)})
 
 
 def told(header: dict) -> str:

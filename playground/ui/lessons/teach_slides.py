@@ -14,7 +14,7 @@ from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
     block_stream,
-    cost,
+    cost_growth,
     heads_row,
     patches_cut,
     scale_row,
@@ -36,7 +36,7 @@ def asked(page: str) -> Callable[[Here], object]:
         "scale": lambda here: scale_row.guess_spread(),
         "heads": lambda here: heads_row.paint_a_row(here, traces.trace(here.picture, here.wish, here.own)),
         "weight": weight.guess_differs,
-        "cost": lambda here: cost.guess_ratio(),
+        "cost": lambda here: cost_growth.guess_share(),
         "two_ways": two_ways.guess_shift,
     }[page]
 

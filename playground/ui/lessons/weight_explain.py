@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import numpy as np
 import streamlit as st
 
@@ -25,32 +27,28 @@ def explain(here: Here) -> None:
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
     from playground.pictures.images import displayed
-    from playground.tracing import trace
 
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
     room, place = effort.passes_in_time(seen.vit, seen.grid), st.empty()
     finest, coarsest = blanking.side_of(seen.grid), blanking.side_of(seen.grid, 0)
-    edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.AS_MANY * cutting.PASSES <= room else 0
-    side = blanking.side_of(seen.grid, room - cutting.AS_MANY * edge)
+    edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.PASSES <= room else 0
+    side = blanking.side_of(seen.grid, room - edge)
     blanked = len(blocks(seen.grid, side))
     passes = blanked + edge
     about = (here.picture.id, here.wish)
     asked = seen.tokens <= AT_ONCE or st.session_state.get("blanked") == about
 
-    def without(cuts: list[str]):
-        return trace(seen.vit, here.picture.image, size=seen.size, scale=here.wish.scale, cut=cuts)
-
     def work() -> tuple[blanking.Explained, cutting.Edge | None]:
         with queue.turns() as give_way:
             pixels = np.asarray(displayed(here.picture.image, seen.size))
             found = blanking.explain(seen, pixels, query, side, give_way)
-            return found, cutting.cut_edge(seen, query, without, give_way) if edge else None
+            return found, cutting.cut_edge(seen, query, give_way) if edge else None
 
     with place.container():
         doing = _waiting(here, seen, query)
         try:
-            effort.check(seen.vit, seen.grid, blanked + cutting.AS_MANY * edge)
+            effort.check(seen.vit, seen.grid, passes)
         except PlaygroundError as error:
             doing.info(str(error), icon=":material/info:")
             return
@@ -68,7 +66,7 @@ def explain(here: Here) -> None:
             lesson.say(STEP.said["coarse"], side=finest, passes=needed, seconds=effort.MOST_SECONDS)
         _say(found)
         if cut:
-            _say_edge(query, cut)
+            _say_edge(here, seen, query, cut)
         elif not edge:
             lesson.say(STEP.said["no_edge"])
 
@@ -108,9 +106,15 @@ def _say(found) -> None:
     )  # fmt: skip
 
 
-def _say_edge(query: tuple[int, int], edge) -> None:
-    lesson.say(
-        STEP.said["edge"], row=query[0], column=query[1], far_row=edge.twin[0], far_column=edge.twin[1], by=edge.by,
-        times=edge.times, others=sum(edge.others) / len(edge.others), blocks=len(edge.others), before=edge.before,
-        after=edge.after,
-    )  # fmt: skip
+def _say_edge(here: Here, seen, query: tuple[int, int], edge) -> None:
+    """What the cut changes, beside the picture with both ends of the edge."""
+    shown, words = st.columns([1, 3], vertical_alignment="center")
+    with shown:
+        picture(outlined(small(here), seen.grid, query, edge.twin, edge.around), caption=STEP.said["ends"])
+    with words:
+        view = {"query": f"{query[0]},{query[1]}", "locked": "true", "cut": edge.cut}
+        lesson.say(
+            STEP.said["edge"], row=query[0], column=query[1], far_row=edge.twin[0], far_column=edge.twin[1], by=edge.by,
+            times=edge.times, others=sum(edge.others) / len(edge.others), blocks=len(edge.others), before=edge.before,
+            after=edge.after, link=f"./?{urlencode(here.words() | view)}",
+        )  # fmt: skip

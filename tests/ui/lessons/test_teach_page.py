@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons import teaching
+from playground.lessons.words import TEXTS
 from playground.serving import admission
 from playground.ui.lessons import teach
 
@@ -53,6 +54,12 @@ def test_the_slides_hold_a_question_or_the_microscope_for_every_scene(minutes):
     assert sum(scene.page == "microscope" for scene in teaching.PLANS[minutes]) == sum(
         bool(slide["living"]) for slide in slides
     )
+    asked = {question["id"] for slide in slides for question in slide["questions"]}
+    for scene in teaching.PLANS[minutes]:
+        if scene.page in TEXTS:
+            steps = TEXTS[scene.page].steps
+            step = steps[scene.words["step"]] if "step" in scene.words else next(iter(steps.values()))
+            assert step.question in asked, f"{scene.title}: the slide asks about another step than the link opens"
     assert len(page) < 6 * 2**20
     app.run()
     assert "gathered" not in app.session_state

@@ -27,7 +27,7 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
     app.switch_page("pages/weight.py").run()
     assert "guess" not in drawn(app)
-    assert app.button(key="blank").label == "Blank the picture, block by block: 9 passes"
+    assert app.button(key="blank").label == "Blank the picture, block by block: 10 passes"
     app.button(key="blank").click().run()
     assert "guess" in drawn(app)
     said = " ".join(element.value for element in app.markdown)
@@ -50,7 +50,7 @@ def of_a_slow_server(monkeypatch, passes: int) -> str:
 
 
 def test_on_a_slow_server_fewer_and_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch):
-    said = of_a_slow_server(monkeypatch, 40)  # the five with a cut take as long as 20
+    said = of_a_slow_server(monkeypatch, 30)  # six are for the edge
     assert "Blocks of 2 × 2 patches would need 49 passes" in said
     assert "16 blocks of 4 × 4 patches were blanked" in said
     assert "**The cut edge.**" in said
