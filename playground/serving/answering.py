@@ -14,7 +14,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import wraps
+from functools import cache, wraps
+from queue import SimpleQueue
 from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
@@ -36,6 +37,7 @@ GONE = 499  # the status of an answer that nobody reads
 log = logging.getLogger("playground")
 _waiting: dict[str, Job] = {}  # by ticket
 _open: set[Job] = set()
+_begun: SimpleQueue[threading.Thread] = SimpleQueue()
 
 
 class Refused(PlaygroundError):
@@ -82,11 +84,28 @@ class Job:
 
         _open.add(self)
         self.future.add_done_callback(self._ends)
-        threading.Thread(target=run, name="answer", daemon=True).start()
+        _begin(threading.Thread(target=run, name="answer", daemon=True))
 
     def _ends(self, _) -> None:
         _open.discard(self)
         admission.requests.give_back(self._who)
+
+
+def _begin(thread: threading.Thread) -> None:
+    """Starts it from a thread of its own: whoever starts one waits until it runs, and the loop must not."""
+    _starter()
+    _begun.put(thread)
+
+
+@cache
+def _starter() -> threading.Thread:
+    def start_all() -> None:
+        while True:
+            _begun.get().start()
+
+    starter = threading.Thread(target=start_all, name="starter", daemon=True)
+    starter.start()
+    return starter
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:

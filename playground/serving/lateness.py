@@ -75,8 +75,9 @@ class Turn:
 class Turns:
     """So many at once where the server is late: by networks, within them by keys. Keys and connections are free to
     mint, and a new one has asked for nothing yet: so all of a network who have no page open stand in one line, in the
-    order in which they came, and count as a few people together. One that takes longer than `seconds` computes or
-    waits in a queue, and keeps nobody else from a turn."""
+    order in which they came, and count as a few people together. Of them all one has a turn at a time: they could take
+    every turn that people with pages leave, and the loop is then late for these too. A turn that takes longer than
+    `seconds` computes or waits in a queue, and keeps nobody else from one."""
 
     def __init__(self, lag: Lag, habits: Habits, at_once: int, seconds: float):
         self.lag, self.habits = lag, habits
@@ -109,17 +110,30 @@ class Turns:
         return sum(len(turns) for keys in self._line.values() for turns in keys.values())
 
     def _next(self) -> None:
-        while self._line and (len(self.going) < self.at_once or not self.lag.is_late()):
-            network = min(self._line, key=self.habits.rank)
-            keys = self._line[network]
-            within = min(keys, key=lambda one: self.habits.rank((network, one)))
-            turn = next(iter(keys[within]))
+        while turn := self._first():
+            network, within = turn.network, turn.within
             self._leave_line(turn)
             self.habits.note(network)
             self.habits.note((network, within), 1 / NEWCOMERS if within is None else 1)
             self.going.add(turn)
             turn.timer = asyncio.get_running_loop().call_later(self.seconds, self.end, turn)
             turn.come.set()
+
+    def _first(self) -> Turn | None:
+        """Whose turn has come."""
+        late = self.lag.is_late()
+        if late and len(self.going) >= self.at_once:
+            return None
+        none_without = late and any(turn.within is None for turn in self.going)
+        may = {
+            network: [within for within in keys if within is not None or not none_without]
+            for network, keys in self._line.items()
+        }
+        network = min((network for network in may if may[network]), key=self.habits.rank, default=None)
+        if network is None:
+            return None
+        within = min(may[network], key=lambda one: self.habits.rank((network, one)))
+        return next(iter(self._line[network][within]))
 
     def _leave_line(self, turn: Turn) -> None:
         keys = self._line.get(turn.network, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from playground.serving import admission, answering, people
 from playground.serving.admission import Place
 from playground.serving.answering import said as refusal
 from playground.serving.asker import Who
+from playground.serving.compressing import FIXED
 from playground.serving.lateness import Turn
 from playground.ui.pages import PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, said, told
@@ -57,7 +59,9 @@ class Sockets:
             if scope["type"] == "http":
                 return await self._request(asking, headers, scope, receive, send)
         finally:
-            admission.answers.end(turn)
+            # Work for those who have no page open: their turn lasts its whole time, or they would keep the loop busy
+            if key or is_fixed(scope) or not admission.lag.is_late():
+                admission.answers.end(turn)
         if is_foreign(headers):
             admission.refused["foreign pages"] += 1
             return await send({"type": "websocket.close", "code": FOREIGN})
@@ -89,6 +93,7 @@ class Sockets:
                 await send({"type": "websocket.close", "code": TRY_AGAIN})
         finally:
             silent.cancel()
+            talk.end()
             # Its run may go on. The turn ends by itself, or coming and going would cost nothing.
             self.places.leave(place)
 
@@ -108,6 +113,12 @@ def _is_page(scope: Scope) -> bool:
     return scope["method"] == "GET" and (not name or name in PAGES)
 
 
+def is_fixed(scope: Scope) -> bool:
+    """Whether it is a part of every page, such as a script: who opens one asks for dozens."""
+    path = scope.get("path", "")
+    return scope["type"] == "http" and (not path.startswith(("/api/", "/figure")) or bool(FIXED.fullmatch(path)))
+
+
 def is_foreign(headers: Headers) -> bool:
     """Whether a page of another host or port asks. Streamlit lets in every page of this machine, whatever its port."""
     origin = headers.get("origin")
@@ -121,13 +132,15 @@ class Talk:
     def __init__(self, receive: Receive, send: Send, place: Place):
         self._receive, self._send, self._place = receive, send, place
         self._run: Turn | None = None
+        self._heard: deque[Message] = deque()  # while a run waited for its turn
+        self._coming: asyncio.Future[Message] | None = None
         self._left, self._at = float(MESSAGES), time.monotonic()
         self._read = asyncio.Event()  # what was sent to them
         self._read.set()
 
     async def receive(self) -> Message:
         while True:
-            message = await self._receive()
+            message = await self._next()
             if message["type"] != "websocket.receive":
                 return message
             await self._slowly()
@@ -138,15 +151,41 @@ class Talk:
                 return {"type": "websocket.disconnect", "code": NO_MESSAGE}
             if kind == RERUN:
                 self._place.asked_for_page, self._place.asked = True, admission.sockets.clock()
-                await self._begin_run()
+                if not await self._begin_run():
+                    return self._heard.pop()
             if kind:
                 return message
 
-    async def _begin_run(self) -> None:
-        before = self._run
-        self._run = await admission.runs.take(self._place.network, self._place.key or None)
+    async def _next(self) -> Message:
+        if self._heard:
+            return self._heard.popleft()
+        coming, self._coming = self._coming, None
+        return await (coming or self._receive())
+
+    async def _begin_run(self) -> bool:
+        """False where they left before its turn came: nobody stands behind one who has gone."""
+        turn = asyncio.ensure_future(admission.runs.take(self._place.network, self._place.key or None))
+        try:
+            while not turn.done() and len(self._heard) < MESSAGES:
+                self._coming = self._coming or asyncio.ensure_future(self._receive())
+                await asyncio.wait((turn, self._coming), return_when=asyncio.FIRST_COMPLETED)
+                if self._coming.done():
+                    self._heard.append(self._coming.result())
+                    self._coming = None
+                    if self._heard[-1]["type"] != "websocket.receive":
+                        if turn.done():
+                            admission.runs.end(turn.result())
+                        return False
+            before, self._run = self._run, await turn
+        finally:
+            turn.cancel()  # where it has not come
         if before:
             admission.runs.end(before)
+        return True
+
+    def end(self) -> None:
+        if self._coming:
+            self._coming.cancel()
 
     async def _slowly(self) -> None:
         with suppress(TimeoutError):

@@ -8,7 +8,7 @@ import threading
 
 import streamlit as st
 
-from playground.serving import decoding, models, prepared, settings
+from playground.serving import decoding, memory, models, prepared, settings
 from playground.ui import messages, streamlit_private
 
 AFTER_THE_FIRST_PICTURE = 2.0  # seconds
@@ -30,6 +30,7 @@ def once_per_server() -> None:
 def _in_the_background() -> None:
     decoding.warm_up()
     models.warm_up()
+    memory.settle()
     prepared.prepare_behind_everybody()
 
 

@@ -166,6 +166,23 @@ def test_in_a_network_newcomers_have_their_turns_in_the_order_in_which_they_came
     assert continuous(turns(at_once=1), "newcomer", [None] * 10) <= 10
 
 
+def test_of_all_who_have_no_page_open_one_has_a_turn_at_a_time():
+    """They took every turn that people with pages left, and the loop had more to do than it could."""
+
+    async def going(found: Turns) -> set[str | None]:
+        asking = [(f"network {number}", None) for number in range(3)] + [("hall", "one"), ("hall", "another")]
+        asks = [asyncio.create_task(found.take(*one)) for one in asking]
+        await asyncio.sleep(0)
+        assert len(found.going) == (3 if found.lag.is_late() else 5)
+        has = {turn.within for turn in found.going}
+        for one in asks:
+            found.end(await one)
+        return has
+
+    assert asyncio.run(going(turns(at_once=4))) == {None, "one", "another"}
+    asyncio.run(going(turns(late=False)))  # where nobody waits
+
+
 def test_who_asked_much_before_comes_last_also_with_few_questions_now():
     found = turns(at_once=1)
     for _ in range(20):

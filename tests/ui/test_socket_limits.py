@@ -354,6 +354,7 @@ def late(monkeypatch):
         monkeypatch.setattr(turns.habits, "_ranks", {})
         monkeypatch.setattr(turns, "going", set())
         monkeypatch.setattr(turns, "_line", {})
+    monkeypatch.setattr(admission.answers, "seconds", 0.0)  # of work for who has no page open
 
 
 def served(*asking: tuple[str, str], path: str = "/api/models") -> list[str]:
@@ -385,9 +386,7 @@ def test_requests_without_a_key_keep_nobody_waiting_who_asks_seldom(places, late
     flood, hall, stranger = [("10.0.0.1", "")] * 300, ("10.0.0.1", "k" * 32), ("10.0.0.2", "s" * 32)
     places.enter("10.0.0.1", lambda: None).key = "k" * 32
     came = served(*flood, hall, stranger)
-    first = admission.ANSWERS_AT_ONCE
-    assert came[:first] == ["10.0.0.1"] * first  # nobody else was there yet
-    assert came[first : first + 2] == ["s" * 32, "k" * 32]
+    assert came[:3] == ["10.0.0.1", "k" * 32, "s" * 32]  # the first came when nobody else was there yet
     assert len(came) == 302
 
 
@@ -401,6 +400,33 @@ def test_minted_keys_of_the_same_network_keep_nobody_waiting_who_has_a_page_open
     assert came.index(mine[1]) <= admission.ANSWERS_AT_ONCE + lateness.NEWCOMERS
 
 
+def test_work_for_who_has_no_page_open_has_the_next_one_wait_for_a_turn_s_whole_time(places, late, monkeypatch):
+    """A flood of them kept the loop busy with what it computes. A page's own parts, of which each page asks for dozens,
+    come one after the other."""
+    monkeypatch.setattr(admission.answers, "seconds", PATIENCE)
+
+    async def answered(path: str) -> int:
+        came = []
+
+        async def app(scope, receive, send):
+            came.append(scope)
+
+        scope = {"type": "http", "method": "GET", "path": path, "client": ("10.0.0.1", 0), "headers": []}
+        asking = [asyncio.create_task(Sockets(app)(scope, None, None)) for _ in range(20)]
+        for _ in range(10):
+            await settle()
+        for one in asking:
+            one.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        for turn in list(admission.answers.going):
+            admission.answers.end(turn)
+        return len(came)
+
+    assert asyncio.run(answered("/api/trace")) == 1
+    assert asyncio.run(answered("/api/app/0123456789abcdef/shell/app.js")) == 20
+    assert asyncio.run(answered("/static/js/index.js")) == 20
+
+
 def test_where_nothing_is_late_requests_are_answered_as_they_come(places, monkeypatch):
     monkeypatch.setattr(admission.lag, "now", lambda: 0.0)
     assert served(*[("10.0.0.1", "")] * 20, ("10.0.0.2", "")) == ["10.0.0.1"] * 20 + ["10.0.0.2"]
@@ -409,7 +435,7 @@ def test_where_nothing_is_late_requests_are_answered_as_they_come(places, monkey
 def test_more_requests_than_may_wait_are_refused_in_a_sentence(places, late, monkeypatch):
     monkeypatch.setitem(admission.BOUNDS, "turns", Bound(10, 5))
     before = admission.refused["turns"]
-    assert len(served(*[("10.0.0.1", "")] * 50)) == admission.ANSWERS_AT_ONCE + 5
+    assert len(served(*[("10.0.0.1", "")] * 50)) == 1 + 5
     assert admission.refused["turns"] > before
 
 
@@ -434,8 +460,8 @@ def test_runs_of_pages_take_turns_by_networks_and_keys(places, late):
         seldom = Browser(door, "10.0.0.2")
         seldom.asks()
         seldom.open()
-        await settle()
-        await settle()
+        for _ in range(10):
+            await settle()
         for one in (*greedy, seldom):
             one.leaves()
             await one.task
@@ -446,39 +472,45 @@ def test_runs_of_pages_take_turns_by_networks_and_keys(places, late):
     assert len(began) == 17
 
 
-def test_who_asks_for_a_page_and_goes_gives_no_turn_to_the_next_before_its_time(places, late, monkeypatch):
-    """The run goes on for a while without them. Twenty sockets that came, asked and went had twenty pages drawn at
-    once, again and again, and somebody else waited for more than a minute."""
-    monkeypatch.setattr(admission.runs, "seconds", PATIENCE)
+def heard_of_passing(count: int, leave_after: int) -> list[int]:
+    """Who of so many, that ask for a page and go after they were heard a while, gets as far as Streamlit."""
 
-    async def began() -> tuple[int, int]:
+    async def all_of_them() -> list[int]:
         heard = []
 
         async def streamlit(scope, receive, send):
             while (await receive())["type"] == "websocket.receive":
-                heard.append(scope["client"])
+                heard.append(scope["number"])
 
         door = Sockets(streamlit)
-        passing = [Browser(door, "10.0.0.1") for _ in range(20)]
-        for one in passing:
+        passing = [Browser(door, "10.0.0.1") for _ in range(count)]
+        for number, one in enumerate(passing):
+            one.scope["number"] = number
             one.asks()
-            one.leaves()
             one.open()
-        await settle()
-        waiting = admission.runs.waiting
-        for turn in list(admission.runs.going):
-            admission.runs.end(turn)
+        for _ in range(leave_after):
             await settle()
         for one in passing:
-            one.task.cancel()
-        await asyncio.gather(*(one.task for one in passing), return_exceptions=True)
-        for turn in list(admission.runs.going):
-            admission.runs.end(turn)
-        return len(heard), waiting
+            one.leaves()
+        await asyncio.gather(*(one.task for one in passing))
+        assert not admission.runs.waiting
+        return heard
 
-    heard, waiting = asyncio.run(began())
-    assert waiting == 20 - admission.RUNS_AT_ONCE
-    assert heard == 2 * admission.RUNS_AT_ONCE
+    return asyncio.run(all_of_them())
+
+
+def test_who_asks_for_a_page_and_goes_gives_no_turn_to_the_next_before_its_time(places, late, monkeypatch):
+    """The run goes on for a while without them. Twenty sockets that came, asked and went had twenty pages drawn at
+    once, again and again, and somebody else waited for more than a minute. Who goes while waiting has none drawn."""
+    monkeypatch.setattr(admission.runs, "seconds", PATIENCE)
+    assert heard_of_passing(20, leave_after=3) == [0]
+    assert [turn.within for turn in admission.runs.going] == [None]  # it goes on
+    admission.runs.end(*admission.runs.going)
+
+
+def test_who_has_gone_before_their_page_is_begun_has_none(places, late):
+    assert heard_of_passing(20, leave_after=0) == []
+    assert not admission.runs.going
 
 
 def binary_said(kind: str) -> dict:
