@@ -157,7 +157,7 @@ def weights(model: str, counts: Mapping[str, int], layers: int, wider: float) ->
     inside = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
         "block_weights",
-        f"How many per cent of the parameters of {model} are in its MLPs: ▢?",
+        f"Of all parameters of {model}, its MLPs have ▢.",
         Number(0, 100, " %"), 100 * mlp / total,
         f"The MLPs have {mlp:,} of {total:,} parameters, attention {attention:,}: the matrices of an MLP are D × "
         f"{wider:.3g}D; attention has four, D × D.",
@@ -259,12 +259,12 @@ def loss(label: str, share: float, likeliest: str, likely: float) -> Question:
     known = int((points > 0.55).sum())
     return Question(
         "block_loss",
-        f"The softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢.",
+        f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢.",
         Number(0, 8, step=0.05), -math.log(p),
         f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
         f"{-math.log(p):.2f}. For *{likeliest}*, {likely:.1%}, it would be {-math.log(likely):.2f}. Half the share "
         f"costs {math.log(2):.2f} more, whatever it was.",
-        prose="The logits say how much speaks for each class. The softmax makes shares of them, and the loss is the "
+        prose="The logits say how much speaks for each class. A softmax makes shares of them, and the loss is the "
         "price of the share that the *right* class got: nothing for 100 %, more and more towards 0.",
         tempting=(
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "

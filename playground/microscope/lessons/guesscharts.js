@@ -75,6 +75,9 @@ function upwards(chart, box, low, high, log) {
   return { y, lines };
 }
 
+// Whether the line of a guess would cross the number that stands on the true bar.
+const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
+
 // Upright bars; `at` is the one that is asked about, or null: then a level for all of them is.
 function uprightBars(chart, now) {
   const box = placed(now),
@@ -94,8 +97,10 @@ function uprightBars(chart, now) {
       const true_ = asked && !chart.later ? now.truth : then[i];
       if (chart.later) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar faint");
       svg += rect(left(i), y.at(true_), wide, box.bottom - y.at(true_), "bar true");
-      if (asked)
-        svg += label(left(i) + wide / 2, y.at(true_) - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+      if (asked) {
+        const top = crowded(y, now) ? y.at(Math.max(now.guess, true_)) : y.at(true_);
+        svg += label(left(i) + wide / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+      }
     }
     if (values.length <= 20) svg += label(left(i) + wide / 2, box.bottom + 18, chart.labels[i], 'class="name"');
   });
@@ -103,7 +108,9 @@ function uprightBars(chart, now) {
     const from = at === null ? box.left : left(at) - 4,
       to = at === null ? box.right : left(at) + wide + 4;
     svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(now.guess)}" y2="${y.at(now.guess)}"/>`;
-    svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    if (at === null || !crowded(y, now)) {
+      svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    } else svg += label(from - 4, y.at(now.guess) + 4, "your guess", 'class="own" text-anchor="end"');
   }
   if (at !== null && !now.open && now.guess === null) {
     svg += label(left(at) + wide / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
@@ -192,7 +199,7 @@ function placeOfName(line, points, lines, taken, box) {
 }
 
 // Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
-// guess on it.
+// guess on it. Without it a place on the axis is asked for.
 function curves(chart, now) {
   const box = placed(now),
     [first, last] = [chart.x[0], chart.x.at(-1)],
@@ -244,7 +251,13 @@ function curves(chart, now) {
       svg += label(px - 8, (box.top + box.bottom) / 2, "?", 'class="blank" text-anchor="end"');
     }
   });
-  return { svg, valueAt: (_, py) => y.value(py) };
+  if (!chart.at && now.guess !== null) {
+    const px = x.at(now.guess);
+    const ends = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
+    svg += `<line class="guess-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
+    svg += label(ends[0], box.bottom - 10, "your guess", `class="own" text-anchor="${ends[1]}"`);
+  }
+  return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
 // A square and how often it fits into a larger one: areas to scale. The guess is the larger one's corner.
