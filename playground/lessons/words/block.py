@@ -57,8 +57,8 @@ TEXT = Text(
                 Exercise(
                     "Go to the layer in which attention’s push is longest, compared with the token that it is added "
                     "to.",
-                    "Layer {longest}: in the median over patches, the push is {most:.2f} × as long as the token. In "
-                    "layer {shortest} it is {least:.2f} ×.",
+                    "Layer {longest}: the median push is {most:.2f} × as long as the median token. In layer "
+                    "{shortest} it is {least:.2f} ×.",
                     hint="In the chart above, compare two lines, not one.",
                     id="block_push",
                     tempting={

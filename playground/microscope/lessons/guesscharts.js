@@ -14,7 +14,7 @@ export const roundedText = (x) => {
   const size = Math.abs(x);
   if (size >= 1e9) return `${Number((x / 1e9).toPrecision(3)).toLocaleString("en")} G`;
   if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
-  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
 // A number of an axis is what it says it is.
@@ -198,6 +198,12 @@ function placeOfName(line, points, lines, taken, box) {
   return [left, y];
 }
 
+// From the last point that may be seen to the guess.
+function lineOfGuess({ at, series, x: along }, places, x, y, guess) {
+  const [n, i] = at;
+  return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(along[i]), y.at(guess)]];
+}
+
 // Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
 // guess on it. Without it a place on the axis is asked for.
 function curves(chart, now) {
@@ -214,6 +220,8 @@ function curves(chart, now) {
   const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
   const seen = (n) => (now.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
   const drawn = places.map((all, n) => all.slice(0, seen(n))),
+    guessed = chart.at && now.guess !== null ? lineOfGuess(chart, places, x, y, now.guess) : null,
+    crossed = now.open && guessed ? [...drawn, guessed] : drawn, // while it is dragged, no name moves
     taken = [];
   for (const mark of now.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
@@ -233,7 +241,7 @@ function curves(chart, now) {
       svg += `<circle cx="${px}" cy="${py}" r="3.5" data-style="--ink:${line.colour}" class="dot"/>`;
     }
     if (line.name && known) {
-      const [left, at] = placeOfName(line, drawn[n], drawn, taken, box);
+      const [left, at] = placeOfName(line, drawn[n], crossed, taken, box);
       svg += named(left, at, line.name, `data-style="--ink:${line.colour}"`);
     }
     if (now.open && chart.at?.[0] === n) {
@@ -241,10 +249,9 @@ function curves(chart, now) {
       svg += `<circle cx="${px}" cy="${py}" r="6" class="true-dot"/>`;
     }
     if (chart.at && n === chart.at[0] && now.guess !== null) {
-      const to = [x.at(chart.x[chart.at[1]]), y.at(now.guess)];
-      const from = all[Math.max(0, (line.shown ?? 1) - 1)];
-      svg += `<path d="${path([from, to])}" class="guess-line"/>`;
-      svg += `<circle cx="${to[0]}" cy="${to[1]}" r="8" class="hand"/>`;
+      const [px, py] = guessed[1];
+      svg += `<path d="${path(guessed)}" class="guess-line"/>`;
+      svg += `<circle cx="${px}" cy="${py}" r="8" class="hand"/>`;
     } else if (chart.at && n === chart.at[0] && !now.open) {
       const px = x.at(chart.x[chart.at[1]]);
       svg += `<line class="asked" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;

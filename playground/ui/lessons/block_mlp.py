@@ -41,7 +41,7 @@ def mlp(here: Here) -> None:
         title={"text": f"What enters the bend in layer {layer}"},
         legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
     )
-    lesson.chart(figure, "gelu", height=340, name="gelu")
+    lesson.chart(figure, "gelu", height=290, name="gelu")
     guess.ask(said.bend(c.width, c.mlp_width))
     if other:
         return
