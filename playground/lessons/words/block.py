@@ -222,13 +222,14 @@ def norms() -> Question:
         "block_norms",
         f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
         Number(0.02, 2, step=0.01, log=True), post[-1],
-        f"It hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × as much, "
-        f"where pre-norm’s is {pre[-1] / pre[0]:.2f} × as much: {pre[-1]:.2f}. So the deeper the network, the larger "
-        "are post-norm’s first gradients at its last layers, compared with pre-norm’s. Post-norm transformers needed a "
-        "**warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm can do without, but most "
-        f"recipes, ours too, keep a short one. Where parameters start much smaller, as a ViT’s do (grey: deviation "
-        f"{SMALL_START}), both "
-        f"are alike, {small['pre'][-1]:.3f} and {small['post'][-1]:.3f}: the branches add next to nothing yet.",
+        f"Post-norm’s hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × "
+        f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. So "
+        "the deeper the network, the larger are post-norm’s first gradients at its last layers, compared with "
+        "pre-norm’s. "
+        "Post-norm transformers needed a **warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). "
+        "Pre-norm can do without, but most recipes, ours too, keep a short one. Where parameters start much smaller, "
+        f"as a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small['pre'][-1]:.3f} and "
+        f"{small['post'][-1]:.3f}: the branches add next to nothing yet.",
         prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
         "*into the branch*: x + branch(norm(x)), **pre-norm**, and the stream is a plain sum from first to last. "
         f"Drawn: how large the gradient is at the last layer of new networks, before they learn: the median of "

@@ -95,7 +95,7 @@ function take(walk, data) {
   list.innerHTML = walk.steps
     .map(
       (step, i) =>
-        `<li><button data-step="${i}"><b>${formulaHtml(step.name)}</b><span>${bare(step)}</span></button></li>`,
+        `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${bare(step)}</span></button></li>`,
     )
     .join("");
   show(walk);
