@@ -23,21 +23,26 @@ TOGETHER = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 # pytest; what falls is run once more, alone
 GATE = $(BIN)/python tests/gate.py
 
-.PHONY: run test more quick javascript docs lint borrow nginx clean
+.PHONY: run test more quick javascript docs lint borrow chromium nginx clean
 
 run: borrow
 	$(BIN)/python -m playground --port $(PORT)
 
 # What is fast and tells most comes first
-test: nginx quick
-	$(BIN)/python tests/browser/chromium.py
+test: nginx
+	$(MAKE) quick ALSO=chromium
 	$(GATE) $(TOGETHER) -m browser
 
-quick: lint javascript borrow
+# What is fetched comes beside what computes
+quick:
+	$(MAKE) -j 4 lint javascript borrow $(ALSO)
 	$(GATE) $(TOGETHER) -m "not browser" --ignore tests/test_javascript.py
 
 javascript: $(VENV)/.dev node_modules/.bin/biome
 	$(GATE) tests/test_javascript.py
+
+chromium: $(VENV)/.dev
+	$(BIN)/python tests/browser/chromium.py
 
 more: $(VENV)/.dev borrow
 	$(BIN)/python tests/more.py

@@ -19,7 +19,7 @@ match step:
     case "far":
         mean, spread = heads_numbers.measured(here, seen)
         lesson.say(prose, **heads_far.near_or_far(mean))
-        lesson.chart(heads_far.scatter(seen, mean, spread), "distance", 380, "heads-distance-by-depth")
+        lesson.chart(heads_far.scatter(seen, mean, spread), "distance", 290, "heads-distance-by-depth")
         guess.ask(said.far())
     case "off":
         lesson.say(prose)

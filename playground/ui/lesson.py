@@ -120,7 +120,12 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
 
 def say(text: str, **numbers: object) -> None:
     """A lesson's prose, with what was measured on the picture, for which it has {names}."""
-    st.markdown(mathematics(re.sub(r"(?<=[\s(*])-(?=\d)", "−", text.format(**numbers))))
+    st.markdown(mathematics(minus(text.format(**numbers))))
+
+
+def minus(text: str) -> str:
+    """Before a number stands a minus, not a hyphen."""
+    return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
 
 
 def exercises(step: Step, done: Mapping[str, bool | str] | None = None, **numbers: object) -> None:
@@ -129,7 +134,7 @@ def exercises(step: Step, done: Mapping[str, bool | str] | None = None, **number
     what was done."""
     for one in (found.filled(**numbers) for found in step.exercises):
         found = (done or {}).get(one.id)
-        data = {"id": one.id, "question": one.asks, "hint": one.hint, "answer": one.answer}
+        data = {"id": one.id, "question": one.asks, "hint": one.hint, "answer": minus(one.answer)}
         data |= {"done": False, "why": one.tempting[found]} if isinstance(found, str) else {"done": found, "why": ""}
         component("exercise", "lessons/exercise.js", "lessons/exercise.css")(
             key=f"exercise_{one.id or one.asks[:40]}", data=data

@@ -86,8 +86,8 @@ STEPS = (
     ),
     Step(
         "switch", "microscope", "What dividing by √d_k does",
-        "The switch is off: scores are not divided, they lie farther apart, and the largest takes more. A training "
-        "would begin so, and where one key takes all, little is learned.",
+        "The switch is off: scores lie farther apart, and the largest takes more. The division is made for the start "
+        "of training: where one key takes all, little is learned.",
         "Switch it on and off again, and watch the number on the picture.",
         ".lens .scale", LOCKED | {"scale": "off"}, ".lens .title, .lens [data-ref=pictureBox]",
     ),

@@ -45,7 +45,8 @@ def strongest(layer: bool) -> str:
 
 def longest_push() -> str:
     found = block.stream(seen())
-    return f"step=stream&layer={int((found.heard / found.before).median(dim=1).values.argmax())}"
+    heard, before = (lengths.median(dim=1).values for lengths in (found.heard, found.before))
+    return f"step=stream&layer={int((heard / before).argmax())}"
 
 
 def largest_box() -> str:

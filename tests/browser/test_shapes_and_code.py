@@ -45,6 +45,9 @@ def test_stepping_shows_the_next_tensor_and_the_link_brings_it_back(lesson):
 def test_four_heads_leave_the_steps_free(lesson, width):
     visitor = lesson("shapes", "example=four-heads&step=4", viewport={"width": width, "height": 800})
     read(visitor, "walk", "r => r.step === 4")
+    names = visitor.page.locator(".walk li b")
+    assert len(set(names.evaluate_all("all => all.map((name) => name.offsetHeight)"))) == 1  # each is one line
+    assert names.locator("sub").all_inner_texts() == ["O"]  # of W_O
     visitor.page.get_by_role("button", name="Softmax").click(timeout=5000)
     assert read(visitor, "walk", "r => r.step === 5")["shape"] == [13, 4, 100, 100]
 

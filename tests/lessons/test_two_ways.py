@@ -30,7 +30,7 @@ def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kerne
 def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
     found = two_ways.shifted(small, picture, 1, 0)
     assert found.convolution < 1e-4
-    assert found.one_pixel > 0.01  # "exactly 0" is said of whole strides alone
+    assert found.one_pixel > 0.01  # "exactly the same" is said of whole strides alone
     assert found.apart > 1e-3
     assert found.features.shape == (found.grid[0], found.grid[1] - 1)
     assert found.features.max() < 0.99999

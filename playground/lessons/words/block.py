@@ -57,8 +57,8 @@ TEXT = Text(
                 Exercise(
                     "Go to the layer in which attention’s push is longest, compared with the token that it is added "
                     "to.",
-                    "Layer {longest}: in the median over patches, the push is {most:.2f} × as long as the token. In "
-                    "layer {shortest} it is {least:.2f} ×.",
+                    "Layer {longest}: the median push is {most:.2f} × as long as the median token. In layer "
+                    "{shortest} it is {least:.2f} ×.",
                     hint="In the chart above, compare two lines, not one.",
                     id="block_push",
                     tempting={
@@ -157,7 +157,7 @@ def weights(model: str, counts: Mapping[str, int], layers: int, wider: float) ->
     inside = sum(counts[name] for name in IN_LAYERS if name in counts)
     return Question(
         "block_weights",
-        f"How many per cent of the parameters of {model} are in its MLPs: ▢?",
+        f"Of all parameters of {model}, its MLPs have ▢.",
         Number(0, 100, " %"), 100 * mlp / total,
         f"The MLPs have {mlp:,} of {total:,} parameters, attention {attention:,}: the matrices of an MLP are D × "
         f"{wider:.3g}D; attention has four, D × D.",
@@ -222,13 +222,14 @@ def norms() -> Question:
         "block_norms",
         f"With post-norm and {DEPTHS[0]} layers the gradient is {post[0]:.2f}. With {DEPTHS[-1]} layers it is ▢.",
         Number(0.02, 2, step=0.01, log=True), post[-1],
-        f"It hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × as much, "
-        f"where pre-norm’s is {pre[-1] / pre[0]:.2f} × as much: {pre[-1]:.2f}. So the deeper the network, the larger "
-        "are post-norm’s first gradients at its last layers, compared with pre-norm’s. Post-norm transformers needed a "
-        "**warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm can do without, but most "
-        f"recipes, ours too, keep a short one. Where parameters start much smaller, as a ViT’s do (grey: deviation "
-        f"{SMALL_START}), both "
-        f"are alike, {small['pre'][-1]:.3f} and {small['post'][-1]:.3f}: the branches add next to nothing yet.",
+        f"Post-norm’s hardly depends on the depth: {post[-1]:.2f} with {DEPTHS[-1]} layers, {post[-1] / post[0]:.1f} × "
+        f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. So "
+        "the deeper the network, the larger are post-norm’s first gradients at its last layers, compared with "
+        "pre-norm’s. "
+        "Post-norm transformers needed a **warm-up**, a learning rate that starts near 0 (Xiong et al., 2020). "
+        "Pre-norm can do without, but most recipes, ours too, keep a short one. Where parameters start much smaller, "
+        f"as a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small['pre'][-1]:.3f} and "
+        f"{small['post'][-1]:.3f}: the branches add next to nothing yet.",
         prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
         "*into the branch*: x + branch(norm(x)), **pre-norm**, and the stream is a plain sum from first to last. "
         f"Drawn: how large the gradient is at the last layer of new networks, before they learn: the median of "
@@ -259,12 +260,12 @@ def loss(label: str, share: float, likeliest: str, likely: float) -> Question:
     known = int((points > 0.55).sum())
     return Question(
         "block_loss",
-        f"The softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢.",
+        f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢.",
         Number(0, 8, step=0.05), -math.log(p),
         f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
         f"{-math.log(p):.2f}. For *{likeliest}*, {likely:.1%}, it would be {-math.log(likely):.2f}. Half the share "
         f"costs {math.log(2):.2f} more, whatever it was.",
-        prose="The logits say how much speaks for each class. The softmax makes shares of them, and the loss is the "
+        prose="The logits say how much speaks for each class. A softmax makes shares of them, and the loss is the "
         "price of the share that the *right* class got: nothing for 100 %, more and more towards 0.",
         tempting=(
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "

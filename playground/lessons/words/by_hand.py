@@ -125,7 +125,7 @@ def longer() -> Question:
     at, now = int(before.argmax()), float(before.max())
     return Question(
         "by_hand_query",
-        "A’s query keeps its direction and becomes **twice as long**. How large is A’s largest weight then: ▢?",
+        "A’s query keeps its direction and becomes **twice as long**. A’s largest weight is then ▢.",
         Number(0, 100, " %"), float(after[at]),
         "Twice the query makes all its scores twice as large, so their *differences* too, and the softmax makes "
         "ratios of differences: each weight’s ratio to another is squared. All together still make 100 %: what it "

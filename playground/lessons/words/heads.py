@@ -49,7 +49,7 @@ TEXT = Text(
                     "Switch off one head alone: the one that adds most to the tokens, compared with the average of its "
                     "layer.",
                     "Head {head} of layer {layer}: it adds {most:.2f} × the average of its layer. What adds much need "
-                    "not matter most for the answer: look at the predictions.",
+                    "not matter most for the answer: look at what changes beside the switches.",
                     hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the "
                     "cards.",
                     id="heads_strongest",
@@ -123,8 +123,11 @@ def far() -> Question:
     )  # fmt: skip
 
 
-def off(layer: int, head: int, effect: float, bits: float) -> Question:
-    """Of the head that adds the least, as an example: × the average of its layer, and its rows' entropy."""
+def off(sharpest: tuple[int, int, float, float], least: tuple[int, int, float, float]) -> Question:
+    """Of the sharpest head, and of the one that adds the least: layer, head, what it adds, × the average of its layer,
+    and its rows' entropy."""
+    of_sharpest = "head {1} of layer {0}, adds {2:.2f} × the average of its layer, with rows of {3:.1f} bits"
+    of_least = "head {1} of layer {0}, {2:.2f} ×, with rows of {3:.1f} bits"
     return of_choice(
         "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
         {
@@ -134,9 +137,8 @@ def off(layer: int, head: int, effect: float, bits: float) -> Question:
         },
         "may",
         "Its weights say how values are mixed; but the values may be short, or W_O (and LayerScale) may make them "
-        f"short, so that hardly anything arrives. Here head {head} of layer {layer} adds the shortest vectors, "
-        f"{effect:.2f} × the average of its layer, and its rows have an entropy of {bits:.1f} bits. That is why the "
-        "card says what a head *adds* beside whom it *listens* to.",
+        f"short. Here the sharpest, {of_sharpest.format(*sharpest)}; the one that adds least is "
+        f"{of_least.format(*least)}. That is why the card says what a head *adds* beside whom it *listens* to.",
         {
             "yes": "All rows sum to 1, sharp or even. What arrives depends on the values and on W_O.",
             "no": "One token may be all that is needed, if its value is long.",

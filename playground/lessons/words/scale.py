@@ -66,7 +66,7 @@ TEXT = Text(
                 Exercise(
                     "At d_k = 64 the median row lets *more* gradient through without the scale. Why is the scale "
                     "there?",
-                    "It is so: {off:.3f} without the scale, {on:.3f} with it, mostly because "
+                    "It is so: {off:.2f} without the scale, {on:.3f} with it, mostly because "
                     "the scale itself multiplies the gradient by 1/8. But look at the lower edge of the band: "
                     "one row in ten lets less than {off_low:.3f} through without the scale, and "
                     "{on_low:.3f} with it. Such a row, in which one key has won by chance, learns "
@@ -148,7 +148,7 @@ def gradient(widths: Sequence[int], on: Sequence[float], off: Sequence[float], m
         "scale_gradient",
         f"With 1/√d_k the gradient that comes through falls slowly. **Without** it, at d_k = {widths[-1]:,}, it is ▢.",
         Number(0.0001, 1, step=0.0001, log=True), off[-1],
-        f"The two lines cross: at d_k = 64 the median row lets *more* through without the scale, {off[at]:.3f} "
+        f"The two lines cross: at d_k = 64 the median row lets *more* through without the scale, {off[at]:.2f} "
         f"against {on[at]:.3f}, for the scale itself multiplies the gradient. From d_k = {less} on it is less: one "
         "key has won by chance, and such a row learns next to nothing.",
         prose=f"One row may be an accident: here are {many:,} random rows at every d_k, their median. What comes "

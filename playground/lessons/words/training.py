@@ -28,7 +28,7 @@ TEXT = Text(
             "training_when",
             "One run of the bundled model, from its first step to its last. At step 0 chance decides whom a patch "
             "listens to: a row spreads over about {spread:.0f} of the {tokens} tokens (2 to the power of its entropy). "
-            "**Play**, and watch how the attention of one patch changes.",
+            "After your guess **play**, and watch how the attention of one patch changes.",
             ("moment", "layer", "head", "patch"),
             (
                 Exercise(

@@ -41,8 +41,8 @@ TEXT = Text(
             ("moved",),
             (
                 Exercise(
-                    "Move the picture by 3 patches. Guess again: do more weights go elsewhere than with 1?",
-                    "Moved by 1 it is {by_one:.0%}, by {moved} it is {apart:.0%} on your picture. Each step takes "
+                    "Move the picture by 3 patches. Guess again: does more weight go elsewhere than with 1?",
+                    "Moved by 1 it is {by_one:.0%}, by 3 it is {by_most:.0%} on your picture. Each step takes "
                     "another column away and brings in a new one, and every patch gets the position of a place "
                     "farther away. For the convolution nothing changes away from the edges: the same kernel is used at "
                     "every place.",
@@ -52,11 +52,12 @@ TEXT = Text(
             ),
             "The same place of the picture asks (outlined in white), layer {layer}, head {head}. After the last layer "
             "the features of the same place have a cosine of **{mean:.3f}** on average, of {least:.3f} at worst. Away "
-            "from the edges a convolution’s answers differ by **{convolution}** of their size, because the patches "
+            "from the edges a convolution’s answers {convolution}, because the patches "
             "themselves are the same: the picture moved by whole patches. Moved by a single pixel, the patch "
             "embedding, a convolution with a stride of a whole patch, changes by {pixel:.0%} of its length. Two things "
             "change for the ViT: every patch has another position; and a column of patches leaves while another one "
             "comes in, and each row may listen to those.",
+            said={"same": "are exactly the same", "differ": "differ by {by:.0e} of their size"},
         ),
         "built": Step(
             "3 · What is built in",
@@ -137,12 +138,13 @@ def field() -> Question:
 
 
 def shift(apart: float, layer: int, head: int, convolution: str, shown: Pictures) -> Question:
-    """`apart` in per cent; `convolution`: how far its answers differ, in words."""
+    """`apart` in per cent; `convolution`: what becomes of its answers, in words."""
     return Question(
         "two_ways_shift", "After the shift a patch gives ▢ of its weight to *other* places than before.",
         Number(0, 100, " %"), apart,
         f"Layer {layer}, mean over all heads and places, on the places that both cuts show. Now the row of the "
-        f"outlined place is drawn, of head {head}. A convolution: {convolution}.",
+        f"outlined place is drawn, of head {head}. A "
+        f"convolution’s answers at these places {convolution}.",
         prose=TEXT.steps["shift"].prose,
         tempting=(((0, 0.4), "So it would be with a convolution, away from the edges."),),
         picture=shown,

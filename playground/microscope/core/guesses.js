@@ -19,8 +19,16 @@ export function bestOverlap(row) {
   return best;
 }
 
-export function nearOf(guess, truth) {
+// A number as a guess can say it: in steps, or with two digits on a scale of powers.
+export function asGuessed(x, { low, high, step, log }) {
+  const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
+  return Math.min(high, Math.max(low, rounded));
+}
+
+// `asked`: how the guess was made; whoever chose the number nearest to the truth has guessed right.
+export function nearOf(guess, truth, asked) {
   if (guess === truth) return "exactly";
+  if (guess === asGuessed(truth, asked)) return "as near as the scale allows";
   if (guess > 0 && truth > 0) {
     const times = Math.max(guess / truth, truth / guess);
     if (times >= 1.5) return `${shortText(times, 2)} times too ${guess > truth ? "high" : "low"}`;
@@ -59,10 +67,10 @@ export function forget(storage) {
 }
 
 // Why a wrong answer is tempting. `tempting` is [[which, reason], …]: which is the key of a choice, or [low, high] of a
-// number.
+// number; a range that holds the truth as well is no mistake.
 export function reasonFor(guess, truth, tempting) {
   if (guess === truth) return "";
-  const fits = ([which]) =>
-    Array.isArray(which) ? typeof guess === "number" && which[0] <= guess && guess <= which[1] : which === guess;
+  const within = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
+  const fits = ([which]) => (Array.isArray(which) ? within(which, guess) && !within(which, truth) : which === guess);
   return tempting.find(fits)?.[1] ?? "";
 }

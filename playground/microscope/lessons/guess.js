@@ -8,7 +8,7 @@
 // What the page holds back until then is hidden by a style that asks for this question's id in
 // document.documentElement.dataset.guessed (ui/frame.py).
 
-import { bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
+import { asGuessed, bestOverlap, keep, nearOf, overlapOf, readKept, reasonFor } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { collectRefs, styled } from "../drawing/dom.js";
 import { CHARTS, roundedText } from "./guesscharts.js";
@@ -152,8 +152,7 @@ function askNumber(it) {
   Object.assign(input, { min: log ? 0 : low, max: log ? 1000 : high, step: log ? 1 : step });
   input.value = (Number(input.min) + Number(input.max)) / 2;
   const put = (x) => {
-    const rounded = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
-    const guess = Math.min(high, Math.max(low, rounded));
+    const guess = asGuessed(x, it.data.guess);
     input.value = toSlider(guess);
     chooseGuess(it, guess);
   };
@@ -313,7 +312,8 @@ function showGuess(it) {
   drawGuess(it);
   if (!open) return;
   const words = it.locked && !isNothing(it.guess) ? compared(it) : bareTruth(it);
-  const reason = it.locked && !isNothing(it.guess) ? reasonFor(plainGuess(it.guess), data.truth, data.tempting) : "";
+  const right = data.guess.kind === "Number" ? asGuessed(data.truth, data.guess) : data.truth;
+  const reason = it.locked && !isNothing(it.guess) ? reasonFor(plainGuess(it.guess), right, data.tempting) : "";
   const told = [words && `<b>${markedWords(words)}</b>`, markedWords(reason), markedWords(data.says)];
   refs.told.innerHTML = told.filter(Boolean).join(" ");
 }
@@ -330,5 +330,6 @@ function compared(it) {
     return `Overlap ${percent(own)}; the best possible painting has ${percent(best)}.`;
   }
   if (data.guess.kind === "Choice") return guess === data.truth ? "Right." : "Not so.";
-  return `You said ${inWords(it, guess)}, it is ${inWords(it, data.truth)}: ${nearOf(guess, data.truth)}.`;
+  const [said, is] = [inWords(it, guess), inWords(it, data.truth)];
+  return `You said ${said}, it is ${is}: ${said === is ? "exactly" : nearOf(guess, data.truth, data.guess)}.`;
 }

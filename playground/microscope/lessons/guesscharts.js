@@ -14,7 +14,7 @@ export const roundedText = (x) => {
   const size = Math.abs(x);
   if (size >= 1e9) return `${Number((x / 1e9).toPrecision(3)).toLocaleString("en")} G`;
   if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
-  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
 };
 
 // A number of an axis is what it says it is.
@@ -75,6 +75,9 @@ function upwards(chart, box, low, high, log) {
   return { y, lines };
 }
 
+// Whether the line of a guess would cross the number that stands on the true bar.
+const crowded = (y, { guess, truth, open }) => open && guess !== null && Math.abs(y.at(guess) - y.at(truth)) < 24;
+
 // Upright bars; `at` is the one that is asked about, or null: then a level for all of them is.
 function uprightBars(chart, now) {
   const box = placed(now),
@@ -94,8 +97,10 @@ function uprightBars(chart, now) {
       const true_ = asked && !chart.later ? now.truth : then[i];
       if (chart.later) svg += rect(left(i), y.at(value), wide, box.bottom - y.at(value), "bar faint");
       svg += rect(left(i), y.at(true_), wide, box.bottom - y.at(true_), "bar true");
-      if (asked)
-        svg += label(left(i) + wide / 2, y.at(true_) - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+      if (asked) {
+        const top = crowded(y, now) ? y.at(Math.max(now.guess, true_)) : y.at(true_);
+        svg += label(left(i) + wide / 2, top - 6, `${roundedText(true_)}${chart.unit}`, 'class="known"');
+      }
     }
     if (values.length <= 20) svg += label(left(i) + wide / 2, box.bottom + 18, chart.labels[i], 'class="name"');
   });
@@ -103,7 +108,9 @@ function uprightBars(chart, now) {
     const from = at === null ? box.left : left(at) - 4,
       to = at === null ? box.right : left(at) + wide + 4;
     svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${y.at(now.guess)}" y2="${y.at(now.guess)}"/>`;
-    svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    if (at === null || !crowded(y, now)) {
+      svg += label(to, y.at(now.guess) - 6, "your guess", 'class="own" text-anchor="end"');
+    } else svg += label(from - 4, y.at(now.guess) + 4, "your guess", 'class="own" text-anchor="end"');
   }
   if (at !== null && !now.open && now.guess === null) {
     svg += label(left(at) + wide / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
@@ -191,8 +198,14 @@ function placeOfName(line, points, lines, taken, box) {
   return [left, y];
 }
 
+// From the last point that may be seen to the guess.
+function lineOfGuess({ at, series, x: along }, places, x, y, guess) {
+  const [n, i] = at;
+  return [places[n][Math.max(0, (series[n].shown ?? 1) - 1)], [x.at(along[i]), y.at(guess)]];
+}
+
 // Lines over one axis. Of the series that is asked about only the first points are shown; `at` is the place of the
-// guess on it.
+// guess on it. Without it a place on the axis is asked for.
 function curves(chart, now) {
   const box = placed(now),
     [first, last] = [chart.x[0], chart.x.at(-1)],
@@ -207,6 +220,8 @@ function curves(chart, now) {
   const places = chart.series.map((line) => line.y.map((value, i) => [x.at(chart.x[i]), y.at(value)]));
   const seen = (n) => (now.open ? places[n].length : (chart.series[n].shown ?? places[n].length));
   const drawn = places.map((all, n) => all.slice(0, seen(n))),
+    guessed = chart.at && now.guess !== null ? lineOfGuess(chart, places, x, y, now.guess) : null,
+    crossed = now.open && guessed ? [...drawn, guessed] : drawn, // while it is dragged, no name moves
     taken = [];
   for (const mark of now.open ? (chart.marks ?? []) : []) {
     const px = x.at(mark.x),
@@ -226,7 +241,7 @@ function curves(chart, now) {
       svg += `<circle cx="${px}" cy="${py}" r="3.5" data-style="--ink:${line.colour}" class="dot"/>`;
     }
     if (line.name && known) {
-      const [left, at] = placeOfName(line, drawn[n], drawn, taken, box);
+      const [left, at] = placeOfName(line, drawn[n], crossed, taken, box);
       svg += named(left, at, line.name, `data-style="--ink:${line.colour}"`);
     }
     if (now.open && chart.at?.[0] === n) {
@@ -234,17 +249,22 @@ function curves(chart, now) {
       svg += `<circle cx="${px}" cy="${py}" r="6" class="true-dot"/>`;
     }
     if (chart.at && n === chart.at[0] && now.guess !== null) {
-      const to = [x.at(chart.x[chart.at[1]]), y.at(now.guess)];
-      const from = all[Math.max(0, (line.shown ?? 1) - 1)];
-      svg += `<path d="${path([from, to])}" class="guess-line"/>`;
-      svg += `<circle cx="${to[0]}" cy="${to[1]}" r="8" class="hand"/>`;
+      const [px, py] = guessed[1];
+      svg += `<path d="${path(guessed)}" class="guess-line"/>`;
+      svg += `<circle cx="${px}" cy="${py}" r="8" class="hand"/>`;
     } else if (chart.at && n === chart.at[0] && !now.open) {
       const px = x.at(chart.x[chart.at[1]]);
       svg += `<line class="asked" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
       svg += label(px - 8, (box.top + box.bottom) / 2, "?", 'class="blank" text-anchor="end"');
     }
   });
-  return { svg, valueAt: (_, py) => y.value(py) };
+  if (!chart.at && now.guess !== null) {
+    const px = x.at(now.guess);
+    const ends = px > box.right - 90 ? [px - 8, "end"] : [px + 8, "start"];
+    svg += `<line class="guess-line" x1="${px}" x2="${px}" y1="${box.top}" y2="${box.bottom}"/>`;
+    svg += label(ends[0], box.bottom - 10, "your guess", `class="own" text-anchor="${ends[1]}"`);
+  }
+  return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
 // A square and how often it fits into a larger one: areas to scale. The guess is the larger one's corner.

@@ -6,19 +6,22 @@ import { ROLES } from "../core/colours.js";
 import { maskedOf, readArrows, scoresOf, TOKENS, weightsOf } from "../core/nine.js";
 import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { keepDrawing, sheetOf, signedText, spotOf } from "../drawing/stage.js";
+import { markedWords } from "./words.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
   .join("");
+const figureOf = (ref, name, what) =>
+  `<figure><figcaption><b>${name}</b> <span>${what}</span></figcaption><canvas data-ref="${ref}"></canvas></figure>`;
 const MARKUP = `
   <p class="buttons">Hide <span class="chips">${CHIPS}</span>
     <button data-mask="causal">everything that comes later</button>
     <button data-mask="">nothing</button>
   </p>
   <div class="three">
-    <figure><figcaption><b>scores</b> QKᵀ/√d_k</figcaption><canvas data-ref="scores"></canvas></figure>
-    <figure><figcaption><b>+ mask</b> 0 or −∞</figcaption><canvas data-ref="masked"></canvas></figure>
-    <figure><figcaption><b>weights</b> softmax of each row</figcaption><canvas data-ref="weights"></canvas></figure>
+    ${figureOf("scores", "scores", `QKᵀ/${markedWords("√d_k")}`)}
+    ${figureOf("masked", "+ mask", "0 or −∞")}
+    ${figureOf("weights", "weights", "softmax of each row")}
   </div>
   <p class="sum" data-ref="sum" aria-live="polite"></p>`;
 

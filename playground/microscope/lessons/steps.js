@@ -9,6 +9,7 @@
 import { decodeHalves, openContainer } from "../core/core.js";
 import { codeHtml, formulaHtml } from "../drawing/listing.js";
 import { drawStep, nice } from "./stepheat.js";
+import { markedWords } from "./words.js";
 
 const PACE = 2600; // milliseconds a step is shown while it plays
 const AXES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
@@ -92,7 +93,10 @@ function take(walk, data) {
   walk.viewId = header.view.id;
   const list = walk.root.querySelector("ol");
   list.innerHTML = walk.steps
-    .map((step, i) => `<li><button data-step="${i}"><b>${step.name}</b><span>${bare(step)}</span></button></li>`)
+    .map(
+      (step, i) =>
+        `<li><button data-step="${i}"><b>${markedWords(step.name)}</b><span>${bare(step)}</span></button></li>`,
+    )
     .join("");
   show(walk);
 }
@@ -145,7 +149,7 @@ function show(walk) {
   root.querySelector('[data-go="-1"]').disabled = walk.step === 0;
   root.querySelector('[data-go="1"]').disabled = walk.step === steps.length - 1;
   put("h3", `<span>${walk.step + 1}</span> ${formulaHtml(step.name)}`);
-  put(".says", step.says);
+  put(".says", markedWords(step.says));
   put(".formula", formulaHtml(step.formula));
   put(".shape", step.axes.map((name) => axis(walk, name)).join('<span class="by">×</span>'));
   put(

@@ -141,7 +141,7 @@ function writeCard(root, data) {
   const write = (name, words) => (root.querySelector(name).textContent = words);
   write(".tour-count", `${data.n} / ${data.of}`);
   sayMath(root.querySelector(".tour-title"), data.title);
-  write(".tour-text span", data.text);
+  sayMath(root.querySelector(".tour-text span"), data.text);
   write(".tour-task", data.task);
   write('[data-go="next"]', data.n === data.of ? "Finish" : "Next");
   root.querySelector('[data-go="back"]').disabled = data.n === 1;

@@ -39,7 +39,7 @@ def answer(here: Here) -> None:
         for i in shown
     ]
     kind = "sigmoid: several may be true" if c.multi_label else "softmax: they sum to 1"
-    st.markdown("\n".join([f"| class | logit | probability ({kind}) |", "|---|---|---|", *lines]))
+    st.markdown(lesson.minus("\n".join([f"| class | logit | probability ({kind}) |", "|---|---|---|", *lines])))
     own = -float(torch.nn.functional.logsigmoid(logits[index]))
     loss = WORDS["sigmoid" if c.multi_label else "softmax"] + WORDS["price"]
     lesson.say(loss, label=labels[index], own=own, cross=block.cross_entropy(logits, index))

@@ -38,9 +38,10 @@ def mlp(here: Here) -> None:
     figure.add_scatter(x=x, y=block.gelu(x), name="GELU", line={"color": MLP, "width": 4})
     figure.add_scatter(x=x, y=x.relu(), name="ReLU", line={"color": "gray", "width": 2, "dash": "dot"})
     figure.update_layout(
-        title={"text": f"What enters the bend in layer {layer}"}, legend={"orientation": "h", "y": -0.1}
+        title={"text": f"What enters the bend in layer {layer}"},
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
     )
-    lesson.chart(figure, "gelu", height=340, name="gelu")
+    lesson.chart(figure, "gelu", height=290, name="gelu")
     guess.ask(said.bend(c.width, c.mlp_width))
     if other:
         return

@@ -11,7 +11,7 @@ from playground.ui import guess, lesson
 from playground.ui.components import picture
 from playground.ui.here import Here
 from playground.ui.lessons.block import TEXT, that_names
-from playground.ui.lessons.drawings import lit
+from playground.ui.lessons.drawings import lit, small
 
 MOST_MAPS = 8  # layers whose patches are drawn
 
@@ -39,13 +39,11 @@ def _patches(here: Here, found, label: str) -> None:
     """What each patch alone would answer after some layers, in one scale."""
     layers, step = len(found.patches), TEXT.steps["read"]
     chosen = sorted({round(n * (layers - 1) / (min(layers, MOST_MAPS) - 1)) for n in range(min(layers, MOST_MAPS))})
-    small = here.picture.image.convert("RGB")
-    small.thumbnail((240, 240))
     lesson.say(step.said["patches"], label=label)
     for column, layer in zip(st.columns(len(chosen)), chosen, strict=True):
         with column:
             caption = "no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}"
-            picture(lit(small, found.patches[layer], None, 1.0), caption=caption)
+            picture(lit(small(here), found.patches[layer], None, 1.0), caption=caption)
     yes = [(one > 0.5).float().mean().item() for one in found.patches]
     most = max(range(layers), key=yes.__getitem__)
     peak = step.said["peak"].format(layers=most, most=yes[most]) if most < layers - 1 else ""

@@ -49,9 +49,9 @@ def _pushes(here: Here, seen, found) -> None:
         step.after, layer=layer, row=row, column=column, length=token[0], push=(push[0] ** 2 + push[1] ** 2) ** 0.5,
         cosine=float(found.along[layer, patch]), kept=float(found.kept[layer, patch]),
     )  # fmt: skip
-    ratio = (found.heard / found.before).median(dim=1).values  # (layers,)
+    heard, before = (lengths.median(dim=1).values for lengths in (found.heard, found.before))  # (layers,)
+    ratio, itself = heard / before, int(heard.argmax())
     longest, shortest = int(ratio.argmax()), int(ratio.argmin())
-    itself = int(found.heard.median(dim=1).values.argmax())
     lesson.exercises(
         step, {"block_push": layer == longest or (layer == itself and "longest")},
         longest=longest, most=float(ratio.max()), shortest=shortest, least=float(ratio.min()),

@@ -120,7 +120,7 @@ def flops_chart(case: Case) -> go.Figure:
         COUNTS[state.count] + mlp: (lambda n: _sides(n, case)[0], WEIGHTS, "solid"),
         "only its pairs, N²": (lambda n: cost.pair_flops(n, case.width), WEIGHTS, "dot"),
         f"{OTHERS[state.other]} {case.kernel}×{case.kernel} convolution{mlp}": (
-            lambda n: _sides(n, case)[1], CONVOLUTION, "solid",
+            lambda n: _sides(n, case)[1], CONVOLUTION, "dash",
         ),
     }  # fmt: skip
     if state.count == cost.SCORES:
@@ -149,7 +149,8 @@ def _bytes(case: Case) -> go.Figure:
         ),
     }  # fmt: skip
     for name, (of, colour) in lines.items():
-        line(figure, name, tokens, [of(n) for n in tokens], colour, "solid", bytes_text)
+        dash = "dash" if colour == CONVOLUTION else "solid"  # near the colour of weights, for some eyes
+        line(figure, name, tokens, [of(n) for n in tokens], colour, dash, bytes_text)
     here = cost.attention_bytes(case.tokens, case.width, case.heads)
     _mark(figure, case.tokens, here, f"your case: {case.tokens:,} tokens, {bytes_text(here)}")
     figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])

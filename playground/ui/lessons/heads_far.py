@@ -51,6 +51,6 @@ def scatter(seen, mean, spread=None) -> go.Figure:
     figure.update_layout(
         xaxis={"title": "layer", "dtick": 1 if seen.layers <= 14 else 2, "range": ends, "zeroline": False},
         yaxis={"title": "mean attention distance, patches", "range": [0, max(even, mean.distance.max()) * 1.1]},
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom"},
     )
     return figure

@@ -54,8 +54,13 @@ def switches(seen, mean) -> None:
 
 
 def guess_sharp(mean) -> None:
-    layer, head = np.unravel_index(np.nanargmin(mean.effect), mean.effect.shape)
-    guess.ask(said.off(layer, head, mean.effect[layer, head], mean.entropy[layer, head]))
+    guess.ask(said.off(*(_lowest(mean, of) for of in (mean.entropy, mean.effect))))
+
+
+def _lowest(mean, of: np.ndarray) -> tuple[int, int, float, float]:
+    """The head with the lowest number: its place, what it adds, its rows' entropy."""
+    layer, head = (int(n) for n in np.unravel_index(np.nanargmin(of), of.shape))
+    return layer, head, mean.effect[layer, head], mean.entropy[layer, head]
 
 
 def lost(here: Here, seen, off: list[Spot]):

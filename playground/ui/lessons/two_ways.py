@@ -20,11 +20,12 @@ from playground.ui.navigation import Setting, Steps
 state = st.session_state
 
 MOST_TOKENS = 16384
+MOST_MOVED = 3  # patches
 TEXT = said.TEXT
 STEPS = TEXT.titles
 SETTINGS = {
     "kernel": Setting.of(3, (3, 5, 7)),
-    "moved": Setting.of(1, (1, 2, 3)),
+    "moved": Setting.of(1, (1, 2, MOST_MOVED)),
     "step": Steps.by(STEPS, **TEXT.settings),
 }
 
@@ -53,7 +54,7 @@ def far(here: Here) -> None:
         x=layers, y=half, mode="lines+markers", name=f"{state.kernel}×{state.kernel} convolutions: farthest",
         line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
     )  # fmt: skip
-    figure.update_layout(legend={"orientation": "h", "y": -0.25})
+    figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
     figure.update_xaxes(title="layer", dtick=1 if seen.layers <= 16 else 4)
     figure.update_yaxes(title="patches away", rangemode="tozero")
     lesson.chart(figure, "far", height=320, name="how-far")
@@ -87,13 +88,13 @@ def any_convolution(here: Here) -> None:
 
 def shift(here: Here) -> None:
     layer, head = _shown(here)
-    st.segmented_control("Moved by so many patches", (1, 2, 3), key="moved", required=True)
+    st.segmented_control("Moved by so many patches", (1, 2, MOST_MOVED), key="moved", required=True)
 
     found = _moved(here, layer, head, state.moved)
 
     _guess_shift(here, found, layer, head)
     with guess.after("two_ways_shift"):
-        _shift_words(found, layer, head, _moved(here, layer, head, 1).apart)
+        _shift_words(found, layer, head, *(_moved(here, layer, head, far).apart for far in (1, MOST_MOVED)))
 
 
 def guess_shift(here: Here) -> None:
@@ -110,7 +111,7 @@ def _guess_shift(here: Here, found, layer: int, head: int) -> None:
         tuple(data_url(lit(cut, row, spot)) for cut, row, spot in pairs[1]),
         ("as it was", f"moved by {found.patches}"), found.pictures[0].width / found.pictures[0].height,
     )  # fmt: skip
-    question = said.shift(100 * found.apart, layer, head, _small(found.convolution), shown)
+    question = said.shift(100 * found.apart, layer, head, _answers(found), shown)
     guess.ask(question, (here.picture.id, here.wish.model, found.patches, layer, head))
 
 
@@ -132,18 +133,18 @@ def _moved(here: Here, layer: int, head: int, patches: int):
     return here.kept(("shifted", layer, head, patches), work)
 
 
-def _shift_words(found, layer: int, head: int, by_one: float) -> None:
+def _shift_words(found, layer: int, head: int, by_one: float, by_most: float) -> None:
     step = TEXT.steps["shift"]
     lesson.say(
         step.after, layer=layer, head=head, mean=float(found.features.mean()), least=float(found.features.min()),
-        convolution=_small(found.convolution), pixel=found.one_pixel,
+        convolution=_answers(found), pixel=found.one_pixel,
     )  # fmt: skip
-    done = {"two_ways_moved": state.moved == 3}
-    lesson.exercises(step, done, by_one=by_one, moved=state.moved, apart=found.apart)
+    lesson.exercises(step, {"two_ways_moved": state.moved == MOST_MOVED}, by_one=by_one, by_most=by_most)
 
 
-def _small(x: float) -> str:
-    return f"{x:.0e}" if x else "exactly 0"
+def _answers(found) -> str:
+    """How far a convolution's differ after the shift, in words."""
+    return TEXT.steps["shift"].said["differ" if found.convolution else "same"].format(by=found.convolution)
 
 
 # What is built in -----------------------------------------------------------------------------------------------------

@@ -37,12 +37,17 @@ test("no painting beats the best one", () => {
 });
 
 test("how near a number came", () => {
-  assert.equal(nearOf(64, 64), "exactly");
-  assert.equal(nearOf(40, 64), "1.6 times too low");
-  assert.equal(nearOf(60, 50), "10 too high");
-  assert.equal(nearOf(0, 3), "3.0 too low");
-  assert.equal(nearOf(1, 437), "440 times too low");
-  assert.equal(nearOf(0, 147456), "147,000 too low");
+  const percent = { low: 0, high: 100, step: 1, log: false };
+  const powers = { low: 10, high: 4000, step: 1, log: true };
+  assert.equal(nearOf(64, 64, percent), "exactly");
+  assert.equal(nearOf(40, 64, percent), "1.6 times too low");
+  assert.equal(nearOf(60, 50, percent), "10 too high");
+  assert.equal(nearOf(0, 3, percent), "3.0 too low");
+  assert.equal(nearOf(1, 437, { ...percent, high: 1000 }), "440 times too low");
+  assert.equal(nearOf(0, 147456, { ...percent, high: 1e6, step: 1000 }), "147,000 too low");
+  assert.equal(nearOf(64, 63.8, percent), "as near as the scale allows");
+  assert.equal(nearOf(200, 196, powers), "as near as the scale allows"); // nobody can say 196 there
+  assert.equal(nearOf(190, 196, powers), "6.0 too low");
 });
 
 test("guesses are kept in the storage, whatever else is in it, and can be forgotten", () => {

@@ -62,6 +62,25 @@ test("a wrong answer hears its reason, the right one none", () => {
   assert.equal(reasonFor("a", "a", tempting), "");
   assert.equal(reasonFor(3, 40, tempting), "too small");
   assert.equal(reasonFor(60, 40, tempting), "");
+  assert.equal(reasonFor(3, 4, tempting), ""); // the truth itself is as small
+});
+
+test("a place on the axis is guessed along the axis, and drawn there", () => {
+  const line = { name: "loss", y: [1, 0.5], colour: "red" };
+  const chart = { kind: "Lines", x: [10, 1000], series: [line], low: 0, high: 1, x_title: "", at: null, log_x: true };
+  const now = { guess: 100, truth: 300, open: false, width: 700, height: 300 };
+  const { svg, valueAt } = CHARTS.Lines(chart, now);
+  const place = Number(svg.match(/class="guess-line" x1="([\d.]+)"/)[1]);
+  assert.ok(Math.abs(valueAt(place, 7) - 100) < 1e-6);
+  assert.match(svg, /your guess/);
+});
+
+test("a guess near the truth does not cross the number on the bar", () => {
+  const chart = { kind: "Bars", labels: ["a", "b"], values: [10, 50], high: 100, at: 1, unit: " %", title: "", x: "" };
+  const { svg } = CHARTS.Bars(chart, { guess: 52, truth: 50, open: true, width: 700, height: 380 });
+  const guess = Number(svg.match(/class="guess-line"[^>]* y1="([\d.]+)"/)[1]);
+  const number = Number(svg.match(/y="([\d.]+)" class="known"/)[1]);
+  assert.ok(number < guess, `the number stands at ${number}, the line lies at ${guess}`);
 });
 
 test("the name of a curve stands above it, or below it, and does not cross it", () => {
