@@ -78,6 +78,8 @@ function missingForMatches(lens) {
 
 export function waitingFor(lens) {
   const { view, main } = lens;
+  const asked = lens.asked.get(view.what === "rollout" ? "flows" : "features");
+  if (asked?.open === false) return "What this needs is not here.";
   if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
   if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
