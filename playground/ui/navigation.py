@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from playground.errors import PlaygroundError
-from playground.serving import address, admission, people
+from playground.serving import address, admission, people, settings
 from playground.serving.answering import Refused
 from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
@@ -170,7 +170,8 @@ def _send_again(what: dict[str, str], words: dict[str, str]) -> None:
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
         st.rerun()  # the toolbar, which tells the browser, stands above
-    st.caption("Your photograph is on its way to the server.")
+    stays = settings.now().compute == "browser"  # then its browser asks before it sends it
+    st.caption("This lesson needs your photograph." if stays else "Your photograph is on its way to the server.")
     st.stop()
 
 

@@ -31,6 +31,7 @@ def test_an_own_photograph_does_not_travel_and_a_lesson_asks_before_it_does(arri
 
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
     visitor.says("your photograph would travel")
+    visitor.page.get_by_text("This lesson needs your photograph.").wait_for()
     assert visitor.brought == []
     visitor.page.locator(".attention-notice button", has_text="Send it").click()
     visitor.page.wait_for_function("() => !document.querySelector('.attention-notice:not([hidden])')")

@@ -211,5 +211,7 @@ def test_an_old_link_opens_what_it_named(go, address):
         assert (shown["query"], shown["locked"]) == (given["query"], True)
     if "scale" in given:
         assert (shown["scale"], shown["direction"]) == (1, "column")
+    if "with" in given:
+        assert visitor.choice("beside", "compare").get_attribute("aria-pressed") == "true"
     for word in given:
         assert f"{word}=" in visitor.page.url, "the address still says it"

@@ -136,6 +136,8 @@ def test_elsewhere_it_stands_under_export(visit):
     visitor.unfold("export").get_by_text("A loop of three seconds").click()
     expect(visitor.part("shareSave")).to_be_enabled()
     assert visitor.part("sendingSheet").is_visible()
+    visitor.unfold("export")
+    assert visitor.part("sendingSheet").is_hidden()
 
 
 def test_on_its_side_the_sentence_and_the_picture_come_first(visit):

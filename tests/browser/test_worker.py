@@ -94,9 +94,14 @@ def test_the_browser_s_pixels_are_those_of_pillow(somebody, tmp_path):
       const { createTensors, displayed } = await import("./decoding.js");
       const kernels = await (await fetch("kernels.wasm")).arrayBuffer();
       const t = await createTensors(await WebAssembly.compile(kernels));
-      return [...(await displayed(t, new Blob([new Uint8Array(bytes)]), height, width))];
+      const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+      return [...(await displayed(t, bitmap, height, width))];
     }"""
-    for name, options, levels in (("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2)):
+    lying = [Image.Exif(), Image.Exif()]
+    for exif, orientation in zip(lying, (6, 2), strict=True):  # turned by a quarter, and mirrored
+        exif[0x0112] = orientation
+    kinds = [("a.png", {}, 0), ("a.jpg", {"quality": 90}, 2), *(("a.png", {"exif": exif}, 0) for exif in lying)]
+    for name, options, levels in kinds:
         file = tmp_path / name
         picture.save(file, **options)
         wanted = open_image(file).resize((112, 84), Image.Resampling.BICUBIC)

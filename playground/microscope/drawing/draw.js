@@ -25,8 +25,8 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// Outlines a cell and writes its weight beside it.
-function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
+// Outlines a cell and writes its weight beside it, where there is room for it that the marked patch leaves.
+function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour } }, unit) {
   const cw = w / columns,
     ch = h / rows;
   const x = (patch % columns) * cw,
@@ -37,8 +37,12 @@ function tagCell(context, w, h, rows, columns, patch, text, colour, unit) {
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const left = x + cw + width + 2 * unit > w ? x - width - unit : x + cw + unit;
   const top = Math.min(h - height, Math.max(0, y + ch / 2 - height / 2));
+  const [before, after] = [x - width - unit, x + cw + unit];
+  const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
+  const meetsMark =
+    mark >= 0 && markX < after + width && markX + cw > after && markY < top + height && markY + ch > top;
+  const left = after + width + unit > w || (meetsMark && before >= 0) ? before : after;
   context.fillStyle = colour;
   context.fillRect(left, top, width, height);
   context.fillStyle = colour === ROLES.query ? "#fff" : "#140a00";
@@ -76,8 +80,7 @@ export function drawPicture(context, w, h, canvas, shown, unit) {
   if (shown.grid) drawGrid(context, w, h, shown.rows, shown.columns, unit);
   const covered =
     shown.tag && shown.behind && ((shown.tag.patch % shown.columns) + 0.5) / shown.columns < shown.behind.to;
-  if (shown.tag && !covered)
-    tagCell(context, w, h, shown.rows, shown.columns, shown.tag.patch, shown.tag.text, shown.tag.colour, unit);
+  if (shown.tag && !covered) tagCell(context, w, h, shown, unit);
   if (shown.mark >= 0) {
     const cw = w / shown.columns,
       ch = h / shown.rows;

@@ -3,7 +3,7 @@
 //
 //   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them
-//   {what: "pass", id, model, picture: {id, blob}, grid, scale: null | number, cuts: texts}
+//   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
 //     → {id, layer, q, k, features: float16 bits, norms}, one after the other, then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
@@ -71,8 +71,8 @@ export function createComputer(say, decode = displayed) {
     const key = `${picture.id} ${config.mean} ${config.std} ${config.patch_size} ${grid}`;
     if (input?.key !== key) {
       const [height, width] = grid.map((patches) => patches * config.patch_size);
-      input = { key, numbers: modelInput(await decode(t, picture.blob, height, width), config) };
-    }
+      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width), config) };
+    } else picture.bitmap.close();
     return input.numbers;
   }
 

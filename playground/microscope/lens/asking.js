@@ -61,6 +61,7 @@ export function askOnce(lens, kind, key, question, take) {
       if (!lens.alive || asked.stop.signal.aborted) return;
       Object.assign(asked, { open: false, at: performance.now() });
       lens.host.failed?.(error);
+      lens.schedule();
       setTimeout(() => lens.alive && lens.schedule(), ASKED_AGAIN);
     });
 }

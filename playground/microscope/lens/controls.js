@@ -182,9 +182,12 @@ export function bindButtons(lens) {
   });
   refs.present.addEventListener("click", () => togglePresenting(lens));
   refs.showMe.addEventListener("click", () => lens.host.showMe());
-  root.addEventListener("pointerdown", (event) => {
-    if (!event.target.closest?.(".sheet, [aria-haspopup]")) closeSheets(lens);
-  });
+}
+
+// Whatever is pressed on the page, but a sheet of the lens and what opens one, closes them.
+export function pressOutside(lens, event) {
+  const isSheet = (one) => one.matches?.(".sheet, [aria-haspopup]") && lens.root.contains(one);
+  if (!event.composedPath().some(isSheet)) closeSheets(lens);
 }
 
 function step(lens, way) {

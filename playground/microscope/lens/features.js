@@ -76,8 +76,15 @@ function missingForMatches(lens) {
   return { what: "features", entry: found.one ? lens.other : lens.main, layer: found.layer };
 }
 
+// What the map on view is made of was asked for, and could not be had; "" while it may still come.
+export function notHere({ asked, view: { what } }) {
+  const last = isExplained(what) ? null : asked.get(what === "rollout" ? "flows" : "features");
+  return last?.open === false ? "What this needs is not here." : "";
+}
+
 export function waitingFor(lens) {
   const { view, main } = lens;
+  if (notHere(lens)) return notHere(lens);
   if (view.what !== "rollout") return `The features of layer ${view.layer} are on their way.`;
   if (main.pack.tokens <= MOST_FLOWS) return "Attention is followed through all layers…";
   return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";

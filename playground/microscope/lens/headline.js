@@ -5,7 +5,7 @@ import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { nearnessSentence, placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
-import { MOST_FLOWS } from "./features.js";
+import { MOST_FLOWS, notHere } from "./features.js";
 import { isMean } from "./meanheads.js";
 import { isNearness, nearnessOf } from "./nearness.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
@@ -55,7 +55,7 @@ function factsOf(lens) {
     what: view.what,
     direction: view.direction,
     label: view.what === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
-    waits: map && !overlay && toBeDone(lens),
+    waits: map && !overlay && (notHere(lens) || toBeDone(lens)),
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,
     seen,

@@ -53,7 +53,7 @@ import { bindSums } from "./arithmetic.js";
 import { askForMissing, stopAsking } from "./asking.js";
 import { bring } from "./bringing.js";
 import { buildHeads, showChoices } from "./choices.js";
-import { bindButtons, bindKeys, bindPointer, openShare, tokenUnder } from "./controls.js";
+import { bindButtons, bindKeys, bindPointer, openShare, pressOutside, tokenUnder } from "./controls.js";
 import { bindCurtain } from "./curtain.js";
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindFilm } from "./film.js";
@@ -190,6 +190,7 @@ function followThePage(lens) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh(lens), { signal });
   window.addEventListener("resize", () => refresh(lens), { signal });
   document.addEventListener("fullscreenchange", () => leavePresenting(lens), { signal });
+  document.addEventListener("pointerdown", (event) => pressOutside(lens, event), { signal, capture: true });
   return () => {
     observer.disconnect();
     clearInterval(looking);

@@ -111,7 +111,7 @@ function exposureText(lens) {
   if (view.what === "norm" && shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
-  const written = view.what === "weight" ? percent : shortNumber;
+  const written = (x) => (view.what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
   const from = `brightest from ${written(mainDomain.high)}`;
   if (!shown.clipped) return from;
   const at = view.head * pack.tokens + pack.prefixCount;

@@ -28,6 +28,12 @@ function putWords(url, text) {
 export const viewNow = () => view;
 export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
 
+// Where something is compared it stands beside the picture, if the address does not say what does.
+const viewWordsHere = (of = view) => ({
+  ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
+  ...viewWords(of),
+});
+
 export function setView(next) {
   view = next;
 }
@@ -41,7 +47,7 @@ export function setPage(change) {
 export function wordsNow() {
   return {
     ...choice.words(),
-    ...(page.name === "microscope" ? viewWords() : page.settings),
+    ...(page.name === "microscope" ? viewWordsHere() : page.settings),
     ...(page.tour ? { tour: String(page.tour) } : {}),
     ...(page.classLink ? { class: "yes" } : {}),
   };
@@ -80,7 +86,7 @@ export function readAddress(text = addressWords()) {
 export function linkTo(seen) {
   const url = new URL(location.href);
   const words = { ...wordsNow(), ...Object.fromEntries(Object.keys(DEFAULT_VIEW).map((key) => [key, undefined])) };
-  const kept = Object.entries({ ...words, ...viewWords(seen) }).filter(([, word]) => word !== undefined);
+  const kept = Object.entries({ ...words, ...viewWordsHere(seen) }).filter(([, word]) => word !== undefined);
   [url.search, url.hash] = ["", ""];
   putWords(url, new URLSearchParams(kept).toString());
   return url.href;

@@ -149,7 +149,7 @@ export async function bringTraces(kept, now, given, signal) {
   const words = tracesOf(now);
   const trace = withHint(await source.open(words.main, { signal }), now);
   const other = words.other && (await source.open(words.other, { signal }).catch((error) => without(error, signal)));
-  const turned = !given && Boolean(other) !== Boolean(kept.good?.beside);
+  const turned = given ? other && !given.beside : Boolean(other) !== Boolean(kept.good?.beside);
   // Somebody may choose something while the traces are on their way: asked again when they have come.
   let [chosen, touched] = [null, false];
   const opening = (now) => {

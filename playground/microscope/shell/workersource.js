@@ -116,11 +116,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       await network(trace.model);
       if (pass.turn !== turn) return; // ended meanwhile
       const { id, file } = trace.private_picture;
-      const blob = await file();
-      if (pass.turn !== turn) return;
-      const message = { what: "pass", model: trace.model, picture: { id, blob }, grid: trace.grid };
+      const bitmap = await toBitmap(await file());
+      if (pass.turn !== turn) return bitmap.close();
+      const message = { what: "pass", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
       const heard = (said) => hear(pass, said);
-      pass.id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, (error) => fail(pass, error));
+      const failed = (error) => fail(pass, error);
+      pass.id = tell({ ...message, scale: trace.scale, cuts: trace.cut }, heard, failed, [bitmap]);
     } catch (error) {
       fail(pass, error);
     }
@@ -205,7 +206,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
 
   const source = {
     offers: ["layers", "features", "rollout", "whole", "cuts"],
-    keeps: 3e6, // bytes of layers that the lens keeps besides: what is gone is computed again, in a moment
+    keeps: 0, // bytes of layers that the lens keeps besides: here are the last passes
     keepsPictures: 2,
 
     // `words`: of the picture, the model, the grid and the scale of the pass, as in an address.
@@ -288,6 +289,12 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   };
   return source;
 }
+
+// Upright. The page does it, and not the worker, in which what is left of each picture would stay for long.
+const toBitmap = (blob) =>
+  createImageBitmap(blob, { imageOrientation: "from-image" }).catch((error) => {
+    throw new Unanswered(error.message, 500);
+  });
 
 // Not before the next turn: who asks again and again lets frames be drawn in between.
 const soon = (value) => new Promise((kept) => setTimeout(() => kept(value)));

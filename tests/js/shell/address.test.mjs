@@ -84,6 +84,16 @@ test("what is read is what was written", () => {
   assert.deepEqual(read, { choice: choice.words(), view, rest: {}, settings: view, tour: "2" });
 });
 
+test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {
+  choice.set({ beside: { sample: "meadow" } });
+  setView({ beside: "convolution" });
+  assert.equal(wordsNow().beside, "convolution");
+  assert.equal(new URL(linkTo({ beside: "convolution" })).searchParams.get("beside"), "convolution");
+  assert.equal(new URL(linkTo({ beside: "compare" })).searchParams.get("beside"), "compare");
+  choice.set({ beside: null });
+  assert.equal("beside" in wordsNow(), false);
+});
+
 test("an address is read into the choice, the view, the tour and the rest", () => {
   assert.deepEqual(readAddress("?sample=meadow&with=model:x&layer=3&tour=1&class=yes&shuffled=no&model="), {
     choice: { sample: "meadow", with: "model:x" },

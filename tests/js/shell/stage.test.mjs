@@ -40,10 +40,24 @@ function aStage(meanwhile) {
   return { lens, advice, before: null, opened: { ...lens.view }, good: null };
 }
 
-const shows = (kept, words) => {
+const shows = (kept, words, view = null) => {
   choice.open(words);
-  return bringTraces(kept, choice.now, null, new AbortController().signal);
+  return bringTraces(kept, choice.now, view, new AbortController().signal);
 };
+
+test("a link that compares shows both, unless it says what stands beside the picture", async () => {
+  const pair = { sample: "flock", model: "bundled", with: "sample:meadow" };
+  for (const [view, shown] of [
+    [{}, "compare"],
+    [{ layer: "4" }, "compare"],
+    [{ beside: "convolution" }, "convolution"],
+    [{ beside: "wall" }, "wall"],
+  ]) {
+    const kept = aStage([{}]);
+    await shows(kept, pair, view);
+    assert.deepEqual([kept.lens.view.beside, viewNow().beside], [shown, shown]);
+  }
+});
 
 test("what is chosen while another model comes is there when it has come", async () => {
   const kept = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);

@@ -74,8 +74,13 @@ function aWorker(decode) {
   return worker;
 }
 
-const pixelsOf = (_, blob, height, width) =>
-  Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * blob.seed));
+const UNREADABLE = 40; // seed of a picture
+globalThis.createImageBitmap = async ({ seed }) => {
+  if (seed === UNREADABLE) throw new Error("The source image could not be decoded.");
+  return { seed, close() {} };
+};
+const pixelsOf = (_, { seed }, height, width) =>
+  Uint8ClampedArray.from({ length: 4 * height * width }, (_, i) => 128 + 120 * Math.sin(i * seed));
 
 function aSource({ decode = pixelsOf, ...more } = {}) {
   const worker = aWorker(decode);
@@ -232,12 +237,8 @@ test("features are there for every token, in sixteen bits", async () => {
 });
 
 test("a picture that cannot be read is said, and the next one is computed", async () => {
-  const decode = (t, blob, ...size) => {
-    if (blob.seed === 3) throw new Error("The source image could not be decoded.");
-    return pixelsOf(t, blob, ...size);
-  };
-  const { source } = aSource({ decode });
-  const broken = await source.open(words({ sample: "bad" }));
+  const { source } = aSource();
+  const broken = await source.open(words({ sample: "x".repeat(UNREADABLE) }));
   await assert.rejects(source.layers(broken, [0]), { status: 500, says: /could not be decoded/ });
   assert.ok(await source.layers(await source.open(words()), [0]));
 });
