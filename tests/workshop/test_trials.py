@@ -49,7 +49,7 @@ def test_each_trial_differs_from_the_recipe_in_what_its_line_says():
     }
     assert changed == {
         "old": {"hidden"}, "clean": {"hidden"}, "hidden": set(), "cosine": {"config"}, "views": {"coarse_views"},
-        "few": {"coarse_views"}, "again": {"seed"},
+        "few": {"coarse_views"}, "narrow": {"hidden", "decay_looking"}, "again": {"seed"},
     }  # fmt: skip
     assert [name for name, trial in TRIALS.items() if trial.batches is not Batches] == ["old"]
 

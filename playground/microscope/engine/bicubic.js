@@ -1,6 +1,5 @@
-// Resizing as Pillow does it, to the bit: bicubic, widened where a picture gets smaller. A browser's own resizing
-// gives other pixels, and rows of attention that are wrong by half. First along rows, then along columns; each pass
-// works with 22 bits of fixed point and is rounded to bytes; kernels.c does it.
+// Bicubic resizing as Pillow does it, to the bit: a browser's own makes rows of attention wrong by half. First along
+// rows, then along columns, each in fixed point and rounded to bytes; kernels.c does it.
 
 const SUPPORT = 2; // pixels to each side
 const SHARPNESS = -0.5; // Keys' a, as in Pillow and in torch's antialiased interpolation
@@ -29,7 +28,7 @@ export function contributions(from, to) {
   });
 }
 
-// The same for `mix` in kernels.c: what it is a mixture of, in fixed point, one after the other.
+// The same for `mix` in kernels.c, in fixed point.
 function inFixedPoint(from, to) {
   const all = contributions(from, to);
   const most = Math.max(...all.map(({ weights }) => weights.length));
@@ -43,9 +42,8 @@ function inFixedPoint(from, to) {
   return { spans, weights: fixed, most, count: to };
 }
 
-// Resizes from (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the
-// top, in as many bands as one likes, so that a large picture is never here as a whole: band(bytes of whole rows, 4 a
-// pixel, of which the last is not looked at), then end(), which gives (toHeight, toWidth, 4) bytes.
+// Resizes (height, width) to (toHeight, toWidth), in the kernels' memory (`t`: tensors.js). Rows come from the top:
+// band(bytes, 4 a pixel, of which the last is not looked at) for some at a time, then end() gives all bytes.
 export function createResizer(t, width, height, toWidth, toHeight) {
   const before = t.mark();
   const along = t.putMixture(inFixedPoint(width, toWidth));

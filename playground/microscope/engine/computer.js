@@ -1,5 +1,5 @@
-// What the worker does: pictures and networks come as messages, and each layer leaves as soon as it exists. One
-// thing at a time, and between two layers it is heard whether that is still wanted.
+// What the worker does, one thing at a time. Each layer leaves as soon as it exists; then it is heard whether more are
+// wanted.
 //
 //   {what: "kernels", compiled}                  a WebAssembly.Module of kernels.c
 //   {what: "network", model, weights}            bytes, as models/engine_file.py wrote them

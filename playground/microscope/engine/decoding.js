@@ -1,27 +1,23 @@
-// A picture as pixels: what is transparent on white. A large one is never in memory as four bytes a pixel twice: it is
-// read in bands. What a worker throws away stays in memory for long, so the bands of a picture without gaps come into
-// the same bytes again and again, where the browser can do that.
+// A picture as pixels, in bands; what is transparent lies on white. A worker keeps for long what it throws away, so all
+// bands come into the same bytes, where the browser can.
 
 import { createResizer } from "./bicubic.js";
 
-const BAND = 128; // rows
-const PIXEL_BYTES = 4;
-const OPAQUE = ["RGBX", "BGRX"];
+const ROWS = 128;
 
-let context = null; // a new one for each frame of a film would take longer than all that is drawn in it
+let context = null; // a new one takes longer than a film's frame is drawn
 let band = new Uint8Array(0);
 
-// (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. The bitmap
-// is closed.
+// (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. Closes it.
 export async function displayed(t, bitmap, height, width) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height);
   const frame = opaqueFrame(bitmap);
   try {
-    const read = frame ? bandsOfFrame(frame, bitmap) : bandsOfCanvas(bitmap);
-    for (let row = 0; row < bitmap.height; row += BAND)
-      resizer.band(await read(row, Math.min(BAND, bitmap.height - row)));
+    const read = frame ? copied(frame, bitmap) : drawn(bitmap);
+    for (let y = 0; y < bitmap.height; y += ROWS) resizer.band(await read(y, Math.min(ROWS, bitmap.height - y)));
     const pixels = resizer.end();
-    if (frame?.format === "BGRX") swapRedAndBlue(pixels);
+    if (frame?.format === "BGRX")
+      for (let i = 0; i < pixels.length; i += 4) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
     return pixels;
   } finally {
     frame?.close();
@@ -29,41 +25,34 @@ export async function displayed(t, bitmap, height, width) {
   }
 }
 
-// null: the picture has gaps, or is too long a strip, or lies on its side (a frame gives it as it lies in the file), or
-// the browser knows no frames, or not how they lie.
+// null: it has gaps, is too long a strip, or lies on its side in its file; or no frame says so in this browser.
 function opaqueFrame(bitmap) {
   let frame = null;
   try {
     frame = new VideoFrame(bitmap, { timestamp: 0 });
   } catch {}
-  if (OPAQUE.includes(frame?.format) && frame.rotation === 0 && !frame.flip) return frame;
+  if (["RGBX", "BGRX"].includes(frame?.format) && frame.rotation === 0 && !frame.flip) return frame;
   frame?.close();
   return null;
 }
 
-function bandsOfFrame(frame, { width }) {
-  const stride = PIXEL_BYTES * width;
-  if (band.length < stride * BAND) band = new Uint8Array(stride * BAND);
+function copied(frame, { width }) {
+  const stride = 4 * width;
+  if (band.length < stride * ROWS) band = new Uint8Array(stride * ROWS);
   return async (y, height) => {
     await frame.copyTo(band, { rect: { x: 0, y, width, height }, layout: [{ offset: 0, stride }] });
     return band.subarray(0, stride * height);
   };
 }
 
-function bandsOfCanvas(bitmap) {
-  const { width } = bitmap;
-  const height = Math.min(BAND, bitmap.height);
+function drawn(bitmap) {
+  const size = { width: bitmap.width, height: Math.min(ROWS, bitmap.height) };
   context ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  if (context.canvas.width !== width || context.canvas.height !== height)
-    Object.assign(context.canvas, { width, height });
+  if (context.canvas.width !== size.width || context.canvas.height !== size.height) Object.assign(context.canvas, size);
   context.fillStyle = "white";
-  return (row, rows) => {
-    context.fillRect(0, 0, width, rows);
-    context.drawImage(bitmap, 0, -row);
-    return context.getImageData(0, 0, width, rows).data;
+  return (y, height) => {
+    context.fillRect(0, 0, size.width, height);
+    context.drawImage(bitmap, 0, -y);
+    return context.getImageData(0, 0, size.width, height).data;
   };
-}
-
-function swapRedAndBlue(pixels) {
-  for (let i = 0; i < pixels.length; i += PIXEL_BYTES) [pixels[i], pixels[i + 2]] = [pixels[i + 2], pixels[i]];
 }

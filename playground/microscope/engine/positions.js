@@ -2,8 +2,7 @@
 
 import { contributions } from "./bicubic.js";
 
-// Interpolates learned positions (N, D) from one grid to another, like an image. Those of the prefix tokens, which come
-// first, stay as they are.
+// Interpolates learned positions (N, D) from one grid to another, like an image; not those of the prefix tokens.
 export function stretched(learned, width, old, [rows, columns]) {
   const prefix = learned.length - old[0] * old[1] * width;
   const tall = mixed(learned.subarray(prefix), 1, old[0], old[1] * width, rows); // (rows, old columns, D)

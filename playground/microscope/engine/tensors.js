@@ -1,10 +1,9 @@
-// Matrices in the memory of the kernels (kernels.c), and what is done with them. A matrix is {at: its first byte, rows,
-// columns, step: numbers from one row to the next}, so that a part of one is a matrix, too. JavaScript says what lies
-// where; all loops over numbers are in C.
+// Matrices in the memory of the kernels (kernels.c). One is {at: its first byte, rows, columns, step: numbers from row
+// to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
 
-const PAGE = 65_536; // bytes: WebAssembly's memory grows by them
+const PAGE = 65_536; // bytes, by which the memory grows
 const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of the integers that rows become, see kernels.c, and of a float16
 const PIXEL = 4; // bytes
@@ -57,7 +56,7 @@ export async function createTensors(compiled) {
     get bytes() {
       return memory.buffer.byteLength;
     },
-    // What was made after a mark is dropped when one goes back to it.
+    // Drops what was made after a mark:
     mark: () => top,
     backTo: (mark) => {
       top = mark;
