@@ -49,7 +49,7 @@ def beside_others(
     whole: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None, times: int = 3,
     seed: int = 0,
 ) -> Moved:  # fmt: skip
-    """The same, and what happens where as much attention is cut from other patches, which are drawn at random. Of cuts
+    """As `moved`, and for comparison the same cuts of other patches, drawn at random, with as much attention. Of cuts
     that name whom they silence. `give_way` is called after each pass."""
     made = cuts.read(texts, whole.cuts.shape)
     several = [made]
@@ -139,7 +139,7 @@ class Edge:
 
 
 def far_twin(seen: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
-    """The patch whose feature is most like this one's, of those that are not near it."""
+    """Among the patches far from `query`, the one whose feature is most like its feature."""
     alike = seen.on_grid(torch.cosine_similarity(features, features[seen.token(query)], dim=-1))
     near = _near(seen.grid)
     row, column = (slice(max(0, at - near), at + near + 1) for at in query)
@@ -170,7 +170,7 @@ def cut_edge(seen: Trace, query: tuple[int, int], give_way: Callable[[], object]
 
 
 def around(grid: tuple[int, int]) -> int:
-    """How many patches on each side of the twin are cut with it."""
+    """How far the block that is cut reaches beyond the twin, in patches on each side."""
     return min(MOST_AROUND, max(1, max(grid) // AROUND))
 
 
@@ -183,7 +183,7 @@ def _apart(one: tuple[int, int], other: tuple[int, int]) -> int:
 
 
 def _without(query: tuple[int, int], spot: tuple[int, int], around: int, grid: tuple[int, int]) -> str:
-    """The cut of a patch from another one and those around that."""
+    """A cut as text: `query` does not hear the block of patches around `spot`."""
     rows, columns = (
         range(max(0, at - around), min(side, at + around + 1)) for at, side in zip(spot, grid, strict=True)
     )

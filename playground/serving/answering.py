@@ -92,7 +92,7 @@ class Job:
 
 
 def _begin(thread: threading.Thread) -> None:
-    """Starts it from a thread of its own: whoever starts one waits until it runs, and the loop must not."""
+    """Another thread starts it: `start` waits until the new thread runs, and the event loop must not wait."""
     _starter()
     _begun.put(thread)
 

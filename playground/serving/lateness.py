@@ -64,7 +64,7 @@ class Habits:
 
 @dataclass(eq=False)
 class Turn:
-    """Of one who asks: a network, and in it a key that has a page open, or None for all who have none."""
+    """One request. `within`: the key of a browser that has a page open, or None for one that has none."""
 
     network: str
     within: Hashable | None

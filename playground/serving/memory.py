@@ -30,8 +30,8 @@ def trim() -> None:
 
 
 def settle() -> None:
-    """What is here now stays: hundreds of thousands of torch's and Streamlit's objects. To look through them for
-    garbage takes 0.27 s, in which everybody waits; while many people come and go that was every five seconds."""
+    """Python no longer looks for garbage among the objects that exist now: torch and Streamlit have hundreds of
+    thousands. Each look at them stopped the server for 0.27 s, every five seconds while many people came and went."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*LOOKS)

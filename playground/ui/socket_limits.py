@@ -114,7 +114,7 @@ def _is_page(scope: Scope) -> bool:
 
 
 def is_fixed(scope: Scope) -> bool:
-    """Whether it is a part of every page, such as a script: who opens one asks for dozens."""
+    """Whether this request fetches a file that every page loads, such as a script: one page loads dozens."""
     path = scope.get("path", "")
     return scope["type"] == "http" and (not path.startswith(("/api/", "/figure")) or bool(FIXED.fullmatch(path)))
 

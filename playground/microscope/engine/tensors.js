@@ -1,4 +1,4 @@
-// Matrices in the memory of the kernels (kernels.c). One is {at: its first byte, rows, columns, step: numbers from row
+// Matrices in the kernels' memory (kernels.c). A matrix is {at: its first byte, rows, columns, step: numbers from row
 // to row}, and so is a part of one. JavaScript says what lies where; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";

@@ -28,7 +28,7 @@ function putWords(url, text) {
 export const viewNow = () => view;
 export const viewWords = (of = view) => Object.fromEntries(new URLSearchParams(viewToQuery(of)));
 
-// Where something is compared it stands beside the picture, if the address does not say what does.
+// While two pictures are compared, the other one stands beside the picture, unless the address names something else.
 const viewWordsHere = (of = view) => ({
   ...(choice.now.beside && { beside: DEFAULT_VIEW.beside }),
   ...viewWords(of),

@@ -290,7 +290,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   return source;
 }
 
-// Upright. The page does it, and not the worker, in which what is left of each picture would stay for long.
+// Turned upright. The page decodes it: a worker frees the memory of decoded pictures late.
 const toBitmap = (blob) =>
   createImageBitmap(blob, { imageOrientation: "from-image" }).catch((error) => {
     throw new Unanswered(error.message, 500);

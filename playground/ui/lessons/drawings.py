@@ -47,7 +47,7 @@ def photo(jpeg: bytes, side: int = PHOTO) -> str:
 
 
 def small(here: Here) -> Image.Image:
-    """The picture, as large as a map of it is; each pixel of a tiny one is a square."""
+    """The picture, enlarged to the size of its maps; the pixels of a tiny one become sharp squares."""
     image = here.picture.image.convert("RGB")
     way = Image.Resampling.NEAREST if max(image.size) < pictures.TINY else Image.Resampling.BICUBIC
     return ImageOps.contain(image, (MAP, MAP), way)

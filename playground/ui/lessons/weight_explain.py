@@ -107,7 +107,7 @@ def _say(found) -> None:
 
 
 def _say_edge(here: Here, seen, query: tuple[int, int], edge) -> None:
-    """What the cut changes, beside the picture with both ends of the edge."""
+    """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     shown, words = st.columns([1, 3], vertical_alignment="center")
     with shown:
         picture(outlined(small(here), seen.grid, query, edge.twin, edge.around), caption=STEP.said["ends"])
