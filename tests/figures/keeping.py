@@ -1,0 +1,122 @@
+"""What each layout of figures draws and says, kept in tests/figures/kept/ so that a change is seen and meant.
+
+PYTHONPATH=. python tests/figures/keeping.py             # writes the kept pictures and texts anew: look at what changed
+PYTHONPATH=. python tests/figures/keeping.py wall heads  # only those pictures
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from playground import figures
+from playground.figures import caption_files, captions
+from playground.figures.files import pixels
+from playground.figures.naming import published
+from playground.figures.request import from_files
+from playground.figures.sheet import Drawing
+from playground.figures.spec import Spec
+
+KEPT = Path(__file__).parent / "kept"
+TEXTS = KEPT / "texts.json"
+MEADOW = Spec(image="meadow", layer=4, head=0, query=(7, 5), purpose="page", dpi=48)
+GRID = replace(MEADOW, layout="grid", query=None)
+DRAWN = {  # a picture's name -> the figure
+    "head": MEADOW,
+    "head-column": replace(MEADOW, direction="column"),
+    "head-light": replace(MEADOW, draw="light", theme="dark"),
+    "head-score": replace(MEADOW, what="score"),
+    "head-mean": replace(MEADOW, head="mean", mass=0.6),
+    "queries": replace(MEADOW, other_queries="2,11-12,3", mass=0.5),
+    "convolution": replace(MEADOW, layout="convolution", purpose="slide", dpi=40),
+    "heads": replace(MEADOW, layout="heads"),
+    "heads-own": replace(MEADOW, layout="heads", colours="own"),
+    "wall": replace(MEADOW, layout="wall", purpose="slide", dpi=60),
+    "scale": replace(MEADOW, layout="scale"),
+    "scale-whole": replace(MEADOW, layout="scale", whole=True),
+    "compare-pictures": replace(MEADOW, layout="compare", other_image="portrait"),
+    "compare-similarity": replace(MEADOW, layout="compare", other_image="flock", what="similarity"),
+    "compare-models": replace(MEADOW, layout="compare", other_model="untrained"),
+    "grid": replace(GRID, rows="layers:1,4", columns="heads:0-3", query=(7, 5)),
+    "grid-pictures": replace(GRID, rows="pictures:meadow,portrait", columns="layers:1,5"),
+    "components": replace(MEADOW, layout="components"),
+    "parts": replace(MEADOW, what="parts"),
+    "relevance": replace(MEADOW, what="relevance"),
+    "relevance-label": replace(MEADOW, what="relevance", label="landscape"),
+    "atlas": replace(MEADOW, layout="atlas"),
+    "curves": Spec(layout="curves", purpose="page", dpi=48),
+}
+WAYS = ("weight", "value", "score", "similarity", "rollout", "relevance", "label", "norm", "components", "parts")
+SAID = {  # a text's name -> the figure: what is said of each way, by each layout
+    **DRAWN,
+    **{f"head {what}": replace(MEADOW, what=what) for what in WAYS},
+    **{f"head {what} of a column": replace(MEADOW, what=what, direction="column") for what in ("weight", "value")},
+    **{f"head {what} in a paper": replace(MEADOW, what=what, words="paper") for what in ("weight", "similarity")},
+    **{f"heads {what}": replace(MEADOW, layout="heads", what=what) for what in ("value", "score")},
+    "class token": replace(MEADOW, query="cls"),
+    "without the scale": replace(MEADOW, scale="off"),
+    "whole pass without the scale": replace(MEADOW, scale="off", whole=True),
+    "cut": replace(MEADOW, cut="7,5>3,2"),
+    "label plant": replace(MEADOW, what="label", label="plant"),
+    "masked": replace(MEADOW, mass=0.4, mask=True),
+}
+
+
+@cache
+def traced(spec: Spec) -> tuple:
+    """What `figures.draw` takes beside the spec."""
+    if spec.layout == "curves":
+        return (), {}
+    trace, image, others = from_files(spec)
+    return (trace, image), others
+
+
+@cache
+def figure(spec: Spec) -> Drawing:
+    beside, others = traced(spec)
+    return figures.draw(spec, *beside, **others)
+
+
+def drawn(spec: Spec) -> Image.Image:
+    return pixels(figure(spec)).convert("RGB")
+
+
+def texts(spec: Spec) -> dict[str, object]:
+    """All that the figure says: on the sheet, as a caption, as a title, in its file."""
+    beside, others = traced(spec)
+    made = figure(spec)
+    written = [text.get_text() for text in made.texts if text.get_text()]
+    caption = caption_files.words(spec, *beside, **others)
+    facts = {key: text for key, text in made.facts.items() if "sha256" not in text and key != "made by"}
+    return {"sheet": written, "caption": caption, "title": captions.title(published(made.spec)), "facts": facts}
+
+
+def difference(one: Image.Image, other: Image.Image) -> np.ndarray:
+    """(height, width) bool: where they differ by more than 16 of 255."""
+    assert one.size == other.size, f"the kept picture has {one.size} dots, the drawn one {other.size}"
+    return np.abs(np.asarray(one, int) - np.asarray(other, int)).max(-1) > 16
+
+
+def wrong_cell(differs: np.ndarray, side: int = 3) -> bool:
+    """Whether somewhere a whole square of dots differs, as that of a patch with another colour does."""
+    sums = np.pad(differs.astype(int), ((1, 0), (1, 0))).cumsum(0).cumsum(1)
+    squares = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
+    return bool((squares == side * side).any())
+
+
+def write(names: list[str]) -> None:
+    KEPT.mkdir(exist_ok=True)
+    for name in names or DRAWN:
+        drawn(DRAWN[name]).save(KEPT / f"{name}.webp", lossless=True, method=6)
+    said = {name: texts(spec) for name, spec in SAID.items()}
+    TEXTS.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])
