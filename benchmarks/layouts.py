@@ -22,7 +22,7 @@ import playground  # noqa: E402
 from playground import figures  # noqa: E402
 from playground.figures import Spec  # noqa: E402
 from playground.figures.files import pixels  # noqa: E402
-from playground.figures.spec import LAYOUTS  # noqa: E402
+from playground.figures.layouts import LAYOUTS  # noqa: E402
 from playground.samples import SAMPLES  # noqa: E402
 
 OUT = ROOT / "build" / "layouts"

@@ -64,7 +64,7 @@ def measured() -> dict[str, str]:
 
 
 def counted() -> dict[str, str]:
-    from playground.figures.spec import LAYOUTS
+    from playground.figures.layouts import LAYOUTS
     from playground.ui.pages import LESSONS
 
     lines = (ROOT / "playground" / "vit.py").read_text(encoding="utf-8").splitlines()

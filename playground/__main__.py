@@ -300,8 +300,8 @@ def _photographs(options: argparse.Namespace) -> None:
 
 
 def _numbers(options: argparse.Namespace) -> None:
-    from playground.figures.command_line import read_size
     from playground.figures.many import trace_many
+    from playground.figures.reading import read_size
     from playground.models.bars import bar
     from playground.models.loading import load
 

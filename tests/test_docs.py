@@ -124,7 +124,7 @@ def test_the_documentation_is_published_beside_the_playground():
 
 
 def test_the_paper_counts_what_is_there():
-    from playground.figures.spec import LAYOUTS
+    from playground.figures.layouts import LAYOUTS
     from playground.ui.pages import LESSONS
 
     numbers = json.loads((ROOT / "docs" / "numbers.json").read_text(encoding="utf-8"))

@@ -14,15 +14,15 @@ from matplotlib.colors import to_rgb
 from PIL import Image
 
 from playground.errors import PlaygroundError
+from playground.figures import layouts
 from playground.figures.compose import caption_lines, draw
 from playground.figures.disk import keep
 from playground.figures.files import pixels, png_text
 from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
 from playground.figures.prints import bar
-from playground.figures.sheet import CONVOLUTION
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
-from playground.figures.themes import THEMES
+from playground.figures.themes import CONVOLUTION, THEMES
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -72,20 +72,21 @@ def frames(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:
 
 def check(spec: Spec, kind: str) -> None:
     """Says why such a sweep would show nothing."""
-    if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
+    layout = layouts.of(spec)
+    if kind == "scale" and (spec.whole or layout.alters_scale):
+        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
+    if kind in layout.still:
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
     if not moves(spec, kind):
         raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
-    if kind == "scale" and (spec.whole or spec.layout == "scale"):
-        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
 
 
 def moves(spec: Spec, kind: str) -> bool:
     """Whether anything changes along such a sweep."""
-    what = "components" if spec.layout == "components" else spec.what
-    convolution = spec.layout == "convolution"  # whose patch moves
+    layout = layouts.of(spec)
+    what = layout.prepared(spec).what
     return not (
-        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and what in WITHOUT_QUERY and not convolution)
+        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and what in WITHOUT_QUERY and not layout.asks)
     )
 
 

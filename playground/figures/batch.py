@@ -12,7 +12,7 @@ from pathlib import Path
 from playground import figures
 from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
-from playground.figures import command_line, naming, picture_files
+from playground.figures import command_line, layouts, naming, picture_files, reading
 from playground.figures.manifest import Manifest
 from playground.figures.spec import POOLED, Spec
 from playground.figures.unused_options import unused
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     """Gives the exit status: 1 when one of many could not be made."""
     spec = _spec(options)
     _check(spec, options)
-    if spec.layout == "curves":
+    if not layouts.of(spec).of_pictures:
         print(_write(Path(options.output), spec, print))
         return 0
     return _Many(options, spec, _plan(spec, options, picture_files.found(options.images))).make()
@@ -51,9 +51,9 @@ def _spec(options: argparse.Namespace) -> Spec:
     """Without a picture; of a drawn figure also without layer and head, which may be several."""
     given = {name: getattr(options, name) for name in FIELDS}
     given["model"] = options.model or ("bundled" if BUNDLED.exists() else "untrained")
-    if given["model"] == "untrained" and options.model is None and options.layout != "curves":
+    if given["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
-    size, query = command_line.read_size(options.size), command_line.read_query(options.query)
+    size, query = reading.read_size(options.size), reading.read_query(options.query)
     spec = Spec(**given, size=size, query=query)
     return command_line.holding(spec, options.layer, options.head) if _is_html(options.output) else spec
 
@@ -71,8 +71,9 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
     allowed = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in allowed:
         raise PlaygroundError(f"-o must end in {', '.join(allowed)}; given was {options.output}.")
-    if spec.layout == "curves" and options.images:
-        raise PlaygroundError("The layout curves shows random rows: it takes no picture.")
+    layouts.of(spec).check(spec)
+    if not layouts.of(spec).of_pictures and options.images:
+        raise PlaygroundError(f"The layout {spec.layout} shows random rows: it takes no picture.")
     if _is_html(options.output):
         from playground.figures import html
 
@@ -140,11 +141,11 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
         from playground.figures.request import model
 
         c = model(spec).config
-        layers = layers if options.layer is None else command_line.read_numbers(options.layer, c.depth, "--layer")
+        layers = layers if options.layer is None else reading.read_numbers(options.layer, c.depth, "--layer")
         if options.head in POOLED:
             heads = [options.head]
         elif options.head is not None:
-            heads = command_line.read_numbers(options.head, c.heads, "--head")
+            heads = reading.read_numbers(options.head, c.heads, "--head")
     return layers, heads
 
 

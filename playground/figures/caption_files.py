@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playground.figures import captions
+from playground.figures import layouts
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
-from playground.figures.layouts import content
 from playground.figures.naming import published
 from playground.figures.spec import Spec
 
@@ -27,17 +26,13 @@ def write(path: Path, spec: Spec, *subject, **others) -> Path:
 
 
 def words(spec: Spec, *subject, **others) -> str:
-    if spec.layout == "curves":
-        from playground.figures.curves import CAPTION
-
-        return CAPTION
-    what = content(*subjects(spec, *subject, **others))
+    what = layouts.content(*subjects(spec, *subject, **others))
     return " ".join(filter(None, [what.caption, what.prefix if spec.prefix else ""]))
 
 
 def latex(spec: Spec, said: str, name: str) -> str:
     """As wide as the figure is made; it stands beside the .pdf of the same name."""
-    title, rest = captions.title(published(spec)), tex(said)
+    title, rest = layouts.of(spec).title(published(spec)), tex(said)
     width = f"{spec.made_for.width:.4g}in"
     return (
         f"% {title}\n\\begin{{figure}}\n  \\centering\n  \\includegraphics[width={width}]{{{name}.pdf}}\n"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from playground.figures import naming
 from playground.figures.light import MASS
 from playground.figures.maps import Domain, Map, clipped, is_even
+from playground.figures.one_map import Shown
 from playground.figures.prints import PART_COLOURS, is_lit
-from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
 
@@ -35,12 +36,45 @@ def picture(name: str) -> str:
     return Path(name).name or "the picture"
 
 
-def place(spec: Spec, layer: int, head: int | str) -> str:
+def place(spec: Spec) -> str:
+    """ "layer 4, head 0", "after layer 4" of what has no heads."""
     if spec.what in THROUGH_LAYERS:
         return "through all layers"
     if spec.what in WITHOUT_HEADS:
-        return f"after layer {layer}"
-    return f"layer {layer}, {POOLED.get(head, f'head {head}')}"
+        return f"after layer {spec.layer}"
+    return f"layer {spec.layer}, {head(spec)}"
+
+
+def head(spec: Spec) -> str:
+    return POOLED.get(spec.head, f"head {spec.head}")
+
+
+def places(shown: list[Shown]) -> str:
+    """Of all panels, in a sentence: "layer 4: head 0, head 3 and the mean of all heads"."""
+    every = list(dict.fromkeys(place(one.spec) for one in shown))
+    if len(every) == 1:
+        return every[0]
+    layers = {one.spec.layer for one in shown}
+    if len(layers) == 1 and all(one.spec.what not in WITHOUT_HEADS for one in shown):
+        return f"layer {layers.pop()}: {_and([head(one.spec) for one in shown])}"
+    return _and(every)
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def headings(shown: list[Shown]) -> list[tuple[str, str]]:
+    """Over each panel what sets it apart from the others: its head, its layer, its patch."""
+    specs = [one.spec for one in shown]
+    told = {
+        "layer": [f"layer {spec.layer}" for spec in specs],
+        "head": [head(spec) for spec in specs],
+        "query": [asked(spec.query) for spec in specs],
+        "what": [method(spec) for spec in specs],
+    }
+    changing = [words for words in told.values() if len(set(words)) > 1] or [told["what"]]
+    return [(", ".join(words), "") for words in zip(*changing, strict=True)]
 
 
 def method(spec: Spec) -> str:
@@ -122,17 +156,17 @@ def taken(map_: Map) -> float:
     return sum(share for _, share in map_.prefix)
 
 
-def caption(
-    spec: Spec, seen: Trace, maps: list[Map], other: tuple[Spec, Trace] | None = None, span: Domain | None = None
-) -> str:
-    """One or two sentences that say what is seen, and with what it was made. `other` is what it is compared with."""
-    made_with = _made_with(spec, seen)
-    if other is not None and (theirs := _made_with(*other)) != made_with:
-        made_with = f"{made_with}, and {theirs}"
-    said = _says(spec, _counted(spec.query), seen)
-    if other is not None and other[0].query != spec.query:
-        said += f"; the same place in the other grid is {asked(other[0].query)}"
-    first = f"{made_with}: {said}"
+def caption(spec: Spec, shown: list[Shown], span: Domain, where: str) -> str:
+    """One or two sentences that say what is seen, and with what it was made: `where` in which model."""
+    return sentences(spec, shown, span, ", ".join(filter(None, [naming.model(shown[0].seen), where])))
+
+
+def sentences(spec: Spec, shown: list[Shown], span: Domain, made_with: str) -> str:
+    seen, maps = shown[0].seen, [one.map for one in shown]
+    first = f"{made_with}: {_says(spec, _counted(spec.query), shown)}"
+    elsewhere = [one.spec.query for one in shown if one.seen is not seen and one.spec.query != spec.query]
+    if elsewhere:
+        first += f"; the same place in the other grid is {asked(elsewhere[0])}"
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], seen.tokens)
         first += (
@@ -142,8 +176,7 @@ def caption(
         )
     first += held(maps)
     first += peak(maps, span)
-    outlined = _outlined(spec)
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined])
+    return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(shown), *altered(spec, shown), *_outlined(spec)])
 
 
 def peak(maps: list[Map], span: Domain | None) -> str:
@@ -169,12 +202,15 @@ def told_apart(less: float, more: float, written: Callable[[float], str]) -> tup
     return said
 
 
-def taught(spec: Spec, seen: Trace) -> list[str]:
+def taught(shown: list[Shown]) -> list[str]:
     """A head that a loss told where to look is no evidence of what a transformer finds by itself."""
+    if len(shown) > 1:
+        return []
+    spec, seen = shown[0].spec, shown[0].seen
     if seen.vit is None or not isinstance(spec.head, int) or spec.layer is None or spec.what in WITHOUT_HEADS:
         return []
     what = told(seen.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
-    return [f"In training this head was told to {what}."] if what and spec.layout == "head" else []
+    return [f"In training this head was told to {what}."] if what else []
 
 
 def held(maps: list[Map]) -> str:
@@ -187,23 +223,21 @@ def held(maps: list[Map]) -> str:
     return f"; they hold {said} of what differs between patches{alike}"
 
 
-def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain | None = None) -> str:
-    """What all panels share, and what changes along the rows and the columns."""
-    first, changing = asks[0], {rows.name if spec.rows else "", columns.name if spec.columns else ""}
-    fixed = [] if "models" in changing else [naming.model(first.subject.seen)]
-    alike = {one.spec.layer for one in asks}
-    fixed += [f"layer {first.spec.layer}"] if len(alike) == 1 and spec.what not in THROUGH_LAYERS else []
-    if "heads" not in changing and spec.what not in WITHOUT_HEADS:
-        fixed.append(POOLED.get(first.spec.head, f"head {first.spec.head}"))
-    who = _counted(first.spec.query) if len({one.spec.query for one in asks}) == 1 else "the outlined patch"
-    made_with = ", ".join(fixed)
-    shown = _says(spec, who, first.subject.seen)
-    said = f"{made_with}: {shown}" if made_with else shown
-    along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
-    first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}{peak(maps, span)}."
-    outlined = _outlined(spec)
-    where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
-    return " ".join([first_sentence, *where, *outlined])
+def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, str]) -> str:
+    """What all panels share, and what changes `along` the rows and the columns."""
+    first, maps = shown[0], [one.map for one in shown]
+    fixed = [] if "models" in along.values() else [naming.model(first.seen)]
+    layers = {one.spec.layer for one in shown}
+    fixed += [f"layer {first.spec.layer}"] if len(layers) == 1 and spec.what not in THROUGH_LAYERS else []
+    if "heads" not in along.values() and spec.what not in WITHOUT_HEADS:
+        fixed.append(head(first.spec))
+    who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else "the outlined patch"
+    made_with, says = ", ".join(fixed), _says(spec, who, shown)
+    sentence = f"{made_with}: {says}" if made_with else says
+    changing = [f"{where}: {axis}" for where, axis in along.items()]
+    sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{peak(maps, span)}."
+    where = [] if "scales" in along.values() else altered(first.spec, shown)
+    return " ".join([sentence, *where, *_outlined(spec)])
 
 
 def _counted(query) -> str:
@@ -211,16 +245,16 @@ def _counted(query) -> str:
     return f"{asked(query)} (row, column, from 0)" if isinstance(query, tuple | list) else asked(query)
 
 
-def _says(spec: Spec, who: str, seen: Trace) -> str:
+def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
     said = {
         "weight": f"whom {who} listens to" if spec.direction == "row" else f"who listens to {who}",
         "value": f"what arrives at {who}" if spec.direction == "row" else f"what {who} gives to each patch",
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what weights alone bring to {who} through all layers",
-        "relevance": f"what moves {_explained(spec, who, seen)}, through all layers (gradient × input)",
-        "occlusion": f"what moves {_explained(spec, who, seen)} when a patch becomes {_BLANKED[spec.blank]}",
-        "label": f"how likely {_label(spec, seen)} is, if the classifier read each patch after this layer",
+        "relevance": f"what moves {_explained(spec, who, shown)}, through all layers (gradient × input)",
+        "occlusion": f"what moves {_explained(spec, who, shown)} when a patch becomes {_BLANKED[spec.blank]}",
+        "label": f"how likely {_label(spec, shown)} is, if the classifier read each patch after this layer",
         "text": f"which patches are like “{spec.text}”, if the model read each after this layer",
         "components": "the first three principal components of the patches’ features as red, green and blue",
         "parts": f"the patches cut into {len(PART_COLOURS)} parts by their features, a colour for each",
@@ -232,13 +266,14 @@ def _says(spec: Spec, who: str, seen: Trace) -> str:
 _BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
 
 
-def _explained(spec: Spec, who: str, seen: Trace) -> str:
-    return _label(spec, seen) if spec.label else f"the feature of {who}"
+def _explained(spec: Spec, who: str, shown: list[Shown]) -> str:
+    return _label(spec, shown) if spec.label else f"the feature of {who}"
 
 
-def _label(spec: Spec, seen: Trace) -> str:
+def _label(spec: Spec, shown: list[Shown]) -> str:
     """By its name, where it has one. The likeliest one is not named where each picture or pass has its own."""
-    several = not spec.label and spec.layout in ("compare", "scale", "grid")
+    seen = shown[0].seen
+    several = not spec.label and len({id(one.subject) for one in shown}) > 1
     if several or seen.vit is None or seen.logits is None:
         return f"label {spec.label}" if spec.label else "the likeliest label"
     names, number = seen.vit.config.labels, int(spec.label or seen.logits.argmax())
@@ -253,25 +288,17 @@ def _outlined(spec: Spec) -> list[str]:
     return [f"{verb}: the patches that hold {percent(spec.mass or MASS)} of what all patches get."]
 
 
-def queries_caption(spec: Spec, seen: Trace, count: int, span) -> str:
+def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
-    many = _says(spec, f"{count} patches", seen).replace("listens", "listen").replace("attends", "attend")
-    said = f"{_made_with(spec, seen)}: {many}."
-    said = f"{said[0].upper()}{said[1:]}"
-    return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, seen)])
+    many = _says(spec, f"{len(shown)} patches", shown).replace("listens", "listen").replace("attends", "attend")
+    sentence = f"{naming.model(shown[0].seen)}, {place(spec)}: {many}."
+    sentence = f"{sentence[0].upper()}{sentence[1:]}"
+    return " ".join([sentence, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, shown)])
 
 
-def _made_with(spec: Spec, seen: Trace) -> str:
-    """The model, its layer and its head."""
-    if spec.layout in ("wall", "atlas"):
-        return naming.model(seen)
-    where = f"layer {spec.layer}" if spec.layout == "heads" else place(spec, spec.layer, spec.head)
-    return f"{naming.model(seen)}, {where}"
-
-
-def altered(spec: Spec, seen: Trace) -> list[str]:
+def altered(spec: Spec, shown: list[Shown]) -> list[str]:
     """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
-    return _cut(seen) + _scaled(spec, seen)
+    return _cut(shown[0].seen) + _scaled(spec, shown)
 
 
 def _cut(seen: Trace) -> list[str]:
@@ -279,14 +306,15 @@ def _cut(seen: Trace) -> list[str]:
     return [f"Cut in the whole forward pass: {said}."] if said else []
 
 
-def _scaled(spec: Spec, seen: Trace) -> list[str]:
+def _scaled(spec: Spec, shown: list[Shown]) -> list[str]:
+    seen = shown[0].seen
     number = seen.scale_number(spec.scale)
     if number == seen.native_scale == seen.scale:
         return []
     if spec.what in WITHOUT_HEADS and not spec.whole:  # made of the pass, whatever is asked of one layer
         return []
     where = "in the whole forward pass" if spec.whole else "in this layer alone"
-    if spec.layout == "wall" and not spec.whole:
+    if len({one.spec.layer for one in shown}) > 1 and not spec.whole:
         where = "in each layer alone"
     if number == seen.native_scale:
         return [f"With 1/√dₖ {where}: the forward pass ran with another scale."]
@@ -307,19 +335,7 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     return f"Not in the pictures: {who} {verb} {from_to(low, high)} of the row."
 
 
-def title(spec: Spec) -> str:
+def title(spec: Spec, where: str, whose: str | None = None) -> str:
     """For a file's metadata."""
-    what = {"heads": f"all heads of layer {spec.layer}", "wall": "all heads of all layers"}
-    if spec.layout == "curves":
-        return "Softmax with and without 1/√dₖ"
-    if spec.layout == "components":
-        return f"Colours of features of {plain_name(spec.model)}, after layer {spec.layer}"
-    if spec.layout == "grid":
-        along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-        return f"{method(spec).capitalize()} by {' and '.join(along)}"
-    if spec.layout == "atlas":
-        return f"Head atlas of {plain_name(spec.model)}"
-    shown = what.get(spec.layout, place(spec, spec.layer, spec.head))
-    if spec.what in WITHOUT_QUERY:
-        return f"{method(spec).capitalize()} of {plain_name(spec.model)}, {shown}"
-    return f"{method(spec).capitalize()} of {asked(spec.query)}, {shown}"
+    whose = asked(spec.query) if whose is None else whose
+    return f"{method(spec).capitalize()} of {whose or plain_name(spec.model)}, {where}"

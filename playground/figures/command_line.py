@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 
 from playground.assets import PROGRAM
-from playground.errors import PlaygroundError
+from playground.figures import layouts
+from playground.figures.layouts import LAYOUTS
 from playground.figures.naming import published
-from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
+from playground.figures.reading import read_length, read_numbers, write_length
+from playground.figures.spec import CHOICES, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
 
@@ -64,7 +65,6 @@ ALIASES = {  # as in Python
 }  # fmt: skip
 HELP = {
     **{choice.field: choice.help for choice in DRAWN},
-    "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
     "size": "HxW, the model's input in pixels (default: its native area)",
@@ -117,16 +117,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, options = DEFAULTS[name], {"dest": name, "help": HELP[name].replace("%", "%%")}
+    default, options = DEFAULTS[name], {"dest": name, "help": _help(name).replace("%", "%%")}
     if isinstance(default, bool):
         plain = argparse.BooleanOptionalAction if default else "store_true"
         group.add_argument(*flags, action=plain, default=default, **options)
+    elif name == "layout":
+        group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **options)
     elif name in CHOICES:
         group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
+
+
+def _help(name: str) -> str:
+    if name == "layout":
+        return "; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values())
+    return HELP[name]
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
@@ -147,7 +155,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
 
 def again(spec: Spec, output: str | Path) -> str | None:
     """The command, where there is one and the figure may say it."""
-    known = spec.repeatable and (spec.image or spec.layout == "curves")
+    known = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
     return command(published(spec), output) if known and not spec.anonymous else None
 
 
@@ -221,59 +229,3 @@ def _read_several(text: str | int | None, flag: str) -> tuple[int | None, tuple[
     if "all" in parts:
         return first, "all"
     return first, tuple(sorted(named)) if named and str(text) != str(first) else None
-
-
-def read_query(text: str | None) -> tuple[int, int] | str | None:
-    parts = (text or "").split(",")
-    if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
-        return int(parts[0]), int(parts[1])
-    return text
-
-
-INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  # TeX's points
-
-
-def read_length(text: str) -> float:
-    """Inches."""
-    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
-    if not found:
-        raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
-    return float(found[1]) * INCHES[found[2]]
-
-
-def write_length(inches: float) -> str:
-    """Exact, for a rounded width makes another figure; in the unit that gives the shortest text, as people write it."""
-    same = [f"{inches / size:.6g}{unit}" for unit, size in INCHES.items() if unit]
-    exact = [text for text in same if read_length(text) == inches]
-    return min(exact, key=len, default=f"{inches!r}in")
-
-
-def read_size(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    parts = text.lower().replace("×", "x").split("x")
-    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
-        raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
-    return int(parts[0]), int(parts[1])
-
-
-MOST = 999  # as in an address; no model has more layers or heads
-
-
-def read_numbers(text: str | int, most: int | None, flag: str) -> list[int]:
-    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet."""
-    numbers: list[int] = []
-    for part in str(text).split(","):
-        ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
-        if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
-            raise PlaygroundError(
-                f"{flag} takes a number counting from 0, several as 2,5 or 0-3, or all; not {text!r}."
-            )
-        first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
-        if first > last:
-            raise PlaygroundError(f"{flag} counts upwards: {last}-{first} instead of {part}.")
-        if last > MOST or (most is not None and last >= most):
-            end = MOST if most is None else most - 1
-            raise PlaygroundError(f"There is no {flag.lstrip('-')} {last}; they count from 0 to {end}.")
-        numbers += range(first, last + 1)
-    return list(dict.fromkeys(numbers))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from playground.figures import captions, naming
-from playground.figures.curves import curves
-from playground.figures.layouts import Content, content
+from playground.figures import captions, layouts, naming
+from playground.figures.layouts import Content
 from playground.figures.maps import Domain
+from playground.figures.metadata import metadata
+from playground.figures.one_map import Other, Subject
 from playground.figures.panels import ABOVE, GAP, Grid, Panel, entitled
 from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
 from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
 from playground.figures.spec import Spec
-from playground.figures.which_maps import Subject
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -40,17 +41,16 @@ def draw(
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
-    The layout "compare" takes another trace, with another picture where it has one; the layout "scale" with `whole`
-    takes the trace of the altered pass as `other`; "curves" takes none; "grid" takes the traces of all its pictures and
-    models, by their names, as `more`. `lines` keeps room for a longer caption.
+    `other` is what a layout sets beside it (see Layout.beside): another trace, with another picture where it has one,
+    or the same pass at another scale. `more`: the traces of all pictures and models of a grid, by their names. `lines`
+    keeps room for a longer caption.
     """
     with house_style(spec.font):
-        if spec.layout == "curves":
-            return curves(spec)
         spec, subject, second = subjects(spec, seen, image, other, other_image, more)
-        plan = _plan(spec, content(spec, subject, second), footer(spec, subject, second), lines)
-        figure = _compose(spec, plan)
+        what = layouts.content(spec, subject, second)
+        figure = _compose(spec, _plan(spec, what, footer(spec, subject, second), lines))
     figure.spec, figure.facts = spec, facts(spec, subject, second)
+    figure.metadata = partial(metadata, spec, figure.facts)
     return figure
 
 
@@ -58,7 +58,8 @@ def caption_lines(spec: Spec, seen: Trace, image: Image.Image, **others) -> int:
     """How many the figure has: the frames of an animation all keep room for as many."""
     spec, subject, second = subjects(spec, seen, image, **others)
     with house_style(spec.font):
-        return len(_plan(spec, content(spec, subject, second), "", 0).band.caption)
+        what = layouts.content(spec, subject, second)
+        return len(_plan(spec, what, "", 0).band.caption)
 
 
 def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str, str]:
@@ -66,8 +67,12 @@ def described(spec: Spec, seen: Trace, image: Image.Image, **others) -> dict[str
     return facts(*subjects(spec, seen, image, **others))
 
 
-def subjects(spec: Spec, seen, image, other=None, other_image=None, more=None) -> tuple[Spec, Subject, Subject | None]:
-    """Under the names that they have in public."""
+def subjects(
+    spec: Spec, seen=None, image=None, other=None, other_image=None, more=None
+) -> tuple[Spec, Subject | None, Other]:
+    """Under the names that they have in public. A layout that shows no picture has none."""
+    if not layouts.of(spec).of_pictures:
+        return replace(spec, layer=None, query=None, size=None), None, None
     said = naming.published(spec)
     image = seen.shown if image is None else image
     first = Subject(naming.published_trace(spec, seen), image, captions.picture(said.image))

@@ -19,7 +19,7 @@ from PIL import Image
 
 from playground.analysis import fingerprints
 from playground.errors import PlaygroundError
-from playground.figures import compose, packed
+from playground.figures import compose, layouts, packed
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import again
 from playground.figures.disk import keep
@@ -102,7 +102,7 @@ def check(spec: Spec) -> None:
     for name, flag in LOOKS.items():
         if getattr(spec, name) != DEFAULTS[name]:
             raise PlaygroundError(f"{flag} would change nothing in an interactive figure: leave it out.")
-    if spec.layout != "head":
+    if not layouts.of(spec).alive:
         raise PlaygroundError("An interactive figure has no layout: leave --layout out, or write a .png, .svg or .pdf.")
     if spec.head in POOLED:
         raise PlaygroundError("An interactive figure shows one head at a time: leave out --head mean and max.")

@@ -30,6 +30,7 @@ class Map:
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes, of features: drawn instead of numbers
     held: float = 0.0  # of what differs between patches, by these colours
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
+    values: np.ndarray | None = None  # (tokens,), of which the grid has the patches
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Domain:
     open_end: bool = False  # larger numbers have the last colour too
     log: bool = False
     own: bool = False  # each map has another one: the bar stands for all of them
+    bare: bool = False  # colours without a photograph, in proportion to the numbers
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
@@ -58,6 +60,7 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
         seen.on_grid(numbers).numpy(),
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
         breadth,
+        values=numbers.numpy(),
     )
 
 

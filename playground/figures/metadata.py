@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playground.figures import captions
+from playground.figures import layouts
 from playground.figures.command_line import again
 from playground.figures.naming import published
 from playground.figures.spec import Spec
@@ -12,7 +12,7 @@ from playground.version import __version__
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
     """A title, all facts in a line, and the command that makes the file `name` again, where there is one."""
     said = {
-        "Title": captions.title(published(spec)),
+        "Title": layouts.of(spec).title(published(spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
         "Command": again(spec, name),
         "Software": f"Attention Playground {__version__}",

@@ -15,13 +15,14 @@ from typing import Any
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import axes_of_grid, compose, fonts, request
+from playground.figures import compose, fonts, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING, animate
 from playground.figures.caption_files import CAPTIONS
 from playground.figures.caption_files import write as write_caption
 from playground.figures.files import SUFFIXES
 from playground.figures.files import write as write_picture
+from playground.figures.layouts import grid
 from playground.figures.numbers import NUMBERS
 from playground.figures.numbers import write as write_numbers
 from playground.figures.sheet import Drawing
@@ -205,19 +206,21 @@ def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
 
 def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
     """(the spec, what `compose.draw` takes beside the trace). Nothing that was asked for is ignored in silence."""
+    layout = layouts.of(spec)
+    layout.check(spec)
     for name, why in unused(spec).items():
         if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
             raise PlaygroundError(f"{name} would change nothing here: {why}.")
-    if spec.layout == "grid":
+    if layout.beside(spec) == "many":
         return _of_a_grid(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
-    if other is not None and spec.layout not in ("compare", "scale"):
+    if other is not None and not (layout.beside(spec) or layout.alters_scale):
         raise PlaygroundError(
             "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
         )
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other is not None:
-        spec = (_compared if spec.layout == "compare" else _of_two_passes)(spec, seen, other)
+        spec = (_of_two_passes if layout.alters_scale else _compared)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
 
@@ -272,10 +275,10 @@ def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     alike = {(one.scale, *one.cuts.texts) for one in traces}
     named = all(_by_name(one) and key[0] == one.picture_name for key, (one, _) in found.items())
     spec = replace(spec, repeatable=spec.repeatable and len(alike) == 1 and named)
-    for key in axes_of_grid.names(spec):
+    for key in grid.names(spec):
         if key not in found:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unused := found.keys() - set(axes_of_grid.names(spec)):
+    if unused := found.keys() - set(grid.names(spec)):
         raise PlaygroundError(
             f"The grid shows nothing of {' in '.join(min(unused))}: name rows='pictures' or 'models'."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,31 +12,19 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import maps
+from playground.figures import layouts
 from playground.figures.command_line import again
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
-from playground.figures.maps import Map
 from playground.figures.provenance import facts
-from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
-from playground.figures.which_maps import OneMap, Subject, maps_of, maps_shown
+from playground.figures.spec import Spec
+from playground.figures.tables import Table
 from playground.version import __version__
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
 NUMBERS = (".npz", ".csv", ".json")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Maps of one size: of one trace, or the averages of an atlas."""
-
-    about: dict  # of whom: its model, its picture, …
-    grid: tuple[int, int] | None  # rows, columns
-    tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
-    maps: list[dict]  # which map it is: its layer, its head, …
-    values: np.ndarray  # (maps, tokens) float32
 
 
 def write(path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> Path:
@@ -55,102 +42,13 @@ def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Im
 
 def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> tuple:
     """(what the figure says of itself, its tables)"""
-    if spec.layout == "curves":
-        return {"layout": "curves", **_made(spec)}, [_curves()]
-    spec, first, second = subjects(spec, seen, image, **others)
-    about = facts(spec, first, second) | _made(spec)
-    if spec.layout == "atlas":
-        return about, [_atlas(first)]
-    if spec.layout == "components":
-        spec = replace(spec, layout="head", what="components")
-    asks = maps_shown(spec, first, second)
-    drawn = maps_of(asks) if spec.what in COLOURED else [None] * len(asks)  # whose colours belong together
-    tables: dict[int, list] = {}
-    for one, colours in zip(asks, drawn, strict=True):
-        tables.setdefault(id(one.subject), []).append((one, colours))
-    make = {"components": _components, "parts": _parts}.get(spec.what, _table)
-    return about, [make(*zip(*ones, strict=True)) for ones in tables.values()]
-
-
-def _made(spec: Spec) -> dict[str, str]:
+    layout = layouts.of(spec)
+    spec, subject, other = subjects(spec, seen, image, **others)
     made = {"made by": f"Attention Playground {__version__}"}
-    return made | ({"command": said} if (said := again(spec, "figure.npz")) else {})
-
-
-def _table(asks: tuple[OneMap, ...], _) -> Table:
-    seen = asks[0].subject.seen
-    rows, columns = seen.grid
-    tokens = [*seen.prefix, *(f"{row},{column}" for row in range(rows) for column in range(columns))]
-    values = [maps.answer(seen, one.spec, one.spec.layer, one.spec.head, one.scale, one.asker).numpy() for one in asks]
-    return Table(_about(asks[0].subject), seen.grid, tokens, [_which(one) for one in asks], np.stack(values))
-
-
-def _about(subject: Subject) -> dict:
-    seen = subject.seen
-    return {
-        "model": seen.model,
-        "image": subject.name,
-        "input": list(seen.size),
-        "patch_size": seen.patch_size,
-        "predictions": [[label, float(f"{share:.6g}")] for label, share in seen.predictions],
-    }
-
-
-def _which(one) -> dict:
-    spec, seen = one.spec, one.subject.seen
-    said = {"layer": spec.layer, "head": spec.head, "patch": query_words(spec.query), "what": spec.what}
-    if spec.what in WITHOUT_HEADS:
-        unsaid = ("head", "patch") if spec.what in WITHOUT_QUERY else ("head",)
-        return {key: value for key, value in said.items() if key not in unsaid}
-    return said | {"direction": spec.direction, "scale": seen.scale_number(one.scale)}
-
-
-def _components(asks: tuple[OneMap, ...], drawn: tuple[Map, ...]) -> Table:
-    """The colours of features as they are drawn: three maps for each."""
-    subject = asks[0].subject
-    rows, columns = subject.seen.grid
-    tokens = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    names = ("red", "green", "blue")
-    which = [{"layer": one.spec.layer, "what": "components", "colour": name} for one in asks for name in names]
-    values = [one.colours.reshape(-1, 3).T for one in drawn]
-    return Table(_about(subject), subject.seen.grid, tokens, which, np.concatenate(values).astype(np.float32))
-
-
-def _parts(asks: tuple[OneMap, ...], drawn: tuple[Map, ...]) -> Table:
-    """The number of each patch's part, 0 for the largest."""
-    subject = asks[0].subject
-    rows, columns = subject.seen.grid
-    tokens = [f"{row},{column}" for row in range(rows) for column in range(columns)]
-    which = [{"layer": one.spec.layer, "what": "parts"} for one in asks]
-    values = np.stack([one.grid.ravel() for one in drawn]).astype(np.float32)
-    return Table(_about(subject), subject.seen.grid, tokens, which, values)
-
-
-def _atlas(subject: Subject) -> Table:
-    from playground.analysis import heads
-
-    habits = heads.look(subject.seen)
-    kinds, side = habits.kinds(), range(-heads.REACH, heads.REACH + 1)
-    places = [(layer, head) for layer in range(subject.seen.layers) for head in range(subject.seen.heads)]
-    what = "average share at an offset (down, right)"
-    which = [{"layer": i, "head": h, "what": what, "habit": kinds[i][h]} for i, h in places]
-    tokens = [f"{down},{right}" for down in side for right in side]
-    values = habits.offsets.reshape(len(places), -1).astype(np.float32)
-    return Table(_about(subject), (len(side), len(side)), tokens, which, values)
-
-
-def _curves() -> Table:
-    from playground.analysis import scale
-    from playground.figures.curves import CHARTS
-
-    which, values = [], []
-    for quantity in CHARTS:
-        for power, name in ((0.0, "none"), (0.5, "1/√d_k")):
-            curve = scale.curve(quantity, power)
-            for line in ("low", "median", "high"):
-                which.append({"what": quantity, "scale": name, "line": line})
-                values.append(getattr(curve, line))
-    return Table({}, None, [f"d_k={width}" for width in scale.WIDTHS], which, np.array(values, np.float32))
+    if command := again(spec, "figure.npz"):
+        made["command"] = command
+    shown = layout.shown(spec, subject, other)
+    return facts(spec, subject, other) | made, layout.numbers(layout.prepared(spec), shown)
 
 
 # As files -------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib
 import numpy as np
 from PIL import Image
 
@@ -19,9 +18,8 @@ LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and c
 
 
 def is_lit(spec: Spec) -> bool:
-    """Scores and cosines have no share that could be lit, and the wall's pictures are too small for it: they are
-    always heat, as on the screen."""
-    return spec.draw == "light" and spec.what not in SIGNED and spec.layout != "wall"
+    """Scores and cosines have no share that could be lit: they are always heat, as on the screen."""
+    return spec.draw == "light" and spec.what not in SIGNED
 
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
@@ -73,6 +71,8 @@ def grey(photo: np.ndarray) -> np.ndarray:
 
 
 def magma(share: np.ndarray) -> np.ndarray:
+    import matplotlib  # waits until something is drawn
+
     return matplotlib.colormaps["magma"](share, bytes=True)[..., :3]
 
 
@@ -153,7 +153,7 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     """256 colours from the smallest to the largest value, as they are drawn: the heat over a middle grey, the light on
     a bright colour."""
     places = np.linspace(0, 1, 256)[None]
-    if spec.layout == "atlas":
+    if span.bare:
         return bare(places, Domain(0, 1, ""))
     share = places if span.log else light.shares(places, 1)
     if is_lit(spec):

@@ -6,26 +6,21 @@ import re
 from dataclasses import replace
 
 from playground.analysis import fingerprints
-from playground.figures import captions
-from playground.figures.maps import same_layer
+from playground.figures import captions, layouts
 from playground.figures.naming import published, weights
+from playground.figures.one_map import Other, Subject
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
-from playground.figures.which_maps import Others, Subject
 from playground.version import __version__
 
 
-def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -> dict[str, str]:
+def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
     """In words, in the order in which they are read."""
+    layout, made_by = layouts.of(spec), {"made by": f"Attention Playground {__version__}"}
+    if subject is None:
+        return {"layout": spec.layout, **layout.facts, **made_by}
     seen = subject.seen
-    said = {
-        "model": seen.model,
-        "weights": weights(seen),
-        "image": subject.name,
-        "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
-        "input": f"{seen.size[0]}x{seen.size[1]}",
-        "layout": spec.layout,
-    }
+    said = {**_of(subject), "layout": spec.layout}
     left_out = unused(spec)  # what the command leaves out, the figure does not claim either
     asked = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
     said |= {
@@ -39,16 +34,28 @@ def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
-    said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else spec, subject)
-    if isinstance(other, Subject) and spec.layout == "compare":
-        said |= {f"other {key}": value for key, value in facts(spec, other).items() if key in _OF_A_SUBJECT}
-        if (layer := same_layer(spec.layer, seen, other.seen)) != spec.layer:
+    said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
+    if isinstance(other, Subject) and layout.beside(spec) == "other":
+        said |= {f"other {key}": value for key, value in _of(other).items()}
+        if (layer := layout.panels(spec, subject, other)[-1].spec.layer) != spec.layer:
             said["other layer"] = str(layer)
     if isinstance(other, dict):
         said |= _of_a_grid(list(other.values()))
     if spec.anonymous:
         said = {key: value for key, value in said.items() if "sha256:" not in value}
-    return said | {"made by": f"Attention Playground {__version__}"}
+    return said | made_by
+
+
+def _of(subject: Subject) -> dict[str, str]:
+    """Which picture in which model."""
+    seen = subject.seen
+    return {
+        "model": seen.model,
+        "weights": weights(seen),
+        "image": subject.name,
+        "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
+        "input": f"{seen.size[0]}x{seen.size[1]}",
+    }
 
 
 def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
@@ -64,21 +71,21 @@ def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
 
 
 _NAMES = {"query": "patch"}
-_OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
 
 
 def _scale(spec: Spec, subject: Subject) -> str:
-    given = "off" if spec.layout == "scale" and spec.scale == "on" else spec.scale
-    number = captions.scale(subject.seen, given).replace("no scale", "none")
-    if subject.seen.scale_number(given) == subject.seen.native_scale == subject.seen.scale:
+    number = captions.scale(subject.seen, spec.scale).replace("no scale", "none")
+    if subject.seen.scale_number(spec.scale) == subject.seen.native_scale == subject.seen.scale:
         return number
     return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"
 
 
-def footer(spec: Spec, subject: Subject, other: Subject | None) -> str:
+def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
     if not spec.footer:
         return ""
     said = facts(spec, subject, other)
+    if subject is None:
+        return said["made by"]
     short = {key: re.sub(r"(sha256:.{8})\w*", r"\1", value) for key, value in said.items()}
     pairs = [f"{short['model']} ({short['weights']})", f"{short['image']} ({short['pixels']})"]
     if "other model" in short:

@@ -13,7 +13,8 @@ from pathlib import Path
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import axes_of_grid
+from playground.figures import layouts
+from playground.figures.layouts import grid
 from playground.figures.spec import Spec
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
@@ -31,11 +32,13 @@ def traces(
 ) -> tuple[Trace, dict[str, Trace | Image.Image]]:
     """(the trace, what `figures.draw` takes beside it). `other_image` is what the layout "compare" compares with, where
     that is another picture. `run` traces the figure's own picture and model, or the other ones."""
-    scale = spec.scale if spec.whole and spec.layout != "scale" else "on"
+    layout = layouts.of(spec)
+    scale = spec.scale if spec.whole and not layout.alters_scale else "on"
     seen = run(False, spec.size, scale)
-    if spec.layout == "scale" and spec.whole:
-        return seen, {"other": run(False, seen.size, "off" if spec.scale == "on" else spec.scale)}
-    if spec.layout != "compare":
+    beside = layout.beside(spec)
+    if beside == "pass":
+        return seen, {"other": run(False, seen.size, layout.prepared(spec).scale)}
+    if beside != "other":
         return seen, {}
     size = None if spec.other_model else as_fine(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
@@ -43,9 +46,10 @@ def traces(
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, what `figures.draw` takes beside them), of files and samples."""
-    if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
+    beside = layouts.of(spec).beside(spec)
+    if beside == "other" and spec.other_image is None and spec.other_model is None:
         raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
-    if spec.layout == "grid":
+    if beside == "many":
         return _of_a_grid(spec)
     image = open_picture(spec.image)
     other_image = open_picture(spec.other_image) if spec.other_image else image
@@ -64,8 +68,8 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 def _of_a_grid(spec: Spec) -> tuple[Trace, Image.Image, dict]:
     """Each picture in each model, traced once."""
     found: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for name, its_model in axes_of_grid.names(spec):
-        one = replace(spec, image=name, model=its_model, layout="head")
+    for name, its_model in grid.names(spec):
+        one = replace(spec, image=name, model=its_model)
         image, vit = open_picture(name), model(one)
         size = spec.size or (tuple(side * vit.config.patch_size for side in one.look.grid) if one.look else None)
         scale = spec.scale if spec.whole else "on"

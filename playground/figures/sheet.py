@@ -27,12 +27,10 @@ from matplotlib.transforms import Affine2D, Bbox
 from PIL import Image
 
 from playground.figures import fonts
-from playground.figures.metadata import metadata
 from playground.figures.spec import Spec
-from playground.figures.themes import THEMES
+from playground.figures.themes import CONVOLUTION, QUERY, THEMES
 
 SMALLEST = 6.0  # points: what a journal prints legibly
-QUERY, KEY, CONVOLUTION = "#0072B2", "#D55E00", "#E7298A"
 VECTOR_DPI = 220  # of the photograph inside an SVG or PDF
 CELL = 16  # pixels of a patch of a map alone: readers that smooth small images blur no more than a sixteenth of it
 OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
@@ -123,6 +121,7 @@ class Drawing(Figure):
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
+    metadata: Callable[[str, str], dict]  # of a kind of file and a name -> what the file says of where it comes from
 
     def savefig(self, file, **options) -> None:
         """As matplotlib's, in the house style however it is called: a PDF gets TrueType fonts, an SVG real text, and
@@ -130,7 +129,7 @@ class Drawing(Figure):
         path = FilePath(file) if isinstance(file, str | os.PathLike) else None
         kind = options.get("format") or (path.suffix[1:].lower() if path else "") or "png"
         if "metadata" not in options:
-            options["metadata"] = metadata(self.spec, self.facts, kind, path.name if path else f"figure.{kind}")
+            options["metadata"] = self.metadata(kind, path.name if path else f"figure.{kind}")
         with house_style(self.spec.font), self._legible(kind):
             super().savefig(file, **options)
 

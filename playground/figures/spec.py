@@ -46,23 +46,10 @@ PURPOSES = {
     "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
 ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, below it like a column
-LAYOUTS = {
-    "head": "one head",
-    "convolution": "attention, and what a 3×3 convolution reads, side by side",
-    "heads": "all heads of a layer",
-    "wall": "all heads of all layers",
-    "scale": "with 1/√dₖ and without",
-    "compare": "two pictures or two models",
-    "grid": "rows and columns, such as pictures × heads: see --rows",
-    "components": "the colours of the features after a layer: their first three principal components",
-    "atlas": "what every head does on average",
-    "curves": "what the scale does to the softmax as dₖ grows",
-}
 AXES = {  # of a grid -> the field that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
-    "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "words": ("plain", "paper"),
@@ -82,7 +69,7 @@ MOVING_DPI = 96
 class Spec:
     # What is shown
     image: str = ""  # a file, or the name of a sample
-    layout: str = "head"
+    layout: str = "head"  # see layouts/
     model: str = "bundled"
     weights: str | None = None  # a file
     size: tuple[int, int] | None = None  # (height, width) of the model's input
@@ -103,7 +90,7 @@ class Spec:
     other_image: str | None = None  # of the layout "compare"
     other_model: str | None = None
     other_queries: str | None = None  # in the same picture, each in a colour of its own: "3,4-10,12"
-    rows: str | None = None  # of the layout "grid": "layers:2,5,8", see axes_of_grid.py
+    rows: str | None = None  # of the layout "grid": "layers:2,5,8", see layouts/grid.py
     columns: str | None = None
     # How it looks
     purpose: str = "slide"
@@ -161,11 +148,6 @@ class Spec:
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
-        if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
-            have = "have" if self.what in COLOURED else "has"
-            raise PlaygroundError(
-                f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
-            )
 
     @property
     def cuts(self) -> list[str]:
@@ -197,7 +179,7 @@ class Spec:
         elif self.label and seen.vit is not None:
             seen.label(int(self.label))  # raises: there is none of this number
         layer = self.look.layer if self.look else seen.upper_layer
-        if self.layout == "grid":  # each of its pictures has a size of its own, and begins where it shows most
+        if self.rows or self.columns:  # each picture of a grid has a size of its own, and begins where it shows most
             return replace(self, layer=layer if self.layer is None else self.layer)
         return replace(
             self,

@@ -7,9 +7,11 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from playground.errors import PlaygroundError
+from playground.figures import layouts as shapes
 from playground.figures.command_line import command
+from playground.figures.layouts import LAYOUTS
 from playground.figures.packed import PACKS
-from playground.figures.spec import LAYOUTS, PURPOSES, WITHOUT_HEADS, Spec
+from playground.figures.spec import PURPOSES, Spec
 from playground.serving import figure_files, figure_words
 from playground.serving.answering import Refused
 from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
@@ -54,7 +56,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "offers": {
             "kind": _titled(kinds, KINDS),
             "table": _titled(TABLES, TABLES),
-            "layout": _titled(layouts, LAYOUTS),
+            "layout": _titled(layouts, {layout.name: layout.words for layout in LAYOUTS.values()}),
             "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
             "background": _titled(BACKGROUNDS, BACKGROUNDS),
             "sweep": _titled(sweeps, SWEEPS),
@@ -125,16 +127,15 @@ def _kinds(here: Shown, view: Mapping[str, str], given: Mapping[str, str]) -> li
 def _layouts(here: Shown, view: Mapping[str, str], kind: str) -> list[str]:
     """Those that can show it; of what moves, those in which it moves. Rows and columns of a grid nobody says here."""
     found, trouble = [], None
-    for layout in LAYOUTS:
-        if layout == "grid" or (layout == "compare" and here.other is None):
+    for layout, shape in LAYOUTS.items():
+        if not shape.offered or ("other_image" in shape.uses and here.other is None):
             continue
         try:
             spec = description(here, view, layout)
+            shape.check(spec)
         except PlaygroundError as error:
             trouble = error
             continue
-        if layout == "scale" and spec.what in WITHOUT_HEADS and not spec.whole:
-            continue  # the scale of one layer changes nothing in it
         if kind != "webp" or _sweeps(spec):
             found.append(layout)
     if not found and trouble:
@@ -165,7 +166,7 @@ def _preview(here: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tup
 
 def _address(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """Below the app's root."""
-    private = here.private and spec.layout != "curves"
+    private = here.private and shapes.of(spec).of_pictures
     words = urlencode(figure_words.words_of(here, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",

@@ -15,6 +15,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from playground.figures import layouts
+from playground.figures.layouts import grid
 from playground.figures.spec import Spec
 from playground.serving import chosen, lesson_results, models, queue, traces
 from playground.serving.answering import Refused
@@ -59,7 +61,7 @@ def name(spec: Spec, kind: str) -> str:
 
 def digest(here: Shown, spec: Spec, kind: str) -> str:
     """Of all that the file is made of."""
-    of = [] if spec.layout == "curves" else [chosen.digest(*pair) for pair in _grid(here, spec) or here.pairs]
+    of = [] if not layouts.of(spec).of_pictures else [chosen.digest(*pair) for pair in _grid(here, spec) or here.pairs]
     return sha256(repr((of, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
@@ -75,7 +77,7 @@ def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     from playground.figures import files
 
     seen, beside = _traces(here, spec, person)
-    image = None if spec.layout == "curves" else here.picture.image
+    image = here.picture.image if layouts.of(spec).of_pictures else None
     with queue.turns() as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +100,8 @@ def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
 
     seen, beside = _traces(here, spec, person)
     with queue.turn():
-        return contents(f".{kind}", spec, seen, None if spec.layout == "curves" else here.picture.image, **beside)
+        image = here.picture.image if layouts.of(spec).of_pictures else None
+        return contents(f".{kind}", spec, seen, image, **beside)
 
 
 def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
@@ -139,7 +142,7 @@ def _traces(here: Shown, spec: Spec, person: Person | None) -> tuple:
     """(the trace, what a figure takes beside it): made once, and kept in the server's caches."""
     from playground.figures import request
 
-    if spec.layout == "curves":
+    if not layouts.of(spec).of_pictures:
         return None, {}
     own = person and person.traces
     if cells := _grid(here, spec):
@@ -165,7 +168,7 @@ def _number(scale: str) -> float | None:
 
 def _check_place(spec: Spec, seen) -> None:
     """As the command line does it, before anything is drawn."""
-    from playground.figures.command_line import read_numbers
+    from playground.figures.reading import read_numbers
     from playground.figures.spec import POOLED
 
     if spec.layer is not None:
@@ -175,15 +178,13 @@ def _check_place(spec: Spec, seen) -> None:
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:
-    """Every (picture, wish) of the layout grid, the first one first; empty for another layout. All are samples."""
-    from playground.figures import axes_of_grid
-
-    if spec.layout != "grid":
+    """Every (picture, wish) of a grid, the first one first; empty for another layout. All are samples."""
+    if layouts.of(spec).beside(spec) != "many":
         return []
     c = models.load(spec.model).config
-    if (maps := prod(len(axis.values) for axis in axes_of_grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
+    if (maps := prod(len(axis.values) for axis in grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
         raise Refused(f"A grid of {maps:,} maps is too much for this server, which draws {MOST_MAPS} at most.")
-    names = axes_of_grid.names(spec)
+    names = grid.names(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
     mine = {(spec.image, spec.model): (here.picture, here.wish)}
@@ -209,7 +210,7 @@ def _size_of_command(spec: Spec, picture, wish: Wish) -> tuple[int, int]:
     """At which size figures/request.py traces a cell of a grid."""
     from playground.pictures.images import fit
 
-    look, c = replace(spec, image=picture.name, model=wish.model, layout="head").look, models.load(wish.model).config
+    look, c = replace(spec, image=picture.name, model=wish.model).look, models.load(wish.model).config
     if spec.size or look is None:
         return spec.size or fit(picture.size, c.patch_size, c.image_size)
     rows, columns = look.grid

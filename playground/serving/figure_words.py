@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
-from playground.figures import command_line
+from playground.figures import command_line, layouts, reading
+from playground.figures.layouts import Layout
 from playground.figures.spec import POOLED, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN, VIEW, as_in_address
@@ -68,13 +69,13 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Sh
     """What is shown, and the figure of it as a file of this kind."""
     check_names(words, (*PLACE, *CHOICES, *LOOKS, "held"))
     looks = {name: _look(name, words[name]) for name in LOOKS if name in words}
-    layout = looks.get("layout", DEFAULTS["layout"])
-    if layout == "curves" and (given := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
-        raise Refused(f"The layout curves shows random rows: it takes no picture. Leave {given} out.")
+    layout = _layout(looks.get("layout", DEFAULTS["layout"]))
+    if not layout.of_pictures and (given := next((name for name in (*PLACE, *CHOICES) if name in words), None)):
+        raise Refused(f"The layout {layout.name} shows random rows: it takes no picture. Leave {given} out.")
     here, view = shown(words, person), view_of(words)
     spec = description(here, view, **looks)
     spec = replace(spec, view=urlencode({key: view[key] for key in VIEW_ALONE if key in view}))
-    if layout != "curves":  # what Export knows to leave out, an address has said
+    if layout.of_pictures:  # what Export knows to leave out, an address has said
         spec = replace(spec, whole=view.get("pass") == "whole", colours=view.get("colours", "shared"))
     if here.other is not None:
         spec = replace(spec, **_beside(here))
@@ -98,13 +99,14 @@ def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
         raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
     if spec.sweep and spec.sweep not in SWEEPS:
         raise Refused(f"What moves here goes through {' or '.join(SWEEPS)}; the command makes other sweeps.")
+    layouts.of(spec).check(spec)
     across, most = spec.made_for.width * spec.dots, MOST_MOVING if spec.sweep else MOST_DOTS
     if across > most:
         raise Refused(
             f"This would be {across:,.0f} dots across, and this server draws {most:,} at most: the command makes "
             "larger ones on your own machine."
         )
-    if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
+    if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
         raise Refused("What is it to be compared with? Add with=sample:NAME or with=model:NAME.")
     named = {CHOICES[key].field or "view" if key in CHOICES else key for key in given}
     for name, why in unused(spec, f".{kind}").items():
@@ -162,7 +164,7 @@ def _look(name: str, text: str) -> object:
         if isinstance(default, bool):
             return {"true": True, "false": False}[text]
         if name == "width":
-            return command_line.read_length(text)
+            return reading.read_length(text)
         return {"dpi": int, "mass": float}.get(name, str)(text)
     except argparse.ArgumentTypeError as error:
         raise Refused(f"{error}.") from None
@@ -182,7 +184,8 @@ def _held(text: str) -> str | None:
 
 def description(here: Shown, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """What a view shows, as the description of a figure."""
-    if layout == "curves":
+    shape = _layout(layout)
+    if not shape.of_pictures:
         return Spec(layout=layout, **look)
     if not {"layer", "head"} & view.keys():
         view = {**view, **opening.view(here.picture.sample_name, here.wish)}
@@ -195,9 +198,9 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         size=None if usual else traces.size(here.picture, here.wish),
         layer=int(view["layer"]) if "layer" in view else None,
         head=head if head in POOLED else int(head),
-        query=command_line.read_query(view.get("query")),
+        query=reading.read_query(view.get("query")),
         scale=view.get("scale", "on"),
-        whole=view.get("pass") == "whole" and (layout == "scale" or view.get("scale", "on") != "on"),
+        whole=view.get("pass") == "whole" and (shape.alters_scale or view.get("scale", "on") != "on"),
         cut=view.get("cut", ""),
         label=view.get("label", ""),
         text=view.get("text", ""),
@@ -208,13 +211,17 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
         draw=view.get("draw", "heat"),
-        colours="shared" if layout == "compare" else view.get("colours", "shared"),  # as on the screen
+        colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),  # as on the screen
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
         log=view.get("log") == "true",
         smooth=view.get("smooth") == "true",
-        **(_beside(here) if layout == "compare" and here.other is not None else {}),
+        **(_beside(here) if "other_image" in shape.uses and here.other is not None else {}),
         **look,
     )
+
+
+def _layout(name: str) -> Layout:
+    return layouts.of(Spec(layout=name))
 
 
 def _beside(here: Shown) -> dict[str, str | None]:
@@ -246,7 +253,8 @@ def _name(picture: Picture) -> str:
 
 def words_of(here: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure: what differs from the defaults and has a use in it."""
-    words = {} if spec.layout == "curves" else place_of(here, spec.layout == "compare")
+    layout = layouts.of(spec)
+    words = place_of(here, layout.beside(spec) == "other") if layout.of_pictures else {}
     left_out = {} if kind == "html" else unused(spec)
     for choice in DRAWN:
         value = getattr(spec, choice.field)

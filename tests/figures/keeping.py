@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 from playground import figures
-from playground.figures import caption_files, captions
+from playground.figures import caption_files, layouts
 from playground.figures.files import pixels
 from playground.figures.naming import published
 from playground.figures.request import from_files
@@ -94,7 +94,7 @@ def texts(spec: Spec) -> dict[str, object]:
     written = [text.get_text() for text in made.texts if text.get_text()]
     caption = caption_files.words(spec, *beside, **others)
     facts = {key: text for key, text in made.facts.items() if "sha256" not in text and key != "made by"}
-    return {"sheet": written, "caption": caption, "title": captions.title(published(made.spec)), "facts": facts}
+    return {"sheet": written, "caption": caption, "title": layouts.of(spec).title(published(made.spec)), "facts": facts}
 
 
 def difference(one: Image.Image, other: Image.Image) -> np.ndarray:

@@ -1,17 +1,31 @@
 """Every layout draws and says what is kept: whoever changes a picture or a sentence sees which, and means it."""
 
+import argparse
 import json
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import playground
 from figures import keeping
 from figures.keeping import DRAWN, KEPT, SAID, TEXTS, difference, drawn, texts, wrong_cell
 from playground import figures
+from playground.figures import caption_files, captions, command_line, layouts, numbers
+from playground.figures.charts import Charts
+from playground.figures.command_line import command
+from playground.figures.compose import subjects
 from playground.figures.files import pixels
-from playground.figures.spec import LAYOUTS
+from playground.figures.layouts import LAYOUTS, Layout
+from playground.figures.one_map import OneMap
+from playground.figures.panels import Grid, Matrix
+from playground.figures.spec import Spec
+from playground.serving import exports
 
+ROOT = Path(__file__).parent.parent.parent
 MOST = 0.005  # of the dots may differ
 
 
@@ -63,3 +77,104 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
         kind: figures.write(figure, tmp_path / f"{layout}.{kind}").stat().st_size for kind in ("png", "svg", "pdf")
     }
     assert all(size > 5000 for size in sizes.values()), sizes
+
+
+# A layout is one object
+
+
+def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
+    """(which map, its values) of every line of numbers."""
+    beside, others = keeping.traced(spec)
+    _, tables = numbers.collected(spec, *beside, **others)
+    return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
+
+
+def panels_of(body) -> list:
+    if isinstance(body, Grid):
+        return [panel for row in body.panels for panel in row]
+    return body.charts if isinstance(body, Charts) else body.panels
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_panels_caption_and_numbers_are_of_the_same_maps(name):
+    spec = DRAWN[name]
+    beside, others = keeping.traced(spec)
+    settled, subject, other = subjects(spec, *beside, **others)
+    layout, shown = layouts.of(spec), layouts.shown(settled, subject, other)
+    content, lines = layouts.content(settled, subject, other), tabled(spec)
+
+    of_colours_and_lines = ("colour", "scale", "line") if not layout.of_pictures else ("colour",)
+    maps = {tuple((k, v) for k, v in which.items() if k not in of_colours_and_lines) for which, _ in lines}
+    assert len({id(one.subject) for one in shown}) * len(maps) >= len(shown) >= len(maps), (len(shown), maps)
+    if isinstance(content.body, Matrix):
+        assert content.body.layers * content.body.heads == len(shown)
+    elif not spec.other_queries:
+        photos = sum(
+            panel.heading in ("query", "key", "picture") for panel in panels_of(content.body) if layout.of_pictures
+        )
+        kernels = spec.layout == "convolution"
+        firsts = len(content.body.panels) if isinstance(content.body, Grid) and "pictures" in spec.rows else 0
+        assert len(panels_of(content.body)) - (photos or firsts) - kernels == len(shown)
+    if "up to" in content.caption:
+        largest = max(float(values.max()) for one, values in zip(shown, [one.map.grid for one in shown], strict=True))
+        assert f"up to {captions.percent(largest)}" in content.caption
+    if layout.of_pictures and spec.what not in ("components", "parts") and spec.layout not in ("components", "atlas"):
+        drawn = np.concatenate([one.map.grid.ravel() for one in shown])
+        written = np.concatenate([values[-one.map.grid.size :] for (_, values), one in zip(lines, shown, strict=True)])
+        np.testing.assert_array_equal(drawn, written)
+
+
+def three(spec, subject, other):
+    return [OneMap(subject, replace(spec, head=head), spec.scale) for head in (0, "mean", "max")]
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """A layout that nobody has seen, by its record alone."""
+    monkeypatch.setitem(LAYOUTS, "three", Layout("three", "a head, the mean and the largest", three))
+    return replace(keeping.MEADOW, layout="three")
+
+
+def test_a_layout_made_up_here_comes_out_right_by_its_record_alone(made_up, tmp_path):
+    beside, others = keeping.traced(made_up)
+    figure = figures.draw(made_up, *beside, **others)
+    written = [text.get_text() for text in figure.texts]
+    assert {"head 0", "the mean of all heads", "the largest of all heads"} <= set(written), written
+    caption = caption_files.words(made_up, *beside, **others)
+    assert "layer 4: head 0, the mean of all heads and the largest of all heads" in caption, caption
+    lines = tabled(made_up)
+    assert [which["head"] for which, _ in lines] == [0, "mean", "max"]
+    seen = beside[0]
+    rows = seen.rows(4, (7, 5)).numpy()
+    for (_, values), row in zip(lines, (rows[0], rows.mean(0), rows.max(0)), strict=True):
+        np.testing.assert_allclose(values, row, rtol=1e-6)
+    for kind in ("png", "svg", "pdf", "csv", "json", "npz", "txt", "tex"):
+        file = playground.save(seen, tmp_path / f"three.{kind}", layer=4, query=(7, 5), layout="three")
+        assert file.stat().st_size > 200, file
+    assert "three" in command(figure.spec)
+
+
+def test_the_command_line_and_export_offer_what_the_table_has(made_up):
+    assert "three: a head, the mean and the largest" in command_line_help()
+    place = {"sample": "meadow", "model": "bundled"}
+    offered = exports.offers({**place, "layer": "4", "head": "0", "query": "7,5"}, None)["offers"]["layout"]
+    assert {"name": "three", "title": "a head, the mean and the largest"} in offered
+
+
+def command_line_help() -> str:
+    parser = argparse.ArgumentParser()
+    command_line.add_arguments(parser)
+    return " ".join(parser.format_help().split())
+
+
+def test_no_layout_is_compared_by_name_outside_of_its_record():
+    """`layout ==` stood in 82 places, and a new layout lied in each."""
+    names = "|".join(LAYOUTS)
+    compared = re.compile(rf"""layouts?\b[^\n]{{0,12}}(==|!=|\bin\b)\s*[("'][^\n]*?\b({names})\b["']""")
+    wrong = [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in (ROOT / "playground").rglob("*.py")
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if compared.search(line)
+    ]
+    assert not wrong, "\n".join(wrong)

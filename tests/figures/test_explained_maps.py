@@ -12,6 +12,7 @@ from playground.__main__ import main
 from playground.analysis import occlusion, outliers
 from playground.errors import PlaygroundError
 from playground.figures import captions, maps
+from playground.figures.one_map import OneMap, Shown, Subject
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 
@@ -110,7 +111,10 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
     ],
 )  # fmt: skip
 def test_the_caption_says_what_is_explained_and_how(what, says, seen):
-    assert says in captions._says(replace(SPEC, **what), "row 4, column 4", seen)
+    spec = replace(SPEC, **what)
+    assert says in captions._says(
+        spec, "row 4, column 4", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)]
+    )
 
 
 def test_what_would_change_nothing_is_told():

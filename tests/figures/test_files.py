@@ -27,8 +27,8 @@ from playground.figures import Spec, batch, caption_files, naming, request
 from playground.figures.animation import frames, walk
 from playground.figures.command_line import DEFAULTS, holding
 from playground.figures.files import pixels
+from playground.figures.layouts import LAYOUTS
 from playground.figures.naming import published
-from playground.figures.spec import LAYOUTS
 from playground.figures.unused_options import unused
 
 TRIO = Spec(

@@ -9,9 +9,10 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
-from playground.figures import Spec, components, numbers, prints, which_maps
+from playground.figures import Spec, components, layouts, numbers, prints
 from playground.figures.compose import subjects
 from playground.figures.maps import domain
+from playground.figures.one_map import Subject
 from playground.figures.sheet import Pixels
 from playground.pictures.images import fit
 
@@ -20,7 +21,7 @@ SMALL = Spec(image="disc.png", model="small", layout="grid", layer=1, head=2, qu
 
 def cells(spec, seen, picture, **more):
     spec, first, others = subjects(spec, seen, picture, **more)
-    return which_maps.maps_shown(spec, first, others)
+    return [shown.one for shown in layouts.shown(spec, first, others)]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
     _, (table,) = numbers.collected(spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
-    shown = which_maps.maps_shown(spec.settled(seen), which_maps.Subject(seen, picture, ""))[0].map()
+    shown = layouts.shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
     span = domain(spec, [shown])
     assert (span.low, span.high) == (float(lengths[3:].min()), float(lengths[3:].max()))
     said = [text.get_text() for text in figures.draw(spec, seen, picture).texts]

@@ -18,8 +18,10 @@ import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import main
 from playground.analysis import heads
-from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, prints
+from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, prints, reading
 from playground.figures.compose import subjects
+from playground.figures.map_panels import map_panel
+from playground.figures.one_map import OneMap, Shown
 from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
@@ -51,7 +53,7 @@ def test_all_in_a_grid_means_all(seen, picture):
 
 
 def test_a_server_counts_all_before_it_draws():
-    from playground.figures.axes_of_grid import axes
+    from playground.figures.layouts.grid import axes
 
     spec = Spec(layout="grid", rows="layers:all", columns="heads:all")
     assert [len(axis.values) for axis in axes(spec, (12, 6))] == [12, 6]
@@ -135,7 +137,7 @@ def test_the_command_in_a_file_makes_that_file(suffix, here, monkeypatch):
 
 @pytest.mark.parametrize("inches", [89 / 25.4, 5.5, 8.5 / 2.54, 397 / 72.27, 10 / 3])
 def test_a_width_is_written_so_that_it_is_read_as_the_same(inches):
-    assert command_line.read_length(command_line.write_length(inches)) == inches
+    assert reading.read_length(reading.write_length(inches)) == inches
 
 
 TEN = {  # ten figures, each with its options
@@ -240,7 +242,7 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(seen, picture)
     grid[3, 4], grid[3, 5] = 0.6, 0.3  # the first one asks
     span = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
-    layouts._map_panel(ROW, first, maps.Map(grid, (), None), span, "", "").draw(sheet, None, Box(0, 0, 1, 1))
+    map_panel(Shown(OneMap(first, ROW, None), maps.Map(grid, (), None)), span).draw(sheet, None, Box(0, 0, 1, 1))
     assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]
     assert [call.args[3] for call in sheet.number_beside.call_args_list] == ["60%"]
 
@@ -610,7 +612,6 @@ def test_nothing_heavy_is_imported_before_ctrl_c_is_heard():
 
 
 def test_installed_people_read_the_name_that_they_type(monkeypatch):
-    from playground.figures import command_line
 
     monkeypatch.setattr(command_line, "PROGRAM", "attention-playground")
     assert figures.command(ROW).startswith("attention-playground figure disc.png")

@@ -16,6 +16,7 @@ from playground import PlaygroundError, figures
 from playground.figures import Spec, layouts, light, prints
 from playground.figures.files import pixels
 from playground.figures.maps import Map, domain, look, neighbourhood, same_place, shares
+from playground.figures.one_map import Subject
 from playground.figures.sheet import SMALLEST, Pixels, house_style
 from playground.vit import VisionTransformer
 
@@ -125,10 +126,10 @@ def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(s
     together = light.exposure(np.concatenate([one.grid for one in rows]))
     for layout in ("heads", "wall"):
         spec = replace(SMALL, layout=layout)
-        content = layouts.content(spec, layouts.Subject(seen, picture, ""), None)
+        content = layouts.content(spec, Subject(seen, picture, ""), None)
         values = together if layout == "heads" else content.domain.high
         assert content.domain.high == pytest.approx(values)
-        held = layouts.content(replace(spec, ceiling=0.07), layouts.Subject(seen, picture, ""), None)
+        held = layouts.content(replace(spec, ceiling=0.07), Subject(seen, picture, ""), None)
         assert held.domain.high == 0.07
     shared, own = (
         prints_of(figures.draw(replace(SMALL, layout="heads", colours=c), seen, picture)) for c in ("shared", "own")
@@ -187,7 +188,7 @@ NAMES = (
     "猫.png",
 )
 SIZES = ("slide", "half", "beamer", "column", "page", "nature", "neurips", "narrow")
-SHOWN = {layout: {"layout": layout} for layout in figures.spec.LAYOUTS} | {
+SHOWN = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
     "grid": {"layout": "grid", "rows": "layers:2,4", "columns": "heads:0,1,mean"},
     "coloured grid": {"layout": "grid", "rows": "layers:1,2,4,5", "what": "components"},
     "several patches": {"other_queries": "0,0-5,5-cls", "mass": 0.6},
@@ -198,7 +199,7 @@ CASES = [  # every layout in every size; aspects and names take turns, so that e
     (shown, size, list(ASPECTS)[(i + j) % 4], NAMES[(i + j // 2) % 4])
     for i, shown in enumerate(SHOWN)
     for j, size in enumerate(SIZES)
-    if shown in figures.spec.LAYOUTS or size in ("half", "beamer", "column")
+    if shown in layouts.LAYOUTS or size in ("half", "beamer", "column")
 ]
 
 
@@ -314,7 +315,7 @@ def test_a_trace_gives_a_figure_to_go_on_editing(seen, picture):
 def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(small, picture, ran, given, drawn, said):
     seen = playground.trace(small, picture, scale=ran)
     spec = playground.figure(seen, 1, 2, (3, 4), given, purpose="column").spec
-    caption = layouts.content(spec, layouts.Subject(seen, picture, ""), None).caption
+    caption = layouts.content(spec, Subject(seen, picture, ""), None).caption
     assert caption.endswith(said or "tokens (2^entropy)."), caption
     shown = look(seen, spec, 1, 2, None if spec.whole else spec.scale)
     np.testing.assert_allclose(shown.grid.ravel(), seen.row(1, 2, (3, 4), drawn)[3:], rtol=1e-5)
@@ -329,6 +330,6 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(sma
         ({"what": "rollout", "layout": "wall"}, "Rollout has no heads"),
     ],
 )
-def test_what_cannot_be_drawn_is_a_sentence(change, sentence):
+def test_what_cannot_be_drawn_is_a_sentence(seen, picture, change, sentence):
     with pytest.raises(PlaygroundError, match=sentence):
-        replace(SMALL, **change)
+        figures.draw(replace(SMALL, **change), seen, picture)

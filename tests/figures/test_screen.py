@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_javascript import node
 
-from playground.figures import Spec, components, fonts, maps
-from playground.figures.which_maps import Subject, maps_shown
+from playground.figures import Spec, components, fonts, layouts, maps
+from playground.figures.one_map import Subject
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
@@ -73,8 +73,8 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(seen, picture, on_s
         for layout, theirs in (("head", own), ("heads", shared)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's axis holds for every patch under the cursor, a figure's for what it shows
-            asks = maps_shown(replace(spec, layout=layout), Subject(seen, picture, ""))
-            ours = maps.domain(spec, [one.map() for one in asks])
+            shown = layouts.shown(replace(spec, layout=layout), Subject(seen, picture, ""))
+            ours = maps.domain(spec, [one.map for one in shown])
             assert ours.low == pytest.approx(theirs["low"], rel=0.02, abs=0.02), (view, layout)  # q and k in 16 bits
             assert ours.high == pytest.approx(theirs["high"], rel=0.02), (view, layout)
             assert ours.log == theirs["log"], (view, layout)
@@ -94,7 +94,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(seen, picture):
     for what, theirs in (("norm", lengths), ("similarity", alike)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=what).settled(seen)
         np.testing.assert_allclose(maps.answer(seen, spec, LAYER, 0, None), theirs, rtol=1e-4, atol=1e-5)
-        shown = maps_shown(spec, Subject(seen, picture, ""))[0].map()
+        shown = layouts.shown(spec, Subject(seen, picture, ""))[0].map
         span, patches = maps.domain(spec, [shown]), theirs[len(seen.prefix) :]
         assert (span.low, span.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 

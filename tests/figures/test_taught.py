@@ -3,18 +3,23 @@
 from dataclasses import replace
 
 from playground.figures.captions import taught
+from playground.figures.one_map import OneMap, Shown, Subject
 from playground.figures.spec import Spec
 from playground.vit import Told
 
 
 def test_a_caption_says_that_a_head_was_told(seen):
     spec = Spec(layer=1, head=2, query=(3, 3))
-    assert taught(spec, seen) == []
+
+    def said_of(spec):
+        return taught([Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
+
+    assert said_of(spec) == []
     seen.vit.told = (Told(1, 2, "patch", "stay on its object"), Told(2, 0, "cls", "look at objects"))
-    assert taught(spec, seen) == ["In training this head was told to stay on its object."]
-    assert taught(replace(spec, head=1), seen) == []
-    assert taught(replace(spec, query="cls"), seen) == []
-    assert taught(replace(spec, layer=2, head=0, query="cls"), seen) == [
+    assert said_of(spec) == ["In training this head was told to stay on its object."]
+    assert said_of(replace(spec, head=1)) == []
+    assert said_of(replace(spec, query="cls")) == []
+    assert said_of(replace(spec, layer=2, head=0, query="cls")) == [
         "In training this head was told to look at objects."
     ]
-    assert taught(replace(spec, what="rollout"), seen) == []
+    assert said_of(replace(spec, what="rollout")) == []

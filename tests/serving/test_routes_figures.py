@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from playground.__main__ import main
-from playground.figures.spec import LAYOUTS, PURPOSES
+from playground.figures.layouts import LAYOUTS
+from playground.figures.spec import PURPOSES
 from playground.serving import figure_files, figure_words, lesson_results, people, pictures, queue
 from playground.serving.routes_figures import ROUTES
 

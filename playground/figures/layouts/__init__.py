@@ -1,0 +1,38 @@
+"""The layouts of figures by their names: the command line, Export, addresses and the documentation read this table."""
+
+from playground.errors import PlaygroundError
+from playground.figures.layouts.atlas import ATLAS
+from playground.figures.layouts.compare import COMPARE
+from playground.figures.layouts.components import COMPONENTS
+from playground.figures.layouts.convolution import CONVOLUTION
+from playground.figures.layouts.curves import CURVES
+from playground.figures.layouts.grid import GRID
+from playground.figures.layouts.head import HEAD
+from playground.figures.layouts.heads import HEADS
+from playground.figures.layouts.layout import Content, Layout
+from playground.figures.layouts.scale import SCALE
+from playground.figures.layouts.wall import WALL
+from playground.figures.one_map import Other, Shown, Subject
+from playground.figures.spec import Spec
+
+__all__ = ["LAYOUTS", "Content", "Layout", "content", "of", "shown"]
+
+LAYOUTS = {
+    layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID, COMPONENTS, ATLAS, CURVES)
+}
+
+
+def of(spec: Spec) -> Layout:
+    if spec.layout not in LAYOUTS:
+        raise PlaygroundError(f"A figure's layout is {', '.join(LAYOUTS)}; given was {spec.layout!r}.")
+    return LAYOUTS[spec.layout]
+
+
+def shown(spec: Spec, subject: Subject | None, other: Other = None) -> list[Shown]:
+    """The panels of a figure with their numbers."""
+    return of(spec).shown(spec, subject, other)
+
+
+def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:
+    """All that stands on its sheet."""
+    return of(spec).content(spec, subject, other)

@@ -1,0 +1,126 @@
+"""For every head the share that each place around a patch gets, averaged over all patches, framed by its habit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from playground.analysis import heads
+from playground.analysis.ceiling import shared_ceiling
+from playground.figures import captions, naming, tables
+from playground.figures.layouts.layout import Drawn, Layout
+from playground.figures.maps import Domain, Map
+from playground.figures.one_map import OneMap, Other, Shown, Subject
+from playground.figures.spec import Spec
+from playground.models.names import plain_name
+
+STRIP = 0.2  # of a cell's height: where a head's habit stands, beside its map
+
+
+@dataclass(frozen=True)
+class Around(Map):
+    """What a head gives to the places around a patch, which is in the middle: (7, 7)."""
+
+    habit: heads.Habit | None = None
+    kind: str = ""  # the habit's name, with the direction of a fixed offset
+
+
+def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    seen = subject.seen
+    places = [(layer, head) for layer in range(seen.layers) for head in range(seen.heads)]
+    return [OneMap(subject, replace(spec, layer=layer, head=head), None) for layer, head in places]
+
+
+def averages(asks: list[OneMap]) -> list[Map]:
+    measured = heads.look(asks[0].subject.seen)
+    habits, kinds, outside = measured.habits(), measured.kinds(), measured.to_class + measured.to_registers
+    averaged = []
+    for one in asks:
+        i, h = one.spec.layer, one.spec.head
+        prefix = (("the prefix tokens", float(outside[i, h])),)
+        averaged.append(Around(measured.offsets[i, h], prefix, None, habit=habits[i][h], kind=kinds[i][h]))
+    return averaged
+
+
+def exposed(spec: Spec, shown: list[Shown]) -> tuple[Domain, list[Domain]]:
+    """One exposure for all traces of so many tokens, so that models compare."""
+    high = spec.ceiling or shared_ceiling(shown[0].seen.tokens)
+    span = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
+    return span, [span] * len(shown)
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from matplotlib.patches import Rectangle
+
+    from playground.figures import prints
+    from playground.figures.panels import Matrix
+
+    seen = shown[0].seen
+
+    def cell(sheet, axes, layer, head, box) -> None:
+        place = layer * seen.heads + head
+        around, edge, strip = shown[place].map, 0.05 * box.height, box.width - box.height
+        axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=around.habit.colour, linewidth=0))
+        extent = (box.x + strip + edge, box.y + edge, box.x + box.width - edge, box.y + box.height - edge)
+        sheet.layer(axes, prints.bare(around.grid, spans[place]), extent)
+        middle = box.x + (strip + edge) / 2, box.y + box.height / 2  # a shape, for who can't tell the colours apart
+        sheet.shape(axes, *middle, around.habit.symbol, 72 * 0.7 * strip)
+
+    present = {one.map.habit for one in shown}
+    legend = tuple((habit.colour, habit.label, habit.symbol) for habit in heads.HABITS if habit in present)
+    return Drawn(Matrix(seen.layers, seen.heads, 1 + STRIP, cell), legend)
+
+
+def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    seen, averaged = shown[0].seen, np.stack([one.map.grid for one in shown])
+    side, over = averaged.shape[-1], int((averaged > span.high).sum())
+    sentence = (
+        f"{naming.model(seen)}: what each head gives to the {side}×{side} places around a patch, "
+        "which is in the middle, on average over this picture; the frame names its habit"
+        f"{captions.brighter(span, over, float(averaged.max()), 'place', 'places')}."
+    )
+    altered = captions.altered(spec, shown) if spec.whole else []
+    return " ".join([f"{sentence[0].upper()}{sentence[1:]}", *altered])
+
+
+def outside(spec: Spec, shown: list[Shown]) -> str:
+    if not shown[0].seen.prefix:
+        return ""
+    taken = [captions.taken(one.map) for one in shown]
+    return f"Not in the maps: the prefix tokens take {captions.from_to(min(taken), max(taken))}."
+
+
+def numbers(spec: Spec, shown: list[Shown]) -> list[tables.Table]:
+    side = range(-heads.REACH, heads.REACH + 1)
+    what = "average share at an offset (down, right)"
+    which = [{"layer": one.spec.layer, "head": one.spec.head, "what": what, "habit": one.map.kind} for one in shown]
+    tokens = [f"{down},{right}" for down in side for right in side]
+    values = np.stack([one.map.grid.ravel() for one in shown]).astype(np.float32)
+    return [tables.Table(tables.about(shown[0].subject), (len(side), len(side)), tokens, which, values)]
+
+
+AVERAGE = "the layout atlas shows the average over all patches"
+SMALL = "its maps are too small for it"
+ATLAS = Layout(
+    "atlas",
+    "what every head does on average",
+    panels,
+    draw,
+    caption,
+    numbers,
+    outside,
+    titled=lambda spec: f"Head atlas of {plain_name(spec.model)}",
+    maps=averages,
+    expose=exposed,
+    unused={
+        **dict.fromkeys(("query", "what", "direction", "draw", "log", "marker"), AVERAGE),
+        "layer": "the layout shows all layers",
+        "head": "the layout shows all heads",
+        "letters": "the layout has no panels of its own",
+        **dict.fromkeys(("over", "mass", "mask", "smooth"), SMALL),
+    },
+    one_pass=True,
+    of_heads=True,
+    still=("layers", "scale", "patches"),
+)

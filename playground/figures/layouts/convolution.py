@@ -1,0 +1,33 @@
+"""Attention beside what a convolution reads, in the order of the screen."""
+
+from __future__ import annotations
+
+from playground.figures import captions
+from playground.figures.layouts.layout import Drawn, Layout, one_head
+from playground.figures.maps import Domain
+from playground.figures.one_map import Shown
+from playground.figures.spec import WITHOUT_HEADS, Spec
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.map_panels import has_room, kernel_panel, map_panel, photo_panel
+    from playground.figures.panels import Panels
+
+    (one,), (span,) = shown, spans
+    sub = captions.place(spec)
+    if spec.direction == "row" and spec.what not in WITHOUT_HEADS:
+        sub = f"reads all {one.map.grid.size}, {sub}"
+    drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
+    if has_room(spec, len(drawn), drawn[0].aspect):
+        drawn = [photo_panel(spec, one.subject, asks=True), *drawn]
+    return Drawn(Panels(drawn))
+
+
+CONVOLUTION = Layout(
+    "convolution",
+    "attention, and what a 3×3 convolution reads, side by side",
+    one_head,
+    draw,
+    uses=("kernel", "depth"),
+    asks=True,
+)

@@ -1,0 +1,190 @@
+"""Rows and columns of maps: what changes along them, and how that is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from playground.errors import PlaygroundError
+from playground.figures import captions, maps, naming
+from playground.figures.layouts.layout import Drawn, Layout
+from playground.figures.maps import Domain
+from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
+from playground.figures.reading import read_numbers, read_query
+from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+
+EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
+
+
+@dataclass(frozen=True)
+class Axis:
+    name: str
+    values: tuple
+
+    @property
+    def field(self) -> str:
+        return AXES[self.name]
+
+
+There = tuple[int, int] | None  # layers and heads; None: nobody knows yet, and an axis of "all" is empty
+
+
+def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
+    """(rows, columns)"""
+    if not spec.rows and not spec.columns:
+        raise PlaygroundError(f"A grid needs --rows and --columns: two of {EXAMPLES}.")
+    rows, columns = (read(text, there) if text else None for text in (spec.rows, spec.columns))
+    if rows and columns and rows.name == columns.name:
+        raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
+    for axis in filter(None, (rows, columns)):
+        if why := _changes_nothing(axis.name, spec):
+            raise PlaygroundError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
+    given = rows or columns
+    alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
+    return rows or alone, columns or alone
+
+
+def _changes_nothing(axis: str, spec: Spec) -> str:
+    """Why; "" where it does."""
+    if axis == "heads" and spec.what in WITHOUT_HEADS:
+        return f"--what {spec.what} has no heads"
+    if axis == "patches" and spec.what in WITHOUT_QUERY:
+        return f"--what {spec.what} is the same whoever asks"
+    if axis == "layers" and spec.what in THROUGH_LAYERS:
+        return f"--what {spec.what} goes through all layers"
+    if axis == "scales" and spec.what in WITHOUT_HEADS:
+        return f"--what {spec.what} comes out of the whole pass, and a grid's scales are those of one layer"
+    return "its scales are those of one layer: leave out --whole" if axis == "scales" and spec.whole else ""
+
+
+def read(text: str, there: There = None) -> Axis:
+    name, _, values = text.partition(":")
+    if name not in AXES or not values:
+        raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
+    if name in ("heads", "layers"):
+        count = there[name == "heads"] if there else 0
+        parts = [_numbers(part, count, name) for part in values.split(",")]
+        return Axis(name, tuple(dict.fromkeys(value for part in parts for value in part)))
+    if name == "patches":
+        return Axis(name, tuple(read_query(value) for value in values.split("-")))
+    return Axis(name, tuple(values.split(",")))
+
+
+def _numbers(part: str, count: int, name: str) -> list:
+    if part == "all":
+        return list(range(count))
+    return [part] if part in POOLED and name == "heads" else read_numbers(part, None, f"--rows {name}")
+
+
+def names(spec: Spec) -> list[tuple[str, str]]:
+    """(picture, model) of all the traces that the grid needs, the first one first."""
+    rows, columns = axes(spec)
+    pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
+    models = next((axis.values for axis in (rows, columns) if axis.name == "models"), (spec.model,))
+    found = {(picture, model): None for model in models for picture in pictures}  # each model is loaded once
+    return list(found)
+
+
+def called(axis: Axis, value, seen, model: str) -> str:
+    """A row's or a column's title."""
+    if axis.name == "layers":
+        return f"layer {value}"
+    if axis.name == "heads":
+        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
+    if axis.name == "scales":
+        said = captions.scale(seen, value)
+        return said if said == "no scale" else f"scale {said}"
+    if axis.name == "patches":
+        return captions.asked(value) if isinstance(value, tuple) else query_words(value)
+    return model if axis.name == "models" else PurePath(value).stem
+
+
+# The layout -----------------------------------------------------------------------------------------------------------
+
+
+def cells(spec: Spec, subject: Subject, others: Other) -> list[list[OneMap]]:
+    """Rows of columns."""
+    rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
+    every = others if isinstance(others, dict) else {}
+    return [
+        [_cell(spec, subject, every, rows, row, columns, column) for column in columns.values] for row in rows.values
+    ]
+
+
+def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
+    mine = replace(spec, **{rows.field: row, columns.field: column})
+    one = others.get((mine.image, mine.model), subject)
+    if "layers" not in (rows.name, columns.name) and mine.layer is not None:
+        mine = replace(mine, layer=maps.same_layer(mine.layer, subject.seen, one.seen))
+    if mine.query is not None and "patches" not in (rows.name, columns.name) and one is not subject:
+        mine = replace(mine, query=maps.same_place(mine.query, subject.seen, one.seen))
+    mine = replace(mine, label=maps.same_label(mine.label, subject.seen, one.seen))
+    mine = replace(mine, rows=None, columns=None).settled(one.seen)
+    return OneMap(one, mine, None if spec.whole else mine.scale)
+
+
+def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
+    return [one for row in cells(spec, subject, others) for one in row]
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.map_panels import map_panel, photo_panel
+    from playground.figures.panels import Grid
+
+    rows, columns = _axes_of(spec, shown)
+    wide = len(columns.values)
+    table = [shown[i : i + wide] for i in range(0, len(shown), wide)]
+    drawn = iter(map_panel(one, span, small=True) for one, span in zip(shown, spans, strict=True))
+    body = [[next(drawn) for _ in row] for row in table]
+    above = [_title(columns, one) for one in table[0]] if spec.columns else []
+    photo = None
+    if rows.name in ("pictures", "patches"):  # what is asked, at the beginning of its row
+        body = [[photo_panel(row[0].spec, row[0].subject), *its] for row, its in zip(table, body, strict=True)]
+        above = above and ["picture" if rows.name == "pictures" else "query", *above]
+    elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
+        photo = photo_panel(shown[0].spec, shown[0].subject)
+    beside = [_title(rows, row[0]) for row in table] if spec.rows else []
+    return Drawn(Grid(body, beside, above, photo))
+
+
+def _axes_of(spec: Spec, shown: list[Shown]) -> tuple[Axis, Axis]:
+    return axes(spec, (shown[0].seen.layers, shown[0].seen.heads))
+
+
+def _title(axis: Axis, one: Shown) -> str:
+    value = PurePath(one.subject.name) if axis.name == "pictures" else getattr(one.spec, axis.field)
+    return called(axis, value, one.seen, naming.model(one.seen))
+
+
+def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    rows, columns = _axes_of(spec, shown)
+    along = {
+        where: axis.name
+        for where, axis, given in (("rows", rows, spec.rows), ("columns", columns, spec.columns))
+        if given
+    }
+    return captions.grid_caption(spec, shown, span, along)
+
+
+def outside(spec: Spec, shown: list[Shown]) -> str:
+    """Of rows of weights: the largest of all heads are no row."""
+    return captions.prefix_line(spec, [s.map for s in shown if s.map.breadth is not None or spec.what != "weight"])
+
+
+def _titled(spec: Spec) -> str:
+    along = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
+    return f"{captions.method(spec).capitalize()} by {' and '.join(along)}"
+
+
+GRID = Layout(
+    "grid",
+    "rows and columns, such as pictures × heads: see --rows",
+    panels,
+    draw,
+    caption,
+    outside=outside,
+    titled=_titled,
+    uses=("rows", "columns", "colours"),
+    beside=lambda spec: "many",
+    offered=False,
+)

@@ -1,0 +1,78 @@
+"""One head: the picture and the map, or several patches in one map. A narrow figure is the map alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from playground.errors import PlaygroundError
+from playground.figures import captions, light, maps
+from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels
+from playground.figures.maps import Domain
+from playground.figures.one_map import OneMap, Other, Shown, Subject
+from playground.figures.reading import read_query
+from playground.figures.spec import Spec
+
+MOST_QUERIES = 6  # in one picture
+
+
+def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    queries = [spec.query]
+    if spec.other_queries:
+        queries += [read_query(place) for place in spec.other_queries.split("-")]
+    if len(queries) > MOST_QUERIES:
+        raise PlaygroundError(f"At most {MOST_QUERIES} patches have colours of their own; given were {len(queries)}.")
+    return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    from playground.figures.map_panels import has_room, map_panel, photo_panel
+    from playground.figures.panels import Panels
+
+    if spec.other_queries:
+        return _together(spec, shown, spans[0])
+    (one,), (span,) = shown, spans
+    drawn = [map_panel(one, span, captions.method(spec), captions.place(spec))]
+    if has_room(spec, len(drawn), drawn[0].aspect):
+        drawn = [photo_panel(spec, one.subject), *drawn]
+    return Drawn(Panels(drawn))
+
+
+def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
+    """Several patches in one picture, each in a colour and with an outline of its own."""
+    from playground.figures import prints
+    from playground.figures.panels import Panel, Panels
+
+    subject, grids = shown[0].subject, [one.map.grid for one in shown]
+    patches = [maps.patch_of(subject.seen, one.spec.query) for one in shown]
+
+    def mark(sheet, axes, box) -> None:
+        """In a colour and with a shape of its own: colours are alike in grey."""
+        for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
+            sheet.mark(axes, patch, box, colour=ink, around="black")
+            sheet.sign(axes, patch, box, symbol)
+
+    def draw(sheet, axes, box) -> None:
+        sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, span=span))
+        for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
+            sheet.outline(axes, light.contours(prints.densest(grid, spec)), box, ink, dashes)
+        mark(sheet, axes, box)
+
+    def photo(sheet, axes, box) -> None:
+        sheet.photo(axes, subject.image, box)
+        mark(sheet, axes, box)
+
+    drawn = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
+    if spec.made_for.roomy:
+        drawn = [Panel("queries", f"{len(shown)} patches", subject.seen.grid, photo), *drawn]
+    words = [captions.asked(one.spec.query) for one in shown]
+    return Drawn(Panels(drawn), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+
+
+def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    if spec.other_queries:
+        return captions.queries_caption(spec, shown, span)
+    return of_panels(spec, shown, span)
+
+
+HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)

@@ -1,0 +1,54 @@
+"""With 1/√dₖ and without: of one layer, or of two whole passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from playground.errors import PlaygroundError
+from playground.figures import captions
+from playground.figures.layouts.layout import Drawn, Layout, headed, outside_of_each
+from playground.figures.maps import Domain
+from playground.figures.one_map import OneMap, Other, Shown, Subject
+from playground.figures.spec import Spec
+
+
+def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    on = OneMap(subject, replace(spec, scale="on"), "on")
+    if not spec.whole:
+        return [on, OneMap(subject, spec, spec.scale)]
+    if other is None:
+        raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
+    return [on, OneMap(other, spec, None)]
+
+
+def names(spec: Spec, shown: list[Shown]) -> list[tuple[str, str]]:
+    """(heading, what stands beneath it)"""
+    seen = shown[0].seen
+    trained = "as trained" if seen.scale == seen.native_scale else "in this layer alone"
+    altered = captions.scale(seen, spec.scale)
+    heading = altered if altered == "no scale" else f"scale {altered}"
+    where = "in the whole forward pass" if spec.whole else "in this layer alone"
+    return [(f"scale {captions.scale(seen, 'on')}", trained), (heading, where)]
+
+
+def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
+    return headed(shown, spans, names(spec, shown))
+
+
+def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
+    return captions.caption(replace(spec, scale="on"), shown, span, captions.place(spec))
+
+
+SCALE = Layout(
+    "scale",
+    "with 1/√dₖ and without",
+    panels,
+    draw,
+    caption,
+    outside=lambda spec, shown: outside_of_each(spec, shown, names(spec, shown)),
+    prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
+    uses=("colours",),
+    beside=lambda spec: "pass" if spec.whole else "",
+    alters_scale=True,
+    still=("scale",),
+)

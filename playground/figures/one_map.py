@@ -1,0 +1,67 @@
+"""What a panel of a figure is asked for, and the numbers that it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from playground.figures import components, maps
+from playground.figures.maps import Map
+from playground.figures.spec import Spec
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A trace, and its picture as it is drawn."""
+
+    seen: Trace
+    image: Image.Image
+    name: str
+
+
+Many = dict[tuple[str, str], Subject]  # of a grid: (picture, model) -> its trace
+Other = Subject | Many | None  # what stands beside a figure's first subject
+
+
+@dataclass(frozen=True)
+class OneMap:
+    subject: Subject
+    spec: Spec  # its layer, its head and its query are those of this map
+    scale: str | None  # of this layer; None: what the pass ran with
+    asker: Trace | None = None  # of similarity between two pictures: the trace whose patch asks
+
+    def map(self) -> Map:
+        return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A panel: what was asked, and the answer."""
+
+    one: OneMap
+    map: Map
+
+    @property
+    def spec(self) -> Spec:
+        return self.one.spec
+
+    @property
+    def subject(self) -> Subject:
+        return self.one.subject
+
+    @property
+    def seen(self) -> Trace:
+        return self.one.subject.seen
+
+
+def maps_of(asks: list[OneMap]) -> list[Map]:
+    """What each of them shows. Colours of features are made together: alike is what has the same colour."""
+    make = {"components": components.maps, "parts": components.parts}.get(asks[0].spec.what)
+    if make:
+        return make([(one.subject.seen, one.spec.layer) for one in asks])
+    return [one.map() for one in asks]

@@ -1,0 +1,80 @@
+"""The numbers of a figure's panels: which map each is, its tokens, its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from playground.figures.one_map import Shown, Subject
+from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+
+
+@dataclass(frozen=True)
+class Table:
+    """Maps of one size, of one trace."""
+
+    about: dict  # of whom: its model, its picture, …
+    grid: tuple[int, int] | None  # rows, columns
+    tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
+    maps: list[dict]  # which map it is: its layer, its head, …
+    values: np.ndarray  # (maps, tokens) float32
+
+
+def of_maps(spec: Spec, shown: list[Shown]) -> list[Table]:
+    """A table for each trace, in the order in which they are drawn."""
+    by_subject: dict[int, list[Shown]] = {}
+    for one in shown:
+        by_subject.setdefault(id(one.subject), []).append(one)
+    make = {"components": _components, "parts": _parts}.get(spec.what, _values)
+    return [make(ones) for ones in by_subject.values()]
+
+
+def _values(shown: list[Shown]) -> Table:
+    seen = shown[0].seen
+    tokens = [*seen.prefix, *_patches(seen.grid)]
+    return Table(about(shown[0].subject), seen.grid, tokens, list(map(_which, shown)), _stacked(shown))
+
+
+def _stacked(shown: list[Shown]) -> np.ndarray:
+    return np.stack([one.map.values for one in shown]).astype(np.float32)
+
+
+def _patches(grid: tuple[int, int]) -> list[str]:
+    return [f"{row},{column}" for row in range(grid[0]) for column in range(grid[1])]
+
+
+def about(subject: Subject) -> dict:
+    seen = subject.seen
+    return {
+        "model": seen.model,
+        "image": subject.name,
+        "input": list(seen.size),
+        "patch_size": seen.patch_size,
+        "predictions": [[label, float(f"{share:.6g}")] for label, share in seen.predictions],
+    }
+
+
+def _which(one: Shown) -> dict:
+    spec = one.spec
+    said = {"layer": spec.layer, "head": spec.head, "patch": query_words(spec.query), "what": spec.what}
+    if spec.what in WITHOUT_HEADS:
+        unsaid = ("head", "patch") if spec.what in WITHOUT_QUERY else ("head",)
+        return {key: value for key, value in said.items() if key not in unsaid}
+    return said | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
+
+
+def _components(shown: list[Shown]) -> Table:
+    """The colours of features as they are drawn: three maps for each."""
+    subject, names = shown[0].subject, ("red", "green", "blue")
+    which = [{"layer": one.spec.layer, "what": "components", "colour": name} for one in shown for name in names]
+    values = np.concatenate([one.map.colours.reshape(-1, 3).T for one in shown]).astype(np.float32)
+    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, values)
+
+
+def _parts(shown: list[Shown]) -> Table:
+    """The number of each patch's part, 0 for the largest."""
+    subject = shown[0].subject
+    which = [{"layer": one.spec.layer, "what": "parts"} for one in shown]
+    values = np.stack([one.map.grid.ravel() for one in shown]).astype(np.float32)
+    return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), which, values)
