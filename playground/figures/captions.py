@@ -176,7 +176,16 @@ def sentences(spec: Spec, shown: list[Shown], span: Domain, made_with: str) -> s
         )
     first += held(maps)
     first += peak(maps, span)
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(shown), *altered(spec, shown), *_outlined(spec)])
+    sentences = [f"{first[0].upper()}{first[1:]}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
+    return " ".join([*sentences, *_outlined(spec)])
+
+
+def _brightness(spec: Spec, span: Domain) -> list[str]:
+    """What is not in proportion to the numbers, or not the same in all maps."""
+    if span.log:
+        whose = "its own largest" if span.own else "the brightest"
+        return [f"Brightness is logarithmic, down to a thousandth of {whose}."]
+    return ["Each map is exposed by itself."] if span.own and not spec.mask else []
 
 
 def peak(maps: list[Map], span: Domain | None) -> str:
@@ -237,7 +246,7 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     changing = [f"{where}: {axis}" for where, axis in along.items()]
     sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{peak(maps, span)}."
     where = [] if "scales" in along.values() else altered(first.spec, shown)
-    return " ".join([sentence, *where, *_outlined(spec)])
+    return " ".join([sentence, *_brightness(spec, span), *where, *_outlined(spec)])
 
 
 def _counted(query) -> str:

@@ -85,7 +85,8 @@ HELP = {
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",
     "other_queries": "more patches in the same picture, each in a colour of its own: 3,4-10,12",
-    "over": "what lies beneath the heat: photo: the photograph in its colours; grey: in grey; none: the bare map",
+    "over": "what lies beneath the heat: photo: the photograph in its colours; grey: in grey; none: the bare map "
+    "(default: photo; of a wall or a large grid none)",
     "mass": "an outline around the fewest patches that hold this share, such as 0.6",
     "mask": "only those patches; the rest of the picture is left out",
     "rows": "of the layout grid: layers:2,5,8, heads:0-3, pictures (those named first), models:bundled,dinov2-small, "
@@ -118,13 +119,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
     default, options = DEFAULTS[name], {"dest": name, "help": _help(name).replace("%", "%%")}
-    if isinstance(default, bool):
-        plain = argparse.BooleanOptionalAction if default else "store_true"
+    if isinstance(default, bool) or name == "log":
+        plain = "store_true" if default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=plain, default=default, **options)
     elif name == "layout":
         group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **options)
     elif name in CHOICES:
-        group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
+        group.add_argument(
+            *flags, choices=[option for option in CHOICES[name] if option is not None], default=default, **options
+        )
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
@@ -146,7 +149,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         if name in left_out:
             continue
         text = _as_typed(spec, name)
-        if isinstance(DEFAULTS[name], bool):
+        if isinstance(getattr(spec, name), bool):
             parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
             parts += [flag, text]

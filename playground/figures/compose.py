@@ -14,7 +14,7 @@ from playground.figures.layouts import Content
 from playground.figures.maps import Domain
 from playground.figures.metadata import metadata
 from playground.figures.one_map import Other, Subject
-from playground.figures.panels import ABOVE, GAP, Grid, Panel, entitled
+from playground.figures.panels import ABOVE, GAP, Grid, Matrix, Panel, entitled
 from playground.figures.prints import bar as bar_colours
 from playground.figures.provenance import facts, footer
 from playground.figures.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
@@ -48,7 +48,8 @@ def draw(
     with house_style(spec.font):
         spec, subject, second = subjects(spec, seen, image, other, other_image, more)
         what = layouts.content(spec, subject, second)
-        figure = _compose(spec, _plan(spec, what, footer(spec, subject, second), lines))
+        plan = _plan(spec, what, footer(spec, subject, second), lines)
+        figure = _compose(layouts.of(spec).settled(spec), plan)
     figure.spec, figure.facts = spec, facts(spec, subject, second)
     figure.metadata = partial(metadata, spec, figure.facts)
     return figure
@@ -182,7 +183,8 @@ class Plan:
     inner: float  # its width at most
     width: float  # the body's own
     height: float
-    led: Panel | None = None  # what the figure is about stands to the left of the body, and the band beneath it
+    led: Panel | None = None  # what the figure is about: left of the body, the band beneath it; or left of the band
+    side: float = 0.0  # its height
 
     @property
     def seen(self) -> float:
@@ -190,22 +192,15 @@ class Plan:
         own = self.what.body.seen(self.inner, self.room, self.band.em)
         return own + (self.side**2 * self.led.aspect if self.led else 0.0)
 
-    @property
-    def side(self) -> float:
-        """The height of what leads."""
-        between = BETWEEN * self.band.em * bool(self.band.height)
-        room = self.height - ABOVE * self.band.em - self.band.height - between
-        return min(self.band.width / self.led.aspect, room)
-
 
 def _plan(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     """On a slide the band stands where it leaves the panels larger."""
     plan = _beneath(spec, what, foot, lines)
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         others = [_beside(spec, what, foot, lines)]
-        if isinstance(what.body, Grid) and what.body.picture:
-            led = _led(spec, what, foot, lines)
-            others += [led] * (led.side > LEAST * led.band.em)
+        if isinstance(what.body, Grid | Matrix) and what.body.picture:
+            leading = [_led(spec, what, foot, lines), _under(spec, what, foot, lines)]
+            others += [plan for plan in leading if plan.side >= LEAST * plan.band.em]
         best = max(others, key=lambda other: other.seen)
         if best.seen > 1.2 * plan.seen:
             return best
@@ -239,18 +234,36 @@ def _beside(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
 
 def _led(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
     """The picture that a grid is about and the band stand below each other, and the grid gets the rest of the slide."""
+    picture, em = what.body.picture, spec.made_for.font / 72
     plan = _beside(spec, replace(what, body=replace(what.body, picture=None)), foot, lines)
-    return replace(plan, led=what.body.picture)
+    room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
+    return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
+
+
+def _under(spec: Spec, what: Content, foot: str, lines: int) -> Plan:
+    """The body has the whole width; beneath it stand what it is about and, beside that, the band."""
+    em, (inner, high, _) = spec.made_for.font / 72, _room(spec)
+    body, picture = replace(what.body, picture=None), what.body.picture
+    room = high - (BETWEEN + ABOVE + LEAST) * em
+    width, height = body.size(inner, room, em)
+    side = high - height - (BETWEEN + ABOVE) * em
+    band = _band(spec, what, foot, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, lines)
+    return Plan(replace(what, body=body), band, False, room, inner, width, height, picture, side)
 
 
 def _compose(spec: Spec, plan: Plan) -> Drawing:
     em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
     between = BETWEEN * em * bool(band.height)
-    total = plan.height if plan.beside else plan.height + between + band.height
+    under = max(band.height, plan.side + ABOVE * em) if plan.led else band.height
+    total = plan.height if plan.beside else plan.height + between + under
     sheet = Sheet(spec, total + 2 * margin)
     aside = band.width + ASIDE * em if plan.beside else 0.0
     top, left = (sheet.height - total) / 2, (sheet.width - plan.width - aside) / 2
-    if plan.led:
+    if plan.led and not plan.beside:
+        y, wide = top + plan.height + between + ABOVE * em, plan.side * plan.led.aspect
+        entitled(sheet, plan.led, Box(left, y, wide, plan.side))
+        corner = left + wide + ASIDE * em, y
+    elif plan.led:
         entitled(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
         corner = left, top + plan.height - band.height
         left += aside

@@ -53,7 +53,7 @@ CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options an
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "words": ("plain", "paper"),
-    "over": ("photo", "grey", "none"),
+    "over": (None, "photo", "grey", "none"),
     "pack": PACKS,
 }
 SIGNED = ("score", "similarity", "text", "norm")  # no shares of a whole: exposed from their smallest to their largest
@@ -100,12 +100,12 @@ class Spec:
     theme: str = "light"
     transparent: bool = False
     draw: str = "heat"  # or "light": see light.py
-    over: str = "photo"  # what lies beneath the heat
+    over: str | None = None  # what lies beneath the heat; None: the photograph, and nothing beneath many small maps
     mass: float | None = None  # an outline around the fewest patches that hold this share of what all patches get
     mask: bool = False  # the rest of the picture is left out
     colours: str = "shared"  # of several maps: one exposure for all, or each its own
     ceiling: float | None = None  # the value that is drawn brightest; None: exposed by what is shown
-    log: bool = False
+    log: bool | None = None  # None: where many small maps share one exposure
     smooth: bool = False
     caption: bool = True
     bar: bool = True
@@ -127,9 +127,8 @@ class Spec:
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
             if (given := getattr(self, name)) not in allowed:
-                raise PlaygroundError(
-                    f"A figure's {name.replace('_', ' ')} is {', '.join(map(str, allowed))}; given was {given!r}."
-                )
+                options = ", ".join(str(option) for option in allowed if option is not None)
+                raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {given!r}.")
         if not _within(self.dpi, 10, 2400):
             raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
         if not _within(self.width, 1.5, 40):

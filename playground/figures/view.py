@@ -99,7 +99,8 @@ VIEW = (
     ),
     Choice(
         "log", False, field="log", flag="--log",
-        help="brightness by the logarithm, down to a thousandth of the brightest; scores and similarity stay linear",
+        help="brightness by the logarithm, down to a thousandth of the brightest; scores and similarity "
+        "stay linear (default: of a wall and a large grid whose maps share their exposure)",
     ),
     Choice("smooth", False, field="smooth", flag="--smooth", help="interpolate the heat between patches"),
     Choice("grid", False),

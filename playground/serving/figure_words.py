@@ -213,7 +213,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
         draw=view.get("draw", "heat"),
         colours="shared" if "other_image" in shape.uses else view.get("colours", "shared"),  # as on the screen
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
-        log=view.get("log") == "true",
+        log=True if view.get("log") == "true" else None,
         smooth=view.get("smooth") == "true",
         **(_beside(here) if "other_image" in shape.uses and here.other is not None else {}),
         **look,

@@ -20,7 +20,7 @@ WORDS = {  # a layout -> what it says somewhere
     "grid": "mean",
     "wall": "layer",
     "atlas": "share of a patch’s attention",
-    "curves": "Lines: medians",
+    "curves": "largest weight",
 }
 
 

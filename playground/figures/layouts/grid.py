@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import PurePath
 
 from playground.errors import PlaygroundError
 from playground.figures import captions, maps, naming
-from playground.figures.layouts.layout import Drawn, Layout
+from playground.figures.layouts.layout import MANY, Drawn, Layout, small_maps
 from playground.figures.maps import Domain
 from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
 from playground.figures.reading import read_numbers, read_query
@@ -123,6 +124,12 @@ def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: 
     return OneMap(one, mine, None if spec.whole else mine.scale)
 
 
+def prepared(spec: Spec) -> Spec:
+    every = 99  # layers or heads: nobody knows yet how many there are
+    count = prod(len(axis.values) or every for axis in axes(spec))
+    return small_maps(spec) if count > MANY else spec
+
+
 def panels(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
     return [one for row in cells(spec, subject, others) for one in row]
 
@@ -184,6 +191,7 @@ GRID = Layout(
     caption,
     outside=outside,
     titled=_titled,
+    prepared=prepared,
     uses=("rows", "columns", "colours"),
     beside=lambda spec: "many",
     offered=False,

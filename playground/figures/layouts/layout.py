@@ -13,7 +13,7 @@ from playground.errors import PlaygroundError
 from playground.figures import captions, maps, tables
 from playground.figures.maps import Domain, Map
 from playground.figures.one_map import OneMap, Other, Shown, Subject, maps_of
-from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import COLOURED, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 if TYPE_CHECKING:
     from playground.figures.panels import Body
@@ -99,13 +99,18 @@ class Layout:
     of_pictures: bool = True
     facts: Mapping[str, str] = field(default_factory=dict)  # of its file, where it has no picture
 
+    def settled(self, spec: Spec) -> Spec:
+        """With all that the layout decides, and what is usual where it decides nothing."""
+        spec = self.prepared(spec)
+        return replace(spec, over=spec.over or "photo", log=bool(spec.log))
+
     def shown(self, spec: Spec, subject: Subject, other: Other = None) -> list[Shown]:
-        asks = self.panels(self.prepared(spec), subject, other)
+        asks = self.panels(self.settled(spec), subject, other)
         return [Shown(one, map_) for one, map_ in zip(asks, self.maps(asks), strict=True)]
 
     def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
         self.check(spec)
-        shown, spec = self.shown(spec, subject, other), self.prepared(spec)
+        shown, spec = self.shown(spec, subject, other), self.settled(spec)
         span, spans = self.expose(spec, shown)
         drawn = self.draw(spec, shown, spans)
         # neither the photograph itself nor colours of three numbers have a bar
@@ -142,6 +147,17 @@ def outside_of_each(spec: Spec, shown: list[Shown], names: list[tuple[str, str]]
     taken = [(heading, captions.outside(one.map, spec)) for (heading, _), one in zip(names, shown, strict=True)]
     parts = [f"{heading}: {tokens}" for heading, tokens in taken if tokens]
     return f"Not in the pictures: {'; '.join(parts)}." if parts else ""
+
+
+MANY = 24  # maps on one sheet: each is small
+
+
+def small_maps(spec: Spec) -> Spec:
+    """Bare, and by the logarithm where they share one exposure: a dim photograph beneath them would be all that is seen
+    of most, in grey of each."""
+    legible = spec.colours == "shared" and spec.what not in (*SIGNED, *COLOURED)
+    log = legible if spec.log is None else spec.log
+    return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
 
 
 def one_head(spec: Spec, subject: Subject, other: Other = None) -> list[OneMap]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from playground.figures import captions, maps
-from playground.figures.layouts.layout import Drawn, Layout, layer_scale
+from playground.figures.layouts.layout import Drawn, Layout, layer_scale, small_maps
 from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Other, Shown, Subject
 from playground.figures.spec import Spec
@@ -49,7 +49,7 @@ WALL = Layout(
     draw,
     caption=lambda spec, shown, span: captions.caption(spec, shown, span, ""),
     where=lambda spec: "all heads of all layers",
-    prepared=lambda spec: replace(spec, draw="heat"),
+    prepared=lambda spec: small_maps(replace(spec, draw="heat")),
     uses=("colours",),
     unused={
         "layer": "the layout shows all layers",
