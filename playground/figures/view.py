@@ -114,7 +114,7 @@ VIEW = (
         help="how many convolutions on top of each other reach the faintly lit field: a number, or follow, as many as "
         "the transformer's layers so far (default: follow)",
     ),
-    Choice("beside", "convolution", ("convolution", "wall", "compare")),
+    Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )  # fmt: skip
 DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too

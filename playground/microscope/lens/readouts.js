@@ -10,7 +10,6 @@ import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { habitOf } from "./habits.js";
 import { isMean } from "./meanheads.js";
-import { isNearness } from "./nearness.js";
 import { depthOf, isColoured, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
@@ -62,7 +61,6 @@ export function writeTitles(lens) {
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (isMean(lens)) parts.push("the mean of all heads");
-  if (isNearness(lens)) parts.push("no network: colour and nearness alone");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   say(refs.credit, main.picture.credit ?? "");
@@ -111,12 +109,16 @@ function exposureText(lens) {
   if (view.what === "norm" && shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
-  const written = (x) => (view.what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
-  const from = `brightest from ${written(mainDomain.high)}`;
-  if (!shown.clipped) return from;
   const at = view.head * pack.tokens + pack.prefixCount;
   const most = answers.drawn[largestIndex(answers.drawn, at, at + pack.patches)];
-  return `${from}: ${shown.clipped} ${shown.clipped === 1 ? "patch" : "patches"} above, up to ${written(most)}`;
+  return brightestFrom(mainDomain.high, shown.clipped, most, view.what);
+}
+
+// `above`: how many patches have more than the exposure can show, up to `most`.
+export function brightestFrom(high, above, most, what) {
+  const written = (x) => (what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
+  const from = `brightest from ${written(high)}`;
+  return above ? `${from}: ${above} ${above === 1 ? "patch" : "patches"} above, up to ${written(most)}` : from;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
@@ -348,7 +350,8 @@ export function describe(lens) {
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
   const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
-  return [said, kind, lens.matches.words.textContent].filter(Boolean).join(". ");
+  const filter = view.beside === "filter" ? lens.refs.filterWords.textContent : "";
+  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(". ");
 }
 
 // The line under an exported picture: all that is needed to make it again.
