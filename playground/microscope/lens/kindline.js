@@ -2,7 +2,7 @@
 // at its own pace.
 
 import { holdsHead } from "../core/core.js";
-import { crowdOf, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
+import { crowdOf, isEarly, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { say, show } from "../drawing/dom.js";
@@ -59,8 +59,9 @@ export function writeKindSoon(lens) {
 
 function writeKind(lens) {
   const { kindline, shown, view } = lens;
+  const weights = shown.what === "weight" && !isMap(view.what); // of other rows the sentence names other patches
   const readable =
-    view.direction === "row" && !isMap(view.what) && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
+    weights && view.direction === "row" && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
   kindline.better = null;
   say(kindline.hint, lens.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens));
   say(kindline.kind, readable ? kindNow(lens) : "");
@@ -76,7 +77,7 @@ function kindNow(lens) {
   const row = shown.answers.weights.subarray(at, at + pack.tokens);
   const crowd = crowdNow(lens);
   const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
-  const one = facts.peak < 0.3 ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const one = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
   const share = nearnessShare(lens, mark);
   const plain = share === null ? null : isMuch(share);
   findBetter(lens);
@@ -85,7 +86,7 @@ function kindNow(lens) {
       kindline.go,
       `layer ${kindline.better.layer}, head ${main.pack.headNumbers[kindline.better.head]} shows more here`,
     );
-  return kindWords(kindOf(facts), { early: view.layer < pack.layers / 3, one, plain });
+  return kindWords(kindOf(facts, isEarly(view.layer, pack.layers)), { one, plain });
 }
 
 // Where this patch shows clearly more than in the head on view.

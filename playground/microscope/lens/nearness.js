@@ -110,7 +110,7 @@ function writeNearness(lens, { row, domain }) {
   const above = clippedPatches(row, 0, patches, domain.high).length;
   say(refs.filterExposed, brightestFrom(domain.high, above, seen.value, "weight"));
   const sentence = nearnessSentence({ k: view.k, seen, place: placeName(seen.best, columns) });
-  say(refs.filterWords, [sentence, sharedWords(lens, row)].join(" "));
+  say(refs.filterWords, [sentence, sharedWords(lens, row)].join(" ").replaceAll(" %", "\u00a0%")); // on one line
   const { filterBar: bar } = refs;
   if (!bar.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
