@@ -97,7 +97,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         "    const row = new Float32Array(pack.tokens);"
         "    core.rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);"
         "    const facts = kinds.rowFacts(row, pack, patch, crowd, kinds.likenessOf(toward, patch));"
-        "    found.push([facts, kinds.kindOf(facts, kinds.isEarly(layer, pack.layers))]); } } return found;",
+        "    found.push([facts, kinds.kindOf(facts, kinds.isEarlyLayer(layer, pack.layers))]); } } return found;",
         made,
     )
     for (facts, kind), (their_facts, their_kind) in zip(expected, theirs, strict=True):

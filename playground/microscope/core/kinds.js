@@ -9,8 +9,8 @@ const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
 const ALIKE = 0.35; // the cosine from which a patch resembles another
 const EARLY = 1 / 3; // of the layers
 const THEIRS = 0.5; // of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
-const FLAT = 4, // times the mean: the largest patch of a row that is even
-  FAINT = 10; // and of one that is noise
+const FLAT = 4; // times the mean: the largest patch of a row that is even
+const FAINT = 10; // and of one that is noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {
@@ -203,7 +203,7 @@ export function component(belongs, patch, rows, columns) {
 
 // ---------------------------------------------------------------------------------------------------------- the rule
 
-export const isEarly = (layer, layers) => layer < EARLY * layers;
+export const isEarlyLayer = (layer, layers) => layer < EARLY * layers;
 
 // Whether the sink is one token alone.
 export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
@@ -231,7 +231,7 @@ const SINKS = {
   many: "where everybody looks, whoever asks",
 };
 
-const WORDS = {
+const SENTENCES = {
   thing: "This row looks at the same thing",
   far: "This row looks at a far part that is like this one",
   near: "This row looks at what is near",
@@ -246,6 +246,6 @@ export function kindWords(kind, { one = "", plain = null } = {}) {
   if (kind === null) return "";
   if (kind === "sink") return `This row looks ${SINKS[one || "many"]}.`;
   const asks = kind === "thing" || kind === "far"; // of the others nobody would think that they had to be learned
-  if (!asks || plain === null) return `${WORDS[kind]}.`;
-  return `${WORDS[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
+  if (!asks || plain === null) return `${SENTENCES[kind]}.`;
+  return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }

@@ -2,7 +2,7 @@
 // at its own pace.
 
 import { holdsHead } from "../core/core.js";
-import { crowdOf, isEarly, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
+import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
 import { say, show } from "../drawing/dom.js";
@@ -86,7 +86,7 @@ function kindNow(lens) {
       kindline.go,
       `layer ${kindline.better.layer}, head ${main.pack.headNumbers[kindline.better.head]} shows more here`,
     );
-  return kindWords(kindOf(facts, isEarly(view.layer, pack.layers)), { one, plain });
+  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
 }
 
 // Where this patch shows clearly more than in the head on view.
