@@ -64,22 +64,23 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     before = of_the_network(visitor)
     visitor.part("picture").focus()
     visitor.page.keyboard.press("n")
-    words = visitor.part("filterWords").filter(has_text="in common")
-    words.wait_for()
+    visitor.part("filterWords").filter(has_text="in common").wait_for()
     assert visitor.choice("beside", "filter").get_attribute("aria-pressed") == "true"
     assert "no network: colour and nearness alone" in visitor.part("twinBadge").inner_text()
     assert of_the_network(visitor) == before
 
     truth, columns = seen("meadow"), shown["grid"][1]
     patch = ASKING[0] * columns + ASKING[1]
-    row = row_of(mean_colours(np.asarray(open_image(named("meadow").path)), shown["grid"]), patch)
-    largest, share = re.search(r"row (\d+), column (\d+) \((\d+) %\)", words.inner_text()), row.max()
-    assert divmod(int(row.argmax()), columns) == (int(largest[1]), int(largest[2]))
-    assert abs(int(largest[3]) / 100 - share) < PIXELS, (words.inner_text(), share)
-    assert f"up to {largest[3]} %" in visitor.part("filterExposed").inner_text().replace("\u00a0", " ")
+    small = open_image(named("meadow").path).resize((8 * columns, 8 * shown["grid"][0]))
+    row = row_of(mean_colours(np.asarray(small), shown["grid"]), patch)
+    sentence, legend = (visitor.part(name).inner_text() for name in ("filterWords", "filterExposed"))
+    largest, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
+    assert divmod(int(row.argmax()), columns) == (int(largest[1]), int(largest[2])), sentence
+    assert abs(float(largest[3]) / 100 - share) < PIXELS, (sentence, share)
+    assert re.search(rf"(up to|from) {largest[3]}\s%", legend), (sentence, legend)
     common = in_common(truth.row(5, shown["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
-    told = int(re.search(r"(\d+) % in common", words.inner_text())[1]) / 100
-    assert abs(told - common) < PIXELS, (words.inner_text(), common)
+    told = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
+    assert abs(told - common) < PIXELS, (sentence, common)
 
     visitor.page.keyboard.press("n")
     visitor.part("filterFoot").wait_for(state="hidden")
