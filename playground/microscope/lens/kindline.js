@@ -1,5 +1,5 @@
-// The line under the picture: what kind of row this is, and a head in which this patch shows more. It follows the cursor
-// at its own pace.
+// The line under the picture: what kind of row this is, and a head in which this patch shows more. It follows the
+// cursor at its own pace.
 
 import { holdsHead } from "../core/core.js";
 import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
