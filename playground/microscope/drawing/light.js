@@ -15,6 +15,7 @@ import {
   litOf,
   OPACITIES,
   STEPS,
+  shareWithin,
   stepOf,
   TONES,
   toneOf,
@@ -87,7 +88,8 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     rows: 0,
     columns: 0,
     steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat
-    chosen: new Uint8Array(0), // the patches of the set that holds 60 %
+    chosen: new Uint8Array(0), // the patches that the light's lines are around
+    outlined: 0, //               the share of what all patches get within these lines
     lit: null, //                 of the light, see printLight
     holds: "", //                 which of the ways to draw, or the pixels that are drawn
   };
@@ -194,8 +196,8 @@ function printSmoothHeat(print, values, at, domain) {
   return print.canvas;
 }
 
-// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and a line around the set
-// that holds 60 %.
+// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and lines around the
+// fewest patches that hold most of it.
 export function printLight(print, values, at, rows, columns, domain, unit) {
   fit(print, rows, columns);
   const { context, photo, chosen } = print;
@@ -215,7 +217,9 @@ export function printLight(print, values, at, rows, columns, domain, unit) {
   light.drawImage(mask.canvas, 0, 0, width, height); // smoothly enlarged
   context.drawImage(dimOf(photo), 0, 0);
   context.drawImage(sheet, 0, 0);
-  strokeOutlines(context, contours(chosen, rows, columns), width / columns, height / rows, unit);
+  const paths = contours(chosen, rows, columns);
+  strokeOutlines(context, paths, width / columns, height / rows, unit);
+  print.outlined = shareWithin(paths, values, at, rows, columns);
   print.holds = "light";
   return print.canvas;
 }
