@@ -142,7 +142,7 @@ def caption(
         )
     first += held(maps)
     first += peak(maps, span)
-    words = [f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *_outlined(spec, maps)]
+    words = [f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined(spec, maps)]
     return " ".join(words)
 
 
@@ -202,7 +202,7 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain 
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
     first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}{peak(maps, span)}."
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
-    return " ".join([first_sentence, *where, *_outlined(spec, maps)])
+    return " ".join([first_sentence, *where, *outlined(spec, maps)])
 
 
 def _counted(query) -> str:
@@ -245,7 +245,7 @@ def _label(spec: Spec, seen: Trace) -> str:
     return f"label {called}" if spec.label else f"the likeliest label, {called},"
 
 
-def _outlined(spec: Spec, maps: list[Map]) -> list[str]:
+def outlined(spec: Spec, maps: list[Map]) -> list[str]:
     """How much of what the patches get lies within the lines, counted from these lines."""
     if not has_outline(spec):
         return []
@@ -259,7 +259,7 @@ def queries_caption(spec: Spec, seen: Trace, maps: list[Map], span) -> str:
     many = _says(spec, f"{len(maps)} patches", seen).replace("listens", "listen").replace("attends", "attend")
     said = f"{_made_with(spec, seen)}: {many}."
     said = f"{said[0].upper()}{said[1:]}"
-    return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec, maps), *altered(spec, seen)])
+    return " ".join([said, f"A colour is strongest from {full} on.", *outlined(spec, maps), *altered(spec, seen)])
 
 
 def _made_with(spec: Spec, seen: Trace) -> str:

@@ -33,7 +33,7 @@ EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy coun
 MASS = 0.6  # of what all patches get: so much at least lies within the lines
 DIM, DRAINED = (0.0, 0.56), 0.35  # of the light: where nothing is attended to; how much of the colour stays there
 LIT = 0.8  # of the light: what lies within the lines is at least so near to the photograph
-AROUND_TWO = 6  # corners, of the line around two cells
+EASED = 0.5  # of a line: so near its corners come to the mean of them and their neighbours
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
@@ -180,17 +180,18 @@ def contours(chosen: np.ndarray) -> list[np.ndarray]:
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
-    """Every corner on the way, and then the mean of each with its neighbours: stairs become slopes. Around one or two
-    cells not even that: they become discs, which would shrink to dots."""
+    """Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes
+    them slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round."""
     ends = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
         for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
         for length in [int(np.abs(end - start).max())]
     ])  # fmt: skip
-    if len(points) <= AROUND_TWO:
-        return points
-    return (np.roll(points, 1, 0) + 2 * points + np.roll(points, -1, 0)) / 4
+    before, after = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
+    turns = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # left, then right
+    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (after - before)
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:

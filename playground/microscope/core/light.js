@@ -27,7 +27,7 @@ export const DIM = [0, 0.56]; // of the light: how dark it is where nothing is a
 export const DRAINED = 0.35; // and how much of the colour stays there
 export const LIT_GOLD = [236, 190, 96]; // what the bar of the light is shown on: bright and colourful, so both can fade
 const LIT = 0.8; // of the light: what lies within the lines is at least so near to the photograph
-const AROUND_TWO = 6; // corners, of the line around two cells
+const EASED = 0.5; // of a line: so near its corners come to the mean of them and their neighbours
 
 // 0 … 255: how much of the photograph a patch lets through.
 export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
@@ -215,18 +215,41 @@ export function densestInto(out, values, from, count, mass = MASS) {
 // point is what it bends to, between the middles to its neighbours. Just the chosen cells have their middle within it.
 export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// Every corner on the way, and then the mean of each with its neighbours: stairs become slopes. Around one or two cells
-// not even that: they become discs, which would shrink to dots.
+// Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes them
+// slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round.
 function smoothed(path) {
   const corners = [];
   for (let i = 0; i < path.length; i += 2) {
-    const [y, x, toY, toX] = [path[i], path[i + 1], path[(i + 2) % path.length], path[(i + 3) % path.length]];
+    const y = path[i],
+      x = path[i + 1],
+      toY = path[(i + 2) % path.length],
+      toX = path[(i + 3) % path.length];
     const steps = Math.max(Math.abs(toY - y), Math.abs(toX - x));
     for (let n = 0; n < steps; n++) corners.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
   }
   const count = corners.length;
-  if (count <= 2 * AROUND_TWO) return corners;
-  return corners.map((here, i) => (corners[(i + count - 2) % count] + 2 * here + corners[(i + 2) % count]) / 4);
+  const points = new Float64Array(count);
+  let earlier = turnAt(corners, count - 2),
+    turn = turnAt(corners, 0);
+  for (let i = 0; i < count; i += 2) {
+    const next = turnAt(corners, (i + 2) % count);
+    const eased = turn * earlier < 0 || turn * next < 0 ? 1 : EASED; // left, then right: stairs
+    for (let k = i; k < i + 2; k++)
+      points[k] =
+        corners[k] + (eased / 4) * (corners[(k + count - 2) % count] - 2 * corners[k] + corners[(k + 2) % count]);
+    [earlier, turn] = [turn, next];
+  }
+  return points;
+}
+
+// 1 or −1 where the path turns at its corner, 0 where it goes straight on.
+function turnAt(corners, i) {
+  const count = corners.length;
+  const [before, after] = [(i + count - 2) % count, (i + 2) % count];
+  return (
+    (corners[i] - corners[before]) * (corners[after + 1] - corners[i + 1]) -
+    (corners[i + 1] - corners[before + 1]) * (corners[after] - corners[i])
+  );
 }
 
 // The share of what all patches get that those have whose middle lies within the lines.

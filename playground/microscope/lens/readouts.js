@@ -73,7 +73,8 @@ export function writeTitles(lens) {
     refs.note,
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
-  say(refs.exposed, legendOf(lens).join(" · "));
+  say(refs.exposed, exposureText(lens));
+  say(refs.outlined, outlineText(lens.print));
   show(refs.drawn, !isColoured(view.what));
   refs.hold.disabled = isMap(view.what) || view.what === "score"; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
@@ -104,12 +105,9 @@ export const whatToDo = ({ main, touch }) =>
 
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
-// How brightly the picture is drawn, and how much lies within its lines.
-const legendOf = (lens) => [exposureText(lens), outlineText(lens.print)].filter(Boolean);
-
-// The share of the light's lines, as counted from these lines.
+// How much lies within the light's lines, counted from these lines.
 const outlineText = ({ holds, outlined }) =>
-  holds === "light" && outlined ? `outlined: ${percent(outlined)} of what all patches get` : "";
+  holds === "light" && outlined ? `outlined: ${percent(outlined).replace(" ", "\u00a0")} of what all patches get` : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
@@ -376,5 +374,5 @@ export function captionOf(lens) {
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  return [...words, ...legendOf(lens)].join(" · ");
+  return [...words, exposureText(lens), outlineText(lens.print)].filter(Boolean).join(" · ");
 }
