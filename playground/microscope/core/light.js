@@ -228,28 +228,24 @@ function smoothed(path) {
     for (let n = 0; n < steps; n++) corners.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
   }
   const count = corners.length;
-  const points = new Float64Array(count);
-  let earlier = turnAt(corners, count - 2),
-    turn = turnAt(corners, 0);
+  const turns = new Int8Array(count / 2); // 1 or −1 where the path turns, 0 where it goes straight on
   for (let i = 0; i < count; i += 2) {
-    const next = turnAt(corners, (i + 2) % count);
-    const eased = turn * earlier < 0 || turn * next < 0 ? 1 : EASED; // left, then right: stairs
-    for (let k = i; k < i + 2; k++)
-      points[k] =
-        corners[k] + (eased / 4) * (corners[(k + count - 2) % count] - 2 * corners[k] + corners[(k + 2) % count]);
-    [earlier, turn] = [turn, next];
+    const before = i ? i - 2 : count - 2,
+      after = i + 2 < count ? i + 2 : 0;
+    turns[i / 2] =
+      (corners[i] - corners[before]) * (corners[after + 1] - corners[i + 1]) -
+      (corners[i + 1] - corners[before + 1]) * (corners[after] - corners[i]);
+  }
+  const points = new Float64Array(count);
+  for (let i = 0; i < count; i += 2) {
+    const before = i ? i - 2 : count - 2,
+      after = i + 2 < count ? i + 2 : 0;
+    const turn = turns[i / 2];
+    const part = (turn * turns[before / 2] < 0 || turn * turns[after / 2] < 0 ? 1 : EASED) / 4; // stairs: left, right
+    points[i] = corners[i] + part * (corners[before] - 2 * corners[i] + corners[after]);
+    points[i + 1] = corners[i + 1] + part * (corners[before + 1] - 2 * corners[i + 1] + corners[after + 1]);
   }
   return points;
-}
-
-// 1 or −1 where the path turns at its corner, 0 where it goes straight on.
-function turnAt(corners, i) {
-  const count = corners.length;
-  const [before, after] = [(i + count - 2) % count, (i + 2) % count];
-  return (
-    (corners[i] - corners[before]) * (corners[after + 1] - corners[i + 1]) -
-    (corners[i + 1] - corners[before + 1]) * (corners[after] - corners[i])
-  );
 }
 
 // The share of what all patches get that those have whose middle lies within the lines.

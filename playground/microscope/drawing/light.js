@@ -234,11 +234,13 @@ export function printNothing(print) {
 export function strokeOutlines(context, paths, cw, ch, unit) {
   context.beginPath();
   for (const path of paths) {
-    const count = path.length / 2;
-    const point = (i) => [path[2 * (i % count) + 1] * cw, path[2 * (i % count)] * ch];
-    const middle = (i) => point(i).map((here, axis) => (here + point(i + 1)[axis]) / 2);
-    context.moveTo(...middle(0));
-    for (let i = 1; i <= count; i++) context.quadraticCurveTo(...point(i), ...middle(i));
+    const count = path.length;
+    context.moveTo(((path[count - 1] + path[1]) * cw) / 2, ((path[count - 2] + path[0]) * ch) / 2);
+    for (let i = 0; i < count; i += 2) {
+      const after = i + 2 < count ? i + 2 : 0;
+      const [y, x] = [path[i] * ch, path[i + 1] * cw];
+      context.quadraticCurveTo(x, y, (x + path[after + 1] * cw) / 2, (y + path[after] * ch) / 2);
+    }
     context.closePath();
   }
   context.strokeStyle = "rgb(0 0 0 / 0.55)";
