@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures import naming
-from playground.figures.light import MASS
+from playground.figures.light import share_within
 from playground.figures.maps import Domain, Map, clipped, is_even
-from playground.figures.prints import PART_COLOURS, is_lit
+from playground.figures.prints import PART_COLOURS, has_outline, outline
 from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
@@ -142,8 +142,8 @@ def caption(
         )
     first += held(maps)
     first += peak(maps, span)
-    outlined = _outlined(spec)
-    return " ".join([f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined])
+    words = [f"{first[0].upper()}{first[1:]}.", *taught(spec, seen), *altered(spec, seen), *outlined(spec, maps)]
+    return " ".join(words)
 
 
 def peak(maps: list[Map], span: Domain | None) -> str:
@@ -201,9 +201,8 @@ def grid_caption(spec: Spec, asks, rows, columns, maps: list[Map], span: Domain 
     said = f"{made_with}: {shown}" if made_with else shown
     along = [f"{where}: {axis.name}" for where, axis in (("rows", rows), ("columns", columns)) if axis.name in changing]
     first_sentence = f"{said[0].upper()}{said[1:]}{held(maps)}; {', '.join(along)}{peak(maps, span)}."
-    outlined = _outlined(spec)
     where = [] if "scales" in changing else altered(first.spec, first.subject.seen)
-    return " ".join([first_sentence, *where, *outlined])
+    return " ".join([first_sentence, *where, *outlined(spec, maps)])
 
 
 def _counted(query) -> str:
@@ -246,19 +245,21 @@ def _label(spec: Spec, seen: Trace) -> str:
     return f"label {called}" if spec.label else f"the likeliest label, {called},"
 
 
-def _outlined(spec: Spec) -> list[str]:
-    if not (is_lit(spec) or spec.mass):
+def outlined(spec: Spec, maps: list[Map]) -> list[str]:
+    """How much of what the patches get lies within the lines, counted from these lines."""
+    if not has_outline(spec):
         return []
+    shares = [share_within(outline(one.grid, spec), one.grid) for one in maps]
     verb = "Shown" if spec.mask else "Outlined"
-    return [f"{verb}: the patches that hold {percent(spec.mass or MASS)} of what all patches get."]
+    return [f"{verb}: the patches that hold {from_to(min(shares), max(shares))} of what all patches get."]
 
 
-def queries_caption(spec: Spec, seen: Trace, count: int, span) -> str:
+def queries_caption(spec: Spec, seen: Trace, maps: list[Map], span) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
-    many = _says(spec, f"{count} patches", seen).replace("listens", "listen").replace("attends", "attend")
+    many = _says(spec, f"{len(maps)} patches", seen).replace("listens", "listen").replace("attends", "attend")
     said = f"{_made_with(spec, seen)}: {many}."
     said = f"{said[0].upper()}{said[1:]}"
-    return " ".join([said, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, seen)])
+    return " ".join([said, f"A colour is strongest from {full} on.", *outlined(spec, maps), *altered(spec, seen)])
 
 
 def _made_with(spec: Spec, seen: Trace) -> str:

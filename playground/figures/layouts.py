@@ -11,7 +11,7 @@ from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps, naming, prints
+from playground.figures import captions, maps, naming, prints
 from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
 from playground.figures.panels import Grid, Matrix, Panel, Panels
@@ -88,7 +88,7 @@ def _queries(spec: Spec, asks: list[OneMap]) -> Content:
         drawn = partial(prints.together, grids=[one.grid for one in shown], span=span)
         sheet.print(panel_axes, subject.image, box, drawn)
         for one, ink, dashes in zip(shown, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
-            sheet.outline(panel_axes, light.contours(prints.densest(one.grid, spec)), box, ink, dashes)
+            sheet.outline(panel_axes, prints.outline(one.grid, spec), box, ink, dashes)
         _mark_each(sheet, panel_axes, patches, box)
 
     panels = [Panel(captions.method(spec), captions.place(spec, spec.layer, spec.head), subject.seen.grid, draw)]
@@ -101,7 +101,7 @@ def _queries(spec: Spec, asks: list[OneMap]) -> Content:
         panels = [Panel("queries", f"{len(asks)} patches", subject.seen.grid, photo), *panels]
     words = [captions.asked(one.spec.query) for one in asks]
     legend = tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False))
-    said = captions.queries_caption(spec, subject.seen, len(asks), span)
+    said = captions.queries_caption(spec, subject.seen, shown, span)
     return Content(Panels(panels), None, said, captions.prefix_line(spec, shown), legend)
 
 
@@ -164,8 +164,8 @@ def _map_panel(
         heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
         beneath = prints.pale(subject.image) if heat else subject.image
         sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
-        if prints.is_lit(spec) or spec.mass:
-            sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
+        if prints.has_outline(spec):
+            sheet.outline(axes, prints.outline(shown.grid, spec), box)
         over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
         written = captions.bare_share if span.percent else captions.number
         said = {at: written(float(shown.grid[at])) for at in over}

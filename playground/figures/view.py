@@ -106,7 +106,8 @@ VIEW = (
     Choice(
         "draw", "heat", ("heat", "light"), field="draw", flag="--draw",
         help="heat: warm colours above the photograph; light: the photograph lit where it is attended to, and "
-        "an outline around 60 % of the attention; scores, similarity and the wall are always heat",
+        "outlines around the fewest patches that hold at least 60 % of the attention; scores, similarity and the wall "
+        "are always heat",
     ),
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
     Choice(

@@ -72,6 +72,7 @@ export function writeTitles(lens) {
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
   say(refs.exposed, exposureText(lens));
+  say(refs.outlined, outlineText(lens.print));
   show(refs.drawn, !isColoured(view.what));
   refs.hold.disabled = isMap(view.what) || view.what === "score"; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
@@ -101,6 +102,10 @@ export const whatToDo = ({ main, touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
 
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
+
+// How much lies within the light's lines, counted from these lines.
+const outlineText = ({ holds, outlined }) =>
+  holds === "light" && outlined ? `outlined: ${percent(outlined).replace(" ", "\u00a0")} of what all patches get` : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
@@ -324,7 +329,8 @@ export function writeOther(lens, entry, found) {
     if (pack.prefixCount)
       parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
   }
-  say(refs.otherFoot, parts.join(" · "));
+  if (found.row) parts.push(outlineText(lens.otherPrint));
+  say(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
 // ----------------------------------------------------------------------------------------------- for screen readers
@@ -371,6 +377,5 @@ export function captionOf(lens) {
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  const exposed = exposureText(lens);
-  return [...words, ...(exposed ? [exposed] : [])].join(" · ");
+  return [...words, exposureText(lens), outlineText(lens.print)].filter(Boolean).join(" · ");
 }
