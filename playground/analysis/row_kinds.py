@@ -18,6 +18,9 @@ CROWD = 48  # patches, evenly spread, whose rows are the crowd's
 NEAR = 0.07  # of the longer side: how far the neighbourhood reaches
 ALIKE = 0.35  # the cosine from which a patch resembles another
 KINDS = ("thing", "far", "near", "place", "sink", "noise", "even")
+EARLY = 1 / 3  # of the layers
+THEIRS = 0.5  # of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
+FLAT, FAINT = 4, 10  # times the mean: the largest patch of a row that is even, and of one that is noise
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,11 @@ class Facts:
     place: float  # of what the patches get: what it has in common with the crowd's mean by relative place
     alike: float  # of what the patches beyond the neighbourhood get: on those that resemble this one
     area: float  # how many of these patches do
-    own: float  # of what the alike patches get: on those that hang together with this one, through such as get more
-    # than the mean
+    fits: frozenset[str]  # what of this the largest patch bears out: the sentence beside names that patch
 
 
-def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str, Facts]:
-    """The kind of this row, and what it follows from."""
+def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[str | None, Facts]:
+    """The kind of this row, None where no rule knows it; and what that follows from."""
     front, patch = len(seen.prefix), query[0] * seen.grid[1] + query[1]
     toward = directions(late_keys(seen), front)
     q, k = (x[head].cpu().float() for x in seen.record[layer][:2])
@@ -53,7 +55,7 @@ def look(seen: Trace, layer: int, head: int, query: tuple[int, int]) -> tuple[st
     crowd = crowd_of(softmax_rows(q[front + asking], k, seen.scale).numpy(), asking, front, seen.grid)
     row = seen.row(layer, head, query).numpy()
     facts = facts_of(row, patch, crowd, toward @ toward[patch], front, seen.grid)
-    return kind_of(facts), facts
+    return kind_of(facts, early=layer < EARLY * seen.layers), facts
 
 
 def late_keys(seen: Trace) -> np.ndarray:
@@ -109,20 +111,32 @@ def facts_of(
     near, resembles = apart <= reach(grid), likeness >= ALIKE
     outside = max(float(patches[~near].sum()), 1e-12)
     alike = ~near & resembles
-    own = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)
+    same = component(resembles & (patches >= all_of_them / len(patches)), patch, grid)
     expected = crowd.offsets[
         high - 1 - patch // wide : 2 * high - 1 - patch // wide, wide - 1 - patch % wide : 2 * wide - 1 - patch % wide
     ].ravel()
+    share, usual = patches / all_of_them, expected / max(float(expected.sum()), 1e-12)
+    best = int(patches.argmax())
+    borne_out = {
+        "near": near[best],
+        "thing": same[best],
+        "far": alike[best] and not same[best],
+        "place": usual[best] >= THEIRS * share[best],
+        "peak": row.argmax() == most,
+        "shared": crowd.tokens[prefix + best] >= THEIRS * patches[best],
+        "even": patches[best] <= FLAT / len(row),
+        "noise": patches[best] <= FAINT / len(row),
+    }
     return Facts(
         breadth=float(2 ** -(told * np.log2(told)).sum() / len(row)),
         shared=float(np.minimum(row, crowd.tokens).sum()),
         peak=float(row[most]),
         crowd_peak=float(crowd.tokens[most]),
         near=float(patches[near].sum()) / all_of_them,
-        place=float(np.minimum(patches / all_of_them, expected / max(expected.sum(), 1e-12)).sum()),
+        place=float(np.minimum(share, usual).sum()),
         alike=float(patches[alike].sum()) / outside,
         area=float(alike.sum()) / max(1, int((~near).sum())),
-        own=float(patches[alike & own].sum()) / max(float(patches[alike].sum()), 1e-12),
+        fits=frozenset(name for name, is_so in borne_out.items() if is_so),
     )
 
 
@@ -147,16 +161,22 @@ def component(chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarr
     return found
 
 
-def kind_of(facts: Facts) -> str:
-    """The rule, from what is plainest to what is least so. "noise" is what is left over."""
-    if facts.breadth >= 0.8:
+def kind_of(facts: Facts, early: bool) -> str | None:
+    """The rule, from what is plainest to what is least so; None where it knows no kind. Whatever it says, the largest
+    patch bears out."""
+    fits = facts.fits
+    if facts.breadth >= 0.8 and "even" in fits:
         return "even"
-    if (facts.peak >= 0.3 and facts.crowd_peak >= 0.2) or (facts.shared >= 0.6 and facts.breadth < 0.4):
+    if facts.peak >= 0.3 and facts.crowd_peak >= 0.2 and "peak" in fits:
         return "sink"
-    if facts.near >= 0.5:
+    if facts.shared >= 0.6 and facts.breadth < 0.4 and "shared" in fits:
+        return "sink"
+    if facts.near >= (0.2 if facts.place >= 0.7 else 0.5) and "near" in fits:
         return "near"
-    if facts.place >= 0.7:
-        return "near" if facts.near >= 0.2 else "place"
-    if facts.alike >= 0.4 and facts.alike >= 1.5 * facts.area:
-        return "thing" if facts.own >= 0.5 else "far"
-    return "near" if facts.near >= 0.25 else "noise"
+    if facts.place >= 0.7 and "place" in fits:
+        return "place"
+    if facts.alike >= 0.4 and facts.alike >= 1.5 * facts.area and fits & {"thing", "far"}:
+        return "thing" if "thing" in fits else "far"
+    if facts.near >= 0.25 and "near" in fits:
+        return "near"
+    return "noise" if early and "noise" in fits else None

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures import naming
-from playground.figures.light import MASS
+from playground.figures.light import share_within
 from playground.figures.maps import Domain, Map, clipped, is_even
 from playground.figures.one_map import Shown
-from playground.figures.prints import PART_COLOURS, is_lit
+from playground.figures.prints import PART_COLOURS, has_outline, outline
 from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
@@ -177,7 +177,7 @@ def sentences(spec: Spec, shown: list[Shown], span: Domain, made_with: str) -> s
     first += held(maps)
     first += peak(maps, span)
     sentences = [f"{first[0].upper()}{first[1:]}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
-    return " ".join([*sentences, *_outlined(spec)])
+    return " ".join([*sentences, *outlined(spec, maps)])
 
 
 def _brightness(spec: Spec, span: Domain) -> list[str]:
@@ -246,7 +246,7 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     changing = [f"{where}: {axis}" for where, axis in along.items()]
     sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{peak(maps, span)}."
     where = [] if "scales" in along.values() else altered(first.spec, shown)
-    return " ".join([sentence, *_brightness(spec, span), *where, *_outlined(spec)])
+    return " ".join([sentence, *_brightness(spec, span), *where, *outlined(spec, maps)])
 
 
 def _counted(query) -> str:
@@ -290,19 +290,22 @@ def _label(spec: Spec, shown: list[Shown]) -> str:
     return f"label {called}" if spec.label else f"the likeliest label, {called},"
 
 
-def _outlined(spec: Spec) -> list[str]:
-    if not (is_lit(spec) or spec.mass):
+def outlined(spec: Spec, maps: list[Map]) -> list[str]:
+    """How much of what the patches get lies within the lines, counted from these lines."""
+    if not has_outline(spec):
         return []
+    shares = [share_within(outline(one.grid, spec), one.grid) for one in maps]
     verb = "Shown" if spec.mask else "Outlined"
-    return [f"{verb}: the patches that hold {percent(spec.mass or MASS)} of what all patches get."]
+    return [f"{verb}: the patches that hold {from_to(min(shares), max(shares))} of what all patches get."]
 
 
 def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
+    maps = [one.map for one in shown]
     many = _says(spec, f"{len(shown)} patches", shown).replace("listens", "listen").replace("attends", "attend")
     sentence = f"{naming.model(shown[0].seen)}, {place(spec)}: {many}."
     sentence = f"{sentence[0].upper()}{sentence[1:]}"
-    return " ".join([sentence, f"A colour is strongest from {full} on.", *_outlined(spec), *altered(spec, shown)])
+    return " ".join([sentence, f"A colour is strongest from {full} on.", *outlined(spec, maps), *altered(spec, shown)])
 
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:

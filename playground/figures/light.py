@@ -5,8 +5,8 @@ The same lines stand in microscope/core/light.js; tests/figures/test_light.py co
 Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
 more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's own
 light and dark in it: lightness rises with the weight everywhere, and what is attended to can still be recognised.
-Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around the
-set of patches that holds 60 % of what the patches get.
+Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and smooth lines around the
+fewest patches that hold at least 60 % of what all patches get.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ BRIGHTEST = 0.008  # this share of the cells may be brighter than the exposure c
 PEAK = 0.2  # of the largest value: where one patch has nearly all, the others are not as bright
 FLOOR = 2  # times the mean: an even row is not stretched into a pattern
 EVEN = 0.95  # a row that listens to this share of all tokens, as 2^entropy counts them, is called even
-MASS = 0.6
+MASS = 0.6  # of what all patches get: so much at least lies within the lines
 DIM, DRAINED = (0.0, 0.56), 0.35  # of the light: where nothing is attended to; how much of the colour stays there
-LIT = 0.8  # of the light: what belongs to the set of 60 % is at least so near to the photograph
+LIT = 0.8  # of the light: what lies within the lines is at least so near to the photograph
+EASED = 0.5  # of a line: so near its corners come to the mean of them and their neighbours
 LUMA = np.array([0.299, 0.587, 0.114])
 
 
@@ -160,48 +161,65 @@ def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
-    """(rows, columns) of true and false: the fewest patches that hold this share of what all patches get."""
-    order = np.argsort(-grid, axis=None, kind="stable")
-    reached = np.cumsum(grid.ravel()[order].astype(np.float64))
+    """(rows, columns) of true and false: the fewest patches that hold this share of what all patches get, the largest
+    first. What is negative gets nothing."""
+    values = np.maximum(grid.ravel(), 0).astype(np.float64)
+    order = np.argsort(-values, kind="stable")
+    reached = np.cumsum(values[order])
     chosen = np.zeros(grid.size, bool)
-    chosen[order[: np.searchsorted(reached, mass * reached[-1]) + 1]] = True
+    if reached[-1] > 0:
+        chosen[order[: np.searchsorted(reached, mass * reached[-1]) + 1]] = True
     return chosen.reshape(grid.shape)
 
 
 def contours(chosen: np.ndarray) -> list[np.ndarray]:
-    """Smooth closed lines around the chosen cells, each (points, 2) of row and column. Islands of one or two cells are
-    no region."""
-    return [_smoothed(path) for path in outlines(regions(chosen))]
-
-
-def regions(chosen: np.ndarray) -> np.ndarray:
-    """Without islands of one or two cells and holes of one. Where there are only such islands, those of two; a single
-    cell where it is all there is."""
-    beside = _beside(chosen)
-    core = chosen & (beside >= 2)  # there is one wherever three cells hang together
-    kept = core | (chosen & (_beside(core) > 0)) | (beside == 4)
-    if kept.any() or chosen.sum() <= 1:
-        return kept if kept.any() else chosen
-    return chosen & (beside > 0)
-
-
-def _beside(cells: np.ndarray) -> np.ndarray:
-    """How many of the four neighbours of each cell are among them."""
-    at = np.pad(cells, 1).astype(int)
-    return at[:-2, 1:-1] + at[2:, 1:-1] + at[1:-1, :-2] + at[1:-1, 2:]
+    """Smooth closed lines around the chosen cells, each (points, 2) of row and column. The curve that is drawn is
+    quadratic: a point is what it bends to, between the middles to its neighbours. Just the chosen cells have their
+    middle within it."""
+    return [_smoothed(path) for path in outlines(chosen)]
 
 
 def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
-    """Every corner on the way, and then twice the mean of each with its neighbours: stairs become slopes."""
+    """Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes
+    them slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round."""
     ends = np.array(path, float)
     points = np.concatenate([
         start + np.arange(length)[:, None] * (end - start) / length
         for start, end in zip(ends, np.roll(ends, -1, 0), strict=True)
         for length in [int(np.abs(end - start).max())]
     ])  # fmt: skip
-    for _ in range(2):
-        points = (np.roll(points, 1, 0) + 2 * points + np.roll(points, -1, 0)) / 4
-    return points
+    before, after = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
+    turns = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    stairs = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # left, then right
+    return points + (np.where(stairs, 1, EASED) / 4)[:, None] * (after - before)
+
+
+def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
+    """The share of what all patches get that those have whose middle lies within the lines."""
+    values = np.maximum(grid, 0).astype(np.float64)
+    return float(values[within(lines, grid.shape)].sum() / (values.sum() or 1))
+
+
+def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    """(rows, columns) of true and false: the cells whose middle lies within the curves. Along a row of middles, each
+    crossing of a curve leads into it or out of it."""
+    rows, columns = shape
+    crossings = np.zeros((rows, columns + 1), int)
+    for points in lines:
+        y0, x0 = _curve(points).T
+        y1, x1 = np.roll(y0, -1), np.roll(x0, -1)
+        row = np.ceil(np.minimum(y0, y1) - 0.5).astype(int)  # no piece is so long that it crosses two of them
+        crosses = row + 0.5 < np.maximum(y0, y1)
+        y0, x0, y1, x1, row = (each[crosses] for each in (y0, x0, y1, x1, row))
+        x = x0 + (row + 0.5 - y0) / (y1 - y0) * (x1 - x0)
+        np.add.at(crossings, (row, np.ceil(x - 0.5).astype(int)), 1)
+    return np.cumsum(crossings[:, :-1], axis=1) % 2 == 1
+
+
+def _curve(points: np.ndarray) -> np.ndarray:
+    """The curve as straight pieces: each bend's beginning and its middle."""
+    before, after = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
+    return np.stack([before, (before + 2 * points + after) / 4], axis=1).reshape(-1, 2)
 
 
 def outlines(chosen: np.ndarray) -> list[list[tuple[int, int]]]:

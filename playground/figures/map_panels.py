@@ -7,7 +7,7 @@ from functools import partial
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps, prints
+from playground.figures import captions, maps, prints
 from playground.figures.maps import Domain
 from playground.figures.one_map import Shown, Subject
 from playground.figures.panels import Panel
@@ -33,8 +33,8 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
         heat = small and spec.over == "photo" and not (prints.is_lit(spec) or spec.mask)
         beneath = prints.pale(subject.image) if heat else subject.image
         sheet.print(axes, beneath, box, partial(prints.printed, grid=shown.grid, spec=spec, span=span))
-        if prints.is_lit(spec) or spec.mass:
-            sheet.outline(axes, light.contours(prints.densest(shown.grid, spec)), box)
+        if prints.has_outline(spec):
+            sheet.outline(axes, prints.outline(shown.grid, spec), box)
         over = sorted(maps.clipped(shown, span), key=lambda at: -shown.grid[at])
         written = captions.bare_share if span.percent else captions.number
         said = {at: written(float(shown.grid[at])) for at in over}

@@ -38,7 +38,16 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
 
 def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
     """(rows, columns): the set that is outlined."""
-    return light.densest(np.maximum(grid, 0), spec.mass or light.MASS)
+    return light.densest(grid, spec.mass or light.MASS)
+
+
+def outline(grid: np.ndarray, spec: Spec) -> list[np.ndarray]:
+    """The lines around it."""
+    return light.contours(densest(grid, spec))
+
+
+def has_outline(spec: Spec) -> bool:
+    return is_lit(spec) or spec.mass is not None
 
 
 def paper(spec: Spec) -> np.ndarray:

@@ -107,7 +107,8 @@ VIEW = (
     Choice(
         "draw", "heat", ("heat", "light"), field="draw", flag="--draw",
         help="heat: warm colours above the photograph; light: the photograph lit where it is attended to, and "
-        "an outline around 60 % of the attention; scores, similarity and the wall are always heat",
+        "outlines around the fewest patches that hold at least 60 % of the attention; scores, similarity and the wall "
+        "are always heat",
     ),
     Choice("k", 3, (3, 5, 7), field="kernel", flag="--kernel", help="of the convolution (default: 3)"),
     Choice(
@@ -115,7 +116,7 @@ VIEW = (
         help="how many convolutions on top of each other reach the faintly lit field: a number, or follow, as many as "
         "the transformer's layers so far (default: follow)",
     ),
-    Choice("beside", "convolution", ("convolution", "wall", "compare")),
+    Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )  # fmt: skip
 DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too

@@ -4,6 +4,7 @@ labelled_rows.json holds [sample, model, layer, head, [row, column], kinds]; whe
 are named. The rule was made on every other one of them, and holds on the rest.
 """
 
+import itertools
 import json
 from collections import Counter
 from functools import cache
@@ -20,8 +21,13 @@ from playground.samples import named
 
 LABELLED = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
-RIGHT = 0.75  # of the half that the rule was not made on; 31 of 38 today
-SAID = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area", "own"}
+RIGHT = 0.75  # of what is said of the half that the rule was not made on; 20 of 23 today
+SPOKEN = 0.7
+BORROWED = pytest.mark.skipif(
+    not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
+    reason="DINOv2 and the photographs are not on this machine",
+)
+SAID = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area"}
 
 
 @cache
@@ -31,11 +37,21 @@ def traced(sample: str, model: str):
     return trace(vit, open_image(named(sample).path), size=size)
 
 
-def told(rows: list) -> list[tuple[list[str], str]]:
+def told(rows: list) -> list[tuple[list[str], str | None]]:
     return [
         (kinds, row_kinds.look(traced(sample, model), layer, head, tuple(query))[0])
         for sample, model, layer, head, query, kinds in rows
     ]
+
+
+def assert_reads_as_a_person_does(rows: list) -> None:
+    """What the rule says is mostly right, and of most rows that a person finds more than noise in it says something."""
+    pairs = told(rows)
+    wrong = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
+    assert len(wrong) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, wrong
+    clear = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
+    silent = [pair for pair in clear if pair[1] is None]
+    assert len(silent) / len(clear) <= 1 - SPOKEN, silent
 
 
 def test_labels_name_kinds_and_enough_of_each():
@@ -45,21 +61,14 @@ def test_labels_name_kinds_and_enough_of_each():
     assert min(every.values()) >= 4, every
 
 
-@pytest.mark.skipif(
-    not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
-    reason="DINOv2 and the photographs are not on this machine",
-)
+@BORROWED
 @pytest.mark.parametrize("half", [0, 1])
 def test_the_rule_reads_rows_as_a_person_does(half):
-    found = told(LABELLED[half::2])
-    wrong = [pair for pair in found if pair[1] not in pair[0]]
-    assert 1 - len(wrong) / len(found) >= RIGHT, wrong
+    assert_reads_as_a_person_does(LABELLED[half::2])
 
 
 def test_our_own_model_s_rows_are_read_as_a_person_does():
-    found = told([row for row in LABELLED if row[1] == "bundled"])
-    wrong = [pair for pair in found if pair[1] not in pair[0]]
-    assert 1 - len(wrong) / len(found) >= RIGHT, wrong
+    assert_reads_as_a_person_does([row for row in LABELLED if row[1] == "bundled"])
 
 
 def rows_of(made: dict, layer: int, head: int) -> np.ndarray:
@@ -78,7 +87,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         crowd = row_kinds.crowd_of(rows[front + asking], asking, front, grid)
         for patch in patches:
             facts = row_kinds.facts_of(rows[front + patch], patch, crowd, toward @ toward[patch], front, grid)
-            expected.append([facts, row_kinds.kind_of(facts)])
+            expected.append([facts, row_kinds.kind_of(facts, early=layer == 0)])
     theirs = in_javascript(
         ["core", "kinds"],
         PACK + "const toward = kinds.directionsOf(kinds.keysOf(pack, 2)); const found = [];"
@@ -88,11 +97,12 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         "    const row = new Float32Array(pack.tokens);"
         "    core.rowInto(row, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);"
         "    const facts = kinds.rowFacts(row, pack, patch, crowd, kinds.likenessOf(toward, patch));"
-        "    found.push([facts, kinds.kindOf(facts)]); } } return found;",
+        "    found.push([facts, kinds.kindOf(facts, kinds.isEarlyLayer(layer, pack.layers))]); } } return found;",
         made,
     )
     for (facts, kind), (their_facts, their_kind) in zip(expected, theirs, strict=True):
         assert their_kind == kind
+        assert set(their_facts["fits"]) == facts.fits
         their_facts["crowd_peak"] = their_facts.pop("crowdPeak")
         for name in SAID:
             assert their_facts[name] == pytest.approx(getattr(facts, name), abs=1e-4), name
@@ -145,6 +155,9 @@ def test_a_directions_length_is_one_and_their_mean_is_taken_out():
         np.testing.assert_allclose(found, less / sum(x * x for x in less) ** 0.5, atol=1e-5)
 
 
+ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
+
+
 @pytest.mark.parametrize(
     ("changed", "kind"),
     [
@@ -154,11 +167,63 @@ def test_a_directions_length_is_one_and_their_mean_is_taken_out():
         ({"near": 0.6}, "near"),
         ({"place": 0.8}, "place"),
         ({"place": 0.8, "near": 0.3}, "near"),
-        ({"alike": 0.6, "area": 0.1, "own": 0.9}, "thing"),
-        ({"alike": 0.6, "area": 0.1, "own": 0.1}, "far"),
-        ({"alike": 0.6, "area": 0.5, "own": 0.9}, "noise"),
+        ({"alike": 0.6, "area": 0.1}, "thing"),
+        ({"alike": 0.6, "area": 0.1, "fits": {"far"}}, "far"),
+        ({"alike": 0.6, "area": 0.5}, "noise"),
         ({}, "noise"),
+        ({"near": 0.6, "alike": 0.6, "area": 0.1, "fits": {"far"}}, "far"),
+        ({"near": 0.6, "fits": {"noise"}}, "noise"),
+        ({"near": 0.6, "fits": set()}, None),
     ],
 )
 def test_the_rule_is_as_it_is_written(changed, kind):
-    assert row_kinds.kind_of(row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5} | changed)) == kind
+    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL} | changed)
+    assert row_kinds.kind_of(facts, early=True) == kind
+
+
+def test_what_is_left_over_is_noise_in_an_early_layer_alone():
+    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL})
+    assert row_kinds.kind_of(facts, early=False) is None
+
+
+def rows_that_contradict(seen) -> tuple[list, int]:
+    """Those whose kind does not agree with where the largest patch is, which the sentence beside names; and of how
+    many rows."""
+    wide, front, asking = seen.grid[1], len(seen.prefix), row_kinds.spread(seen.grid, row_kinds.CROWD)
+    toward = row_kinds.directions(row_kinds.late_keys(seen), front)
+    wrong, count = [], 0
+    for layer, head in itertools.product(range(seen.layers), range(seen.heads)):
+        q, k = (x[head].cpu().float().numpy() for x in seen.record[layer][:2])
+        crowd = row_kinds.crowd_of(softmax(q[front + asking] @ k.T * seen.scale), asking, front, seen.grid)
+        for patch in row_kinds.spread(seen.grid, 6):
+            row, likeness = softmax(q[front + patch] @ k.T * seen.scale), toward @ toward[patch]
+            early = layer < seen.layers / 3
+            kind = row_kinds.kind_of(row_kinds.facts_of(row, patch, crowd, likeness, front, seen.grid), early)
+            best = int(row[front:].argmax())
+            apart = max(abs(best // wide - patch // wide), abs(best % wide - patch % wide))
+            is_near, most = apart <= row_kinds.reach(seen.grid), row[front + best]
+            agrees = {
+                "near": is_near,
+                "thing": likeness[best] >= row_kinds.ALIKE,
+                "far": likeness[best] >= row_kinds.ALIKE and not is_near,
+                "sink": crowd.tokens[front + best] >= most / 2 or row.argmax() == crowd.tokens.argmax(),
+                "even": most <= 4 / len(row),
+                "noise": most <= 10 / len(row) and early,
+            }
+            count += 1
+            if not agrees.get(kind, True):
+                wrong.append((layer, head, divmod(int(patch), wide), kind, divmod(best, wide), f"{most:.3f}"))
+    return wrong, count
+
+
+@pytest.mark.parametrize(
+    ("sample", "model"),
+    [
+        *((name, "bundled") for name in ("meadow", "portrait", "flock", "twins")),
+        *(pytest.param(name, "dinov2-small", marks=BORROWED) for name in ("chelsea", "astronaut")),
+    ],
+)
+def test_the_kind_agrees_with_where_the_largest_patch_is(sample, model):
+    wrong, count = rows_that_contradict(traced(sample, model))
+    assert count >= 200
+    assert not wrong, f"{len(wrong)} of {count}, the first: {wrong[:5]}"

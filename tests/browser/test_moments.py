@@ -1,9 +1,19 @@
-"""An own photograph opens in its best moment, a row says what kind it is, a filter without a network is a key away."""
+"""An own photograph opens in its best moment, a row says what kind it is, a filter without a network is beside it."""
+
+import re
+
+import numpy as np
+import pytest
 
 from browser.own_picture import hand_over, picture
 from browser.truth import model, seen
 from playground import open_image, trace
+from playground.analysis.colour_nearness import in_common, mean_colours, row_of
 from playground.analysis.moments import best_moments
+from playground.samples import named
+
+ASKING = (10, 9)
+PIXELS = 0.03  # between what the browser and Python make of the picture's colours
 
 
 def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say_so(visit):
@@ -37,20 +47,106 @@ def test_surprise_me_goes_through_rows_that_tell_and_the_list_of_keys_names_it(v
     assert "without a network" in keys
 
 
-def test_a_filter_without_a_network_is_one_key_away_and_the_head_s_numbers_stay(visitor):
-    before = visitor.until("r => r.layersHeld.length === 6")
-    said = visitor.part("sentence").inner_text()
-    button = visitor.page.locator(".kindline [data-compare]")
+def of_the_network(visitor) -> dict[str, str]:
+    """All that is said of the head's row, in its legend, its numbers and beneath it."""
+    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
+    names = ("sentence", "exposed", "big", "peak", "peakAt", "badge", "note")
+    return {name: visitor.part(name).inner_text() for name in names} | {
+        "kind": visitor.page.locator(".kindline [data-kind]").inner_text(),
+        "drawn": visitor.read()["drawn"],
+    }
+
+
+def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_describe_its_own_row(visitor):
+    visitor.until("r => r.layersHeld.length === 6")
+    visitor.layer(5)
+    shown = visitor.lock(ASKING)
+    before = of_the_network(visitor)
     visitor.part("picture").focus()
     visitor.page.keyboard.press("n")
-    visitor.part("sentence").filter(has_text="No network: colour and nearness alone").wait_for()
-    visitor.page.locator(".kindline", has_text="in common").wait_for()
-    assert button.get_attribute("aria-pressed") == "true"
-    assert "no network" in visitor.part("badge").inner_text()
-    assert visitor.read()["row"] == before["row"]
-    button.click()
-    visitor.part("sentence").filter(has_text=said).wait_for()
-    visitor.page.locator(".kindline", has_text="row").wait_for()
+    visitor.part("filterWords").filter(has_text="in common").wait_for()
+    assert visitor.choice("beside", "filter").get_attribute("aria-pressed") == "true"
+    assert "no network: colour and nearness alone" in visitor.part("twinBadge").inner_text()
+    assert of_the_network(visitor) == before
+
+    truth, columns = seen("meadow"), shown["grid"][1]
+    patch = ASKING[0] * columns + ASKING[1]
+    small = open_image(named("meadow").path).resize((8 * columns, 8 * shown["grid"][0]))
+    row = row_of(mean_colours(np.asarray(small), shown["grid"]), patch)
+    sentence, legend = (visitor.part(name).inner_text() for name in ("filterWords", "filterExposed"))
+    largest, share = re.search(r"row (\d+), column (\d+) \(([\d.]+)\s%\)", sentence), row.max()
+    assert divmod(int(row.argmax()), columns) == (int(largest[1]), int(largest[2])), sentence
+    assert abs(float(largest[3]) / 100 - share) < PIXELS, (sentence, share)
+    assert re.search(rf"(up to|from) {largest[3]}\s%", legend), (sentence, legend)
+    common = in_common(truth.row(5, shown["head"], ASKING).numpy()[len(truth.prefix) :], row, patch)
+    told = float(re.search(r"([\d.]+)\s% in common", sentence)[1]) / 100
+    assert abs(told - common) < PIXELS, (sentence, common)
+
+    visitor.page.keyboard.press("n")
+    visitor.part("filterFoot").wait_for(state="hidden")
+    assert visitor.choice("beside", "convolution").get_attribute("aria-pressed") == "true"
+
+
+def test_the_filter_follows_the_cursor_and_says_where_it_has_nothing_to_show(visitor):
+    visitor.until("r => r.layersHeld.length === 6")
+    visitor.choice("beside", "filter").click()
+    visitor.hover((3, 3))
+    first = visitor.part("filterWords").inner_text()
+    visitor.hover((10, 9))
+    visitor.part("filterWords").filter(has_not_text=first).wait_for()
+    visitor.choice("direction", "column").click()
+    visitor.part("filterWords").filter(has_not_text="in common").wait_for()  # a column of the network is no row
+    visitor.choice("direction", "row").click()
+    visitor.page.locator('.lens [data-token="cls"]').click()
+    visitor.part("twinBadge").filter(has_text="A filter of colours has no CLS token.").wait_for()
+    assert visitor.part("filterWords").inner_text() == ""
+    assert visitor.part("filterExposed").inner_text() == ""
+
+
+def test_a_link_shows_the_filter_and_a_file_of_both_pictures_holds_it(visit):
+    visitor = visit("model=bundled&sample=meadow&beside=filter&query=10,9&locked=true")
+    visitor.part("filterWords").filter(has_text="The filter gives").wait_for()
+    one, both = visitor.page.evaluate("[false, true].map((both) => theLens().picture(1, both).width)")
+    assert both > 1.8 * one
+
+
+@pytest.mark.parametrize(("width", "height"), [(1600, 900), (1024, 768)])
+def test_on_a_projector_the_filter_stands_beside_the_picture_as_large(visit, width, height):
+    address = "model=bundled&sample=meadow&beside=filter&query=10,9&locked=true"
+    visitor = visit(address, viewport={"width": width, "height": height})
+    visitor.part("present").click()
+    visitor.page.locator('.lens[data-way="present"]').wait_for()
+    visitor.part("twin").element_handle().wait_for_element_state("stable")
+    left, right = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
+    assert abs(left["y"] - right["y"]) < 2, (left, right)
+    assert abs(left["width"] - right["width"]) < 3, (left, right)
+    assert left["x"] + left["width"] < right["x"], (left, right)
+    legend = visitor.part("filterWords").bounding_box()
+    assert legend["y"] + legend["height"] <= visitor.part("scale").bounding_box()["y"], legend
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_on_a_phone_the_filter_has_its_place_and_nothing_is_cut_off(visit, width):
+    visitor = visit(viewport={"width": width, "height": 800}, has_touch=True)
+    visitor.choice("beside", "filter").click()
+    words = visitor.part("filterWords").filter(has_text="The filter gives")
+    words.wait_for()
+    boxes = [
+        visitor.choice("beside", "filter").bounding_box(),
+        words.bounding_box(),
+        visitor.part("twin").bounding_box(),
+    ]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), boxes
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_kind_is_said_of_rows_of_weights_alone(visitor):
+    visitor.until("r => r.layersHeld.length === 6")
+    visitor.layer(5)
+    visitor.lock(ASKING)
+    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
+    visitor.choice("what", "value").click()  # its sentence names another patch
+    visitor.page.locator(".kindline [data-kind]:empty").wait_for(state="attached")
 
 
 def test_the_head_that_shows_more_is_where_the_line_says(visitor):

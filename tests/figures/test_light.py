@@ -1,18 +1,24 @@
 """The light on the photograph: what the screen draws and what figures draw are the same numbers."""
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_lines import flattened, inside, pieces
+from matplotlib.patches import PathPatch
 from PIL import Image
 from test_javascript import node
 
+import playground
+from playground import figures
 from playground.analysis import outliers
-from playground.figures import light, prints
-from playground.figures.maps import Domain
+from playground.figures import captions, light, prints
+from playground.figures.maps import Domain, Map
 from playground.figures.spec import Spec
+from playground.samples import named
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core" / "light.js"
@@ -23,7 +29,7 @@ RANDOM = np.random.default_rng(0)
 def in_javascript(lines: str):
     imports = f'import * as light from "{CORE.as_uri()}"; import * as drawing from "{DRAWING.as_uri()}";'
     program = f"{imports} process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
+    run = subprocess.run([node(), "--input-type=module"], input=program, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
@@ -61,12 +67,13 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
 def test_exposure_set_and_outline_are_the_browser_s():
     for grid in rows():
         values = grid.astype(np.float32)
-        ceiling, chosen, paths, steps = in_javascript(
+        ceiling, chosen, paths, steps, share = in_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
             "const domain = { low: 0, high: top, log: false };"
             "const steps = [...row].map((x) => light.stepOf(x, domain));"
-            "return [top, [...chosen], light.contours(chosen, 12, 17), steps];"
+            "const paths = light.contours(chosen, 12, 17);"
+            "return [top, [...chosen], paths.map((one) => [...one]), steps, light.shareWithin(paths, row, 0, 12, 17)];"
         )
         assert ceiling == pytest.approx(light.exposure(values))
         ours = light.densest(values)
@@ -75,6 +82,7 @@ def test_exposure_set_and_outline_are_the_browser_s():
         assert len(paths) == len(lines)
         for theirs, line in zip(sorted(paths), lines, strict=True):
             np.testing.assert_allclose(theirs, line)
+        assert share == pytest.approx(light.share_within(light.contours(ours), values), abs=1e-12)
         expected = (light.shares(values, ceiling).ravel() * 255 + 0.5).astype(int)
         assert np.abs(np.array(steps) - expected).max() <= 1
 
@@ -146,6 +154,20 @@ def test_the_set_is_the_smallest_that_holds_the_share():
         assert chosen.all() or grid[chosen].min() >= grid[~chosen].max()
 
 
+def test_what_is_negative_belongs_to_no_set_and_where_nobody_gets_anything_nothing_is_outlined():
+    for values, expected in (([0.5, -3, 0.4, 0.1], [1, 0, 1, 0]), ([0, 0, 0, 0], [0] * 4), ([-1, -2, 0, 0], [0] * 4)):
+        ours = light.densest(np.array(values, np.float32).reshape(2, 2))
+        assert ours.ravel().astype(int).tolist() == expected
+        theirs = in_javascript(
+            f"const row = Float32Array.from({values}), chosen = new Uint8Array(4).fill(1);"
+            "light.densestInto(chosen, row, 0, 4);"
+            "return [[...chosen], light.shareWithin(light.contours(chosen, 2, 2), row, 0, 2, 2)];"
+        )
+        share = light.share_within(light.contours(ours), np.array(values).reshape(2, 2))
+        assert theirs[0] == expected
+        assert theirs[1] == pytest.approx(share) == pytest.approx(0.9 if any(expected) else 0)
+
+
 def test_outlines_enclose_just_the_chosen_cells():
     """By the shoelace formula: the areas within the paths, holes counted off, are as many cells as were chosen."""
     for grid in rows():
@@ -160,6 +182,99 @@ def test_outlines_enclose_just_the_chosen_cells():
 def test_two_cells_that_touch_at_a_corner_have_outlines_of_their_own():
     chosen = np.array([[1, 0], [0, 1]], bool)
     assert sorted(map(len, light.outlines(chosen))) == [4, 4]
+
+
+# Of each small set of cells, and of large ones strewn with more or fewer of them
+SETS = [
+    *(np.array(bits, bool).reshape(3, 3) for bits in itertools.product((0, 1), repeat=9)),
+    *(RANDOM.random((9, 12)) < density for density in (0.05, 0.3, 0.5, 0.7, 0.95) for _ in range(40)),
+]
+
+
+def test_smooth_lines_have_just_the_chosen_cells_within_them():
+    """By the curves that are drawn, cut into short pieces, and counted by matplotlib."""
+    for chosen in SETS:
+        lines = light.contours(chosen)
+        np.testing.assert_array_equal(inside([pieces(line) for line in lines], chosen.shape), chosen)
+        np.testing.assert_array_equal(light.within(lines, chosen.shape), chosen)
+
+
+def test_the_browser_s_lines_have_the_same_cells_within_them():
+    given = json.dumps([[*one.shape, one.ravel().astype(int).tolist()] for one in SETS])
+    theirs = in_javascript(
+        f"return {given}.map(([rows, columns, chosen]) =>"
+        "[...light.within(light.contours(Uint8Array.from(chosen), rows, columns), rows, columns)]);"
+    )
+    for chosen, within in zip(SETS, theirs, strict=True):
+        assert chosen.ravel().astype(int).tolist() == within
+
+
+def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells():
+    for height, width in ((1, 1), (1, 2), (2, 1)):
+        chosen = np.zeros((5, 5), bool)
+        chosen[2 : 2 + height, 1 : 1 + width] = True
+        (line,) = light.contours(chosen)
+        curve = pieces(line)
+        short = np.array([height, width]) - np.ptp(curve, axis=0)
+        assert short.min() > 0, short
+        assert short.max() <= 0.25, short
+        middle = np.array((2 + height / 2, 1 + width / 2))
+        assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"
+
+
+def test_stairs_become_a_straight_slope():
+    (line,) = light.contours(np.tri(12, dtype=bool))
+    slope = line[(line[:, 0] > 2) & (line[:, 0] < 10) & (line[:, 1] > 2)]
+    assert len(slope) > 10
+    np.testing.assert_allclose(np.ptp(slope[:, 0] - slope[:, 1]), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("sample", "layer", "head"), [("meadow", 1, 0), ("portrait", 3, 2), ("flock", 4, 0)])
+def test_of_every_row_of_a_head_the_brightest_patch_lies_within_and_the_share_that_is_said_does(sample, layer, head):
+    seen = playground.trace("bundled", sample)
+    for token in range(seen.tokens):
+        grid = seen.on_grid(seen.row(layer, head, token)).numpy()
+        within = inside([pieces(line) for line in light.contours(light.densest(grid))], grid.shape)
+        assert within.flat[grid.argmax()], token
+        share = grid[within].sum(dtype=float) / grid.sum(dtype=float)
+        words = captions.outlined(Spec(draw="light"), [Map(grid, (), None)])
+        assert words == [f"Outlined: the patches that hold {captions.percent(share)} of what all patches get."], token
+        assert share >= 0.6
+
+
+def lines_of(axes) -> list[np.ndarray]:
+    """What the light's lines are on a drawn panel, each (corners, 2) of row and column."""
+    drawn = [one.get_path() for one in axes.patches if isinstance(one, PathPatch)]
+    lines = []
+    for path in drawn[-1:]:  # the second of the two lies on the same path, and is narrower
+        begins = np.flatnonzero(path.codes == path.MOVETO)
+        ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
+        lines += [flattened(path.vertices[a:b, ::-1]) for a, b in zip(begins, ends, strict=True)]
+    return lines
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"draw": "light"}, {"mass": 0.8}, {"mass": 0.3, "mask": True}, {"layout": "heads", "draw": "light"}],
+    ids=str,
+)
+def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change):
+    seen, image = playground.trace("bundled", "portrait"), playground.open_image(named("portrait").path)
+    spec = Spec(image="portrait", layer=4, head=0, query=(6, 7), purpose="column", dpi=60, **change)
+    drawn = figures.draw(spec, seen, image)
+    shares = []
+    for axes in drawn.axes:
+        if lines := lines_of(axes):
+            head = len(shares) if spec.layout == "heads" else 0
+            grid = seen.on_grid(seen.row(4, head, (6, 7))).numpy()
+            within = inside(lines, grid.shape)
+            assert within.flat[grid.argmax()]
+            shares.append(grid[within].sum(dtype=float) / grid.sum(dtype=float))
+    assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
+    assert min(shares) >= (spec.mass or 0.6)
+    words = " ".join(text.get_text() for text in drawn.texts).replace("\n", " ")
+    said = captions.from_to(min(shares), max(shares))
+    assert f"the patches that hold {said} of what all patches get" in words, words
 
 
 # What figures add to it -----------------------------------------------------------------------------------------------
@@ -180,41 +295,6 @@ def test_over_grey_the_photograph_has_no_colours_of_its_own():
     for over, coloured in (("photo", True), ("grey", False)):
         assert (np.ptp(prints.heated(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
     np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
-
-
-def test_of_islands_alone_those_of_two_cells_have_a_line_and_one_that_is_all_there_is():
-    scattered = np.zeros((9, 12), bool)
-    scattered[2, 3] = scattered[5, 8] = scattered[7, 1:3] = True
-    pair = np.zeros_like(scattered)
-    pair[7, 1:3] = True
-    single = np.zeros_like(scattered)
-    single[2, 3] = True
-    cases = [(scattered, pair), (scattered & ~pair, pair & ~pair), (single, single)]
-    for given, kept in cases:
-        assert (light.regions(given) == kept).all()
-    program = (
-        f"import {{ regions }} from {json.dumps(CORE.as_uri())};"
-        f"const cases = {json.dumps([given.ravel().astype(int).tolist() for given, _ in cases])};"
-        "console.log(JSON.stringify(cases.map((one) => Array.from(regions(Uint8Array.from(one), 12)))));"
-    )
-    run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=True)
-    assert json.loads(run.stdout) == [kept.ravel().astype(int).tolist() for _, kept in cases]
-
-
-def test_a_smooth_line_has_no_islands_of_one_or_two_cells_and_no_such_holes():
-    chosen = np.zeros((9, 12), bool)
-    chosen[1:6, 1:7] = True
-    chosen[3, 3] = False  # a hole
-    chosen[7, 10] = chosen[0, 9:11] = True  # islands
-    (line,) = light.contours(chosen)
-    y, x = line.T
-    area = abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2)
-    assert 27 < area < 30, "thirty cells, their corners rounded"
-    turns = np.diff(np.unwrap(np.arctan2(*np.diff(np.vstack([line, line[:2]]), axis=0).T)))
-    assert np.abs(turns).max() < np.pi / 3
-    alone = np.zeros((9, 12), bool)
-    alone[4, 4] = True
-    assert len(light.contours(alone)) == 1, "what is all there is stays"
 
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])

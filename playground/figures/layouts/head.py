@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps
+from playground.figures import captions, maps
 from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels
 from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Other, Shown, Subject
@@ -55,7 +55,7 @@ def _together(spec: Spec, shown: list[Shown], span: Domain) -> Drawn:
     def draw(sheet, axes, box) -> None:
         sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, span=span))
         for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
-            sheet.outline(axes, light.contours(prints.densest(grid, spec)), box, ink, dashes)
+            sheet.outline(axes, prints.outline(grid, spec), box, ink, dashes)
         mark(sheet, axes, box)
 
     def photo(sheet, axes, box) -> None:

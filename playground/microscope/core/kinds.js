@@ -7,6 +7,10 @@ import { makeFeatures } from "./features.js";
 const CROWD = 48; // patches, evenly spread, whose rows are the crowd's
 const NEAR = 0.07; // of the longer side: how far the neighbourhood reaches
 const ALIKE = 0.35; // the cosine from which a patch resembles another
+const EARLY = 1 / 3; // of the layers
+const THEIRS = 0.5; // of the largest patch's weight: so much the crowd gives it, too, where it is the crowd's
+const FLAT = 4; // times the mean: the largest patch of a row that is even
+const FAINT = 10; // and of one that is noise
 
 // The numbers of at most about `most` patches on a lattice.
 export function spreadPatches(rows, columns, most) {
@@ -122,7 +126,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
   let all = 0;
   for (let j = prefixCount; j < tokens; j++) all += row[j];
   const together = (j) => likeness[j] >= ALIKE && row[prefixCount + j] >= all / patches;
-  const own = component(together, patch, rows, columns);
+  const same = component(together, patch, rows, columns);
   const reaches = reach(rows, columns),
     y = Math.floor(patch / columns),
     x = patch % columns;
@@ -132,19 +136,20 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     near = 0,
     nearby = 0,
     alike = 0,
-    area = 0,
-    joined = 0;
+    area = 0;
   const relative = (j) => crowd.offsets[first + Math.floor(j / columns) * wide + (j % columns)];
+  const isNear = (j) => Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches;
+  let best = 0;
   for (let j = 0; j < patches; j++) {
     const weight = row[prefixCount + j];
     expected += relative(j);
-    if (Math.max(Math.abs(Math.floor(j / columns) - y), Math.abs((j % columns) - x)) <= reaches) {
+    if (weight > row[prefixCount + best]) best = j;
+    if (isNear(j)) {
       near += weight;
       nearby++;
     } else if (likeness[j] >= ALIKE) {
       alike += weight;
       area++;
-      if (own[j]) joined += weight;
     }
   }
   let place = 0,
@@ -152,6 +157,17 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
   for (let j = 0; j < patches; j++)
     place += Math.min(row[prefixCount + j] / Math.max(all, 1e-12), relative(j) / Math.max(expected, 1e-12));
   for (let j = 0; j < tokens; j++) shared += Math.min(row[j], crowd.tokens[j]);
+  const most = row[prefixCount + best];
+  const borneOut = {
+    near: isNear(best),
+    thing: same[best] === 1,
+    far: likeness[best] >= ALIKE && !isNear(best) && !same[best],
+    place: relative(best) / Math.max(expected, 1e-12) >= (THEIRS * most) / Math.max(all, 1e-12),
+    peak: row.every((weight) => weight <= row[crowd.most]),
+    shared: crowd.tokens[prefixCount + best] >= THEIRS * most,
+    even: most <= FLAT / tokens,
+    noise: most <= FAINT / tokens,
+  };
   return {
     breadth: 2 ** entropyBits(row, 0, tokens) / tokens,
     shared,
@@ -161,7 +177,7 @@ export function rowFacts(row, pack, patch, crowd, likeness) {
     place,
     alike: alike / Math.max(all - near, 1e-12),
     area: area / Math.max(1, patches - nearby),
-    own: joined / Math.max(alike, 1e-12),
+    fits: Object.keys(borneOut).filter((name) => borneOut[name]), // the sentence beside names the largest patch
   };
 }
 
@@ -187,14 +203,26 @@ export function component(belongs, patch, rows, columns) {
 
 // ---------------------------------------------------------------------------------------------------------- the rule
 
-// From what is plainest to what is least so. "noise" is what is left over.
-export function kindOf({ breadth, shared, peak, crowdPeak, near, place, alike, area, own }) {
-  if (breadth >= 0.8) return "even";
-  if ((peak >= 0.3 && crowdPeak >= 0.2) || (shared >= 0.6 && breadth < 0.4)) return "sink";
-  if (near >= 0.5) return "near";
-  if (place >= 0.7) return near >= 0.2 ? "near" : "place";
-  if (alike >= 0.4 && alike >= 1.5 * area) return own >= 0.5 ? "thing" : "far";
-  return near >= 0.25 ? "near" : "noise";
+export const isEarlyLayer = (layer, layers) => layer < EARLY * layers;
+
+// Whether the sink is one token alone.
+export const isPeak = ({ peak, crowdPeak, fits }) => peak >= 0.3 && crowdPeak >= 0.2 && fits.includes("peak");
+
+// From what is plainest to what is least so; null where the rule knows no kind. Whatever it says, the largest patch
+// bears out.
+export function kindOf(facts, early) {
+  const { breadth, shared, near, place, alike, area, fits } = facts;
+  if (breadth >= 0.8 && fits.includes("even")) return "even";
+  if (isPeak(facts)) return "sink";
+  if (shared >= 0.6 && breadth < 0.4 && fits.includes("shared")) return "sink";
+  if (near >= (place >= 0.7 ? 0.2 : 0.5) && fits.includes("near")) return "near";
+  if (place >= 0.7 && fits.includes("place")) return "place";
+  if (alike >= 0.4 && alike >= 1.5 * area) {
+    if (fits.includes("thing")) return "thing";
+    if (fits.includes("far")) return "far";
+  }
+  if (near >= 0.25 && fits.includes("near")) return "near";
+  return early && fits.includes("noise") ? "noise" : null;
 }
 
 const SINKS = {
@@ -203,19 +231,21 @@ const SINKS = {
   many: "where everybody looks, whoever asks",
 };
 
-// What is said of it. `early`: it is of one of the first layers. `one`: "patch" or "token" where a single one has much.
+const SENTENCES = {
+  thing: "This row looks at the same thing",
+  far: "This row looks at a far part that is like this one",
+  near: "This row looks at what is near",
+  place: "This row looks at a place, whatever the picture shows there",
+  noise: "An early layer: this row is mostly noise",
+  even: "This row looks at everything alike",
+};
+
+// What is said of it; "" where nothing is known. `one`: "patch" or "token" where a single one has much.
 // `plain`: whether a filter of colour and nearness does nearly the same; null: not known.
-export function kindWords(kind, { early = false, one = "", plain = null } = {}) {
-  const words = {
-    thing: "This row looks at the same thing",
-    far: "This row looks at a far part that is like this one",
-    near: "This row looks at what is near",
-    place: "This row looks at a place, whatever the picture shows there",
-    sink: `This row looks ${SINKS[one || "many"]}`,
-    noise: early ? "An early layer: this row is mostly noise" : "This row follows no rule that is known here",
-    even: "This row looks at everything alike",
-  };
+export function kindWords(kind, { one = "", plain = null } = {}) {
+  if (kind === null) return "";
+  if (kind === "sink") return `This row looks ${SINKS[one || "many"]}.`;
   const asks = kind === "thing" || kind === "far"; // of the others nobody would think that they had to be learned
-  if (!asks || plain === null) return `${words[kind]}.`;
-  return `${words[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
+  if (!asks || plain === null) return `${SENTENCES[kind]}.`;
+  return `${SENTENCES[kind]}; colour and nearness alone ${plain ? "do nearly the same" : "do not"}.`;
 }

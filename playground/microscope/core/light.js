@@ -4,8 +4,8 @@
 // Heat: the photograph, a little darker and paler, and laid over it warm colours, from red through orange to gold, the
 // more opaque the larger the weight. At every place the colour is lighter than what lies beneath and has the picture's
 // own light and dark in it: lightness rises with the weight everywhere, and what is attended to can be recognised.
-// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and one smooth line around
-// the set of patches that holds 60 % of what the patches get.
+// Light: the photograph in full colour where it is attended to, dim and drained elsewhere, and smooth lines around the
+// fewest patches that hold at least 60 % of what all patches get.
 
 export const BENEATH = [0, 0.79]; // what the photograph's darkest and brightest tones become under the heat
 export const KEPT = 0.7; // of its colour, there
@@ -22,11 +22,12 @@ const BRIGHTEST = 0.008; // this share of the cells may be brighter than the exp
 const PEAK = 0.2; // of the largest value: where one patch has nearly all, the others are not as bright
 const FLOOR = 2; // times the mean: an even row is not stretched into a pattern
 const EVEN = 0.95; // a row that listens to this share of all tokens, as 2^entropy counts them, is called even
-const MASS = 0.6;
+const MASS = 0.6; // of what all patches get: so much at least lies within the lines
 export const DIM = [0, 0.56]; // of the light: how dark it is where nothing is attended to
 export const DRAINED = 0.35; // and how much of the colour stays there
 export const LIT_GOLD = [236, 190, 96]; // what the bar of the light is shown on: bright and colourful, so both can fade
-const LIT = 0.8; // of the light: what belongs to the set of 60 % is at least so near to the photograph
+const LIT = 0.8; // of the light: what lies within the lines is at least so near to the photograph
+const EASED = 0.5; // of a line: so near its corners come to the mean of them and their neighbours
 
 // 0 … 255: how much of the photograph a patch lets through.
 export const litOf = (step, chosen) => Math.round(255 * Math.max(Math.sqrt(step / (STEPS - 1)), chosen ? LIT : 0));
@@ -190,16 +191,17 @@ function encoded(x) {
   return (255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055) + 0.5) | 0;
 }
 
-// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere. Of equal
-// ones the first.
+// The fewest patches that hold this share of what all patches get: 1 for each of them in `out`, 0 elsewhere. The
+// largest first, of equal ones the first. What is negative gets nothing.
 export function densestInto(out, values, from, count, mass = MASS) {
   const sorted = Float64Array.from(values.subarray(from, from + count)).sort();
   let total = 0,
     reached = 0,
     place = count;
-  for (let j = 0; j < count; j++) total += sorted[j];
+  for (let j = count - 1; j >= 0 && sorted[j] > 0; j--) total += sorted[j];
+  if (!(total > 0)) return void out.fill(0);
   do reached += sorted[--place];
-  while (place > 0 && reached < mass * total);
+  while (reached < mass * total);
   const least = sorted[place];
   let equal = 0; // so many of those as large as the least one belong to it
   while (sorted[place + equal] === least) equal++;
@@ -209,42 +211,84 @@ export function densestInto(out, values, from, count, mass = MASS) {
   }
 }
 
-// Smooth closed lines [row, column, row, column, …] around the chosen cells. Islands of one or two cells are no region.
-export const contours = (chosen, rows, columns) => outlines(regions(chosen, columns), rows, columns).map(smoothed);
+// Smooth closed lines [row, column, row, column, …] around the chosen cells. The curve that is drawn is quadratic: a
+// point is what it bends to, between the middles to its neighbours. Just the chosen cells have their middle within it.
+export const contours = (chosen, rows, columns) => outlines(chosen, rows, columns).map(smoothed);
 
-// The chosen cells without islands of one or two cells and holes of one. Where there are only such islands, those of
-// two; a single cell where it is all there is.
-export function regions(chosen, columns) {
-  const beside = (cells, cell) => {
-    const c = cell % columns;
-    return (
-      (cells[cell - columns] ?? 0) +
-      (cells[cell + columns] ?? 0) +
-      (c > 0 ? cells[cell - 1] : 0) +
-      (c < columns - 1 ? cells[cell + 1] : 0)
-    );
-  };
-  const core = chosen.map((is, cell) => (is && beside(chosen, cell) >= 2 ? 1 : 0)); // wherever three hang together
-  const kept = chosen.map((is, cell) =>
-    core[cell] || (is && beside(core, cell) > 0) || beside(chosen, cell) === 4 ? 1 : 0,
-  );
-  if (kept.includes(1) || chosen.reduce((sum, is) => sum + is, 0) <= 1) return kept.includes(1) ? kept : chosen;
-  return chosen.map((is, cell) => (is && beside(chosen, cell) > 0 ? 1 : 0));
-}
-
-// Every corner on the way, and then twice the mean of each with its neighbours: stairs become slopes.
+// Every corner on the way, nearer to the mean of it and its neighbours: on stairs all the way there, which makes them
+// slopes; elsewhere a part of it, which keeps islands of one or two cells visible and thin ends round.
 function smoothed(path) {
-  let points = [];
+  const corners = [];
   for (let i = 0; i < path.length; i += 2) {
-    const [y, x, toY, toX] = [0, 1, 2, 3].map((k) => path[(i + k) % path.length]);
+    const y = path[i],
+      x = path[i + 1],
+      toY = path[(i + 2) % path.length],
+      toX = path[(i + 3) % path.length];
     const steps = Math.max(Math.abs(toY - y), Math.abs(toX - x));
-    for (let n = 0; n < steps; n++) points.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
+    for (let n = 0; n < steps; n++) corners.push(y + ((toY - y) * n) / steps, x + ((toX - x) * n) / steps);
   }
-  const count = points.length;
-  for (let turn = 0; turn < 2; turn++) {
-    points = points.map((here, i) => (points[(i + count - 2) % count] + 2 * here + points[(i + 2) % count]) / 4);
+  const count = corners.length;
+  const turns = new Int8Array(count / 2); // 1 or −1 where the path turns, 0 where it goes straight on
+  for (let i = 0; i < count; i += 2) {
+    const before = i ? i - 2 : count - 2,
+      after = i + 2 < count ? i + 2 : 0;
+    turns[i / 2] =
+      (corners[i] - corners[before]) * (corners[after + 1] - corners[i + 1]) -
+      (corners[i + 1] - corners[before + 1]) * (corners[after] - corners[i]);
+  }
+  const points = new Float64Array(count);
+  for (let i = 0; i < count; i += 2) {
+    const before = i ? i - 2 : count - 2,
+      after = i + 2 < count ? i + 2 : 0;
+    const turn = turns[i / 2];
+    const part = (turn * turns[before / 2] < 0 || turn * turns[after / 2] < 0 ? 1 : EASED) / 4; // stairs: left, right
+    points[i] = corners[i] + part * (corners[before] - 2 * corners[i] + corners[after]);
+    points[i + 1] = corners[i + 1] + part * (corners[before + 1] - 2 * corners[i + 1] + corners[after + 1]);
   }
   return points;
+}
+
+// The share of what all patches get that those have whose middle lies within the lines.
+export function shareWithin(paths, values, from, rows, columns) {
+  const inside = within(paths, rows, columns);
+  let held = 0,
+    total = 0;
+  for (let cell = 0; cell < inside.length; cell++) {
+    const value = Math.max(0, values[from + cell]);
+    total += value;
+    if (inside[cell]) held += value;
+  }
+  return held / (total || 1);
+}
+
+// 1 for each cell whose middle lies within the curves. Along a row of middles, each crossing of a curve leads into it or
+// out of it.
+export function within(paths, rows, columns) {
+  const inside = new Uint8Array(rows * columns);
+  for (const path of paths) {
+    const count = path.length;
+    let y = (path[count - 2] + path[0]) / 2,
+      x = (path[count - 1] + path[1]) / 2;
+    for (let i = 0; i < count; i += 2) {
+      const endY = (path[i] + path[(i + 2) % count]) / 2,
+        endX = (path[i + 1] + path[(i + 3) % count]) / 2;
+      const bendY = (y + 2 * path[i] + endY) / 4,
+        bendX = (x + 2 * path[i + 1] + endX) / 4;
+      cross(inside, columns, y, x, bendY, bendX);
+      cross(inside, columns, bendY, bendX, endY, endX);
+      [y, x] = [endY, endX];
+    }
+  }
+  for (let cell = 1; cell < inside.length; cell++) if (cell % columns) inside[cell] ^= inside[cell - 1];
+  return inside;
+}
+
+// A straight piece of a curve, too short to cross two rows of middles: turns the first middle after its crossing.
+function cross(inside, columns, y0, x0, y1, x1) {
+  const row = Math.ceil(Math.min(y0, y1) - 0.5);
+  if (row + 0.5 >= Math.max(y0, y1)) return;
+  const column = Math.ceil(x0 + ((row + 0.5 - y0) / (y1 - y0)) * (x1 - x0) - 0.5);
+  if (column < columns) inside[row * columns + column] ^= 1;
 }
 
 // The edges around the chosen cells as closed paths of corners [row, column, row, column, …], the chosen cells on the

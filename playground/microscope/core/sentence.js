@@ -102,14 +102,11 @@ function aboutEven({ tokens, most }, subject) {
 }
 
 // Of the filter without a network, see core/nearness.js.
-export const nearnessSentence = ({ k, seen, place }) =>
-  inParts(
-    "No network: colour and nearness alone give ",
-    percent(seen.far),
-    ` to places outside the ${k}×${k} neighbourhood, most of all `,
-    place,
-    ` (${percent(seen.value)}).`,
-  );
+export function nearnessSentence({ k, seen, place }) {
+  const most = seen.where === "near" ? "but the most stays near, at" : "most of all to";
+  const outside = `${percent(seen.far)} to places outside the ${k}×${k} neighbourhood`;
+  return `The filter gives ${outside}, ${most} ${place} (${percent(seen.value)}).`;
+}
 
 // "stands here", "stands at row 2, column 7"
 const placed = ({ place }) => (place === "here" ? place : `at ${place}`);

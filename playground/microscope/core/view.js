@@ -52,7 +52,7 @@ export const CHOICES = Object.freeze({
   colours: ["shared", "own"],
   draw: ["heat", "light"],
   k: [3, 5, 7],
-  beside: ["convolution", "wall", "compare"],
+  beside: ["convolution", "wall", "compare", "filter"],
 });
 
 export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse

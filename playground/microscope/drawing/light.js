@@ -15,6 +15,7 @@ import {
   litOf,
   OPACITIES,
   STEPS,
+  shareWithin,
   stepOf,
   TONES,
   toneOf,
@@ -87,7 +88,8 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     rows: 0,
     columns: 0,
     steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat
-    chosen: new Uint8Array(0), // the patches of the set that holds 60 %
+    chosen: new Uint8Array(0), // the patches that the light's lines are around
+    outlined: 0, //               the share of what all patches get within these lines
     lit: null, //                 of the light, see printLight
     holds: "", //                 which of the ways to draw, or the pixels that are drawn
   };
@@ -194,8 +196,8 @@ function printSmoothHeat(print, values, at, domain) {
   return print.canvas;
 }
 
-// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and a line around the set
-// that holds 60 %.
+// The photograph in full colour where it is attended to, dim and drained elsewhere, smoothly, and lines around the
+// fewest patches that hold most of it.
 export function printLight(print, values, at, rows, columns, domain, unit) {
   fit(print, rows, columns);
   const { context, photo, chosen } = print;
@@ -215,7 +217,9 @@ export function printLight(print, values, at, rows, columns, domain, unit) {
   light.drawImage(mask.canvas, 0, 0, width, height); // smoothly enlarged
   context.drawImage(dimOf(photo), 0, 0);
   context.drawImage(sheet, 0, 0);
-  strokeOutlines(context, contours(chosen, rows, columns), width / columns, height / rows, unit);
+  const paths = contours(chosen, rows, columns);
+  strokeOutlines(context, paths, width / columns, height / rows, unit);
+  print.outlined = shareWithin(paths, values, at, rows, columns);
   print.holds = "light";
   return print.canvas;
 }
@@ -230,11 +234,13 @@ export function printNothing(print) {
 export function strokeOutlines(context, paths, cw, ch, unit) {
   context.beginPath();
   for (const path of paths) {
-    const count = path.length / 2;
-    const point = (i) => [path[2 * (i % count) + 1] * cw, path[2 * (i % count)] * ch];
-    const middle = (i) => point(i).map((here, axis) => (here + point(i + 1)[axis]) / 2);
-    context.moveTo(...middle(0));
-    for (let i = 1; i <= count; i++) context.quadraticCurveTo(...point(i), ...middle(i));
+    const count = path.length;
+    context.moveTo(((path[count - 1] + path[1]) * cw) / 2, ((path[count - 2] + path[0]) * ch) / 2);
+    for (let i = 0; i < count; i += 2) {
+      const after = i + 2 < count ? i + 2 : 0;
+      const [y, x] = [path[i] * ch, path[i + 1] * cw];
+      context.quadraticCurveTo(x, y, (x + path[after + 1] * cw) / 2, (y + path[after] * ch) / 2);
+    }
     context.closePath();
   }
   context.strokeStyle = "rgb(0 0 0 / 0.55)";

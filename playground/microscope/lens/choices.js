@@ -6,6 +6,13 @@ import { say, show } from "../drawing/dom.js";
 import { layerRange, prefixName } from "./readouts.js";
 import { canAsk, layersAtHand } from "./shown.js";
 
+// What the canvas of the second picture shows.
+const TWINS = {
+  convolution: "What a convolution reads at the same patch",
+  compare: "The compared picture, asked at the same place",
+  filter: "What colour and nearness alone light from the same patch",
+};
+
 // What a button with a data-value stands for: true, a number or a word.
 export function valueOfButton(button) {
   const text = button.dataset.value;
@@ -45,13 +52,15 @@ export function showChoices(lens, from = "") {
   const convolution = view.beside === "convolution";
   show(refs.twinFoot, convolution);
   show(refs.nines, convolution);
-  show(refs.otherFoot, !convolution);
+  show(refs.otherFoot, !convolution && view.beside !== "filter");
+  show(refs.filterFoot, view.beside === "filter");
   root.classList.toggle("more", lens.more);
   refs.more.setAttribute("aria-expanded", String(lens.more));
   say(refs.more, lens.more ? "Less" : "More");
   refs.kernelSizes.classList.toggle("extra", view.k === 3); // a chosen size stays in sight
   show(refs.nine, convolution);
   show(refs.twin, view.beside !== "wall");
+  refs.twin.setAttribute("aria-label", TWINS[view.beside] ?? "");
   show(refs.wall, view.beside === "wall");
   if (view.beside === "wall") show(refs.twinBadge, false);
   else if (view.beside === "compare" && !lens.other)

@@ -3,11 +3,10 @@
 
 import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
-import { nearnessSentence, placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
+import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
 import { say } from "../drawing/dom.js";
 import { MOST_FLOWS, notHere } from "./features.js";
 import { isMean } from "./meanheads.js";
-import { isNearness, nearnessOf } from "./nearness.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
 import { isColoured, isMap, labelNow, overlayNow } from "./shown.js";
@@ -17,7 +16,7 @@ const LETTERS = 24; // letters: the size of the type changes in steps, or it wou
 
 export function writeHeadline(lens) {
   const { refs, root } = lens;
-  const parts = isNearness(lens) ? nearnessSentence(nearnessFacts(lens)) : sentenceOf(factsOf(lens));
+  const parts = sentenceOf(factsOf(lens));
   for (const [name, text] of Object.entries(parts)) say(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < UNBROKEN);
   const role = lens.view.direction === "row" ? "key" : "query";
@@ -27,13 +26,6 @@ export function writeHeadline(lens) {
   if (lens.letters === letters) return;
   lens.letters = letters;
   root.style.setProperty("--letters", String(letters));
-}
-
-function nearnessFacts(lens) {
-  const { shown, view, picture } = lens;
-  const { pack, mark } = shown;
-  const seen = spread(nearnessOf(lens, mark), 0, pack.rows, pack.columns, mark, view.k);
-  return { k: view.k, seen, place: picture.tag?.patch === seen.best ? "here" : placeName(seen.best, pack.columns) };
 }
 
 const headName = (lens) =>

@@ -1,15 +1,14 @@
-// The line under the picture: what kind of row this is, a head in which this patch shows more, and the comparison with
-// a filter that has no network. It follows the cursor at its own pace.
+// The line under the picture: what kind of row this is, and a head in which this patch shows more. It follows the
+// cursor at its own pace.
 
 import { holdsHead } from "../core/core.js";
-import { crowdOf, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
+import { crowdOf, isEarlyLayer, isPeak, kindOf, kindWords, likenessOf, rowFacts } from "../core/kinds.js";
 import { bestHeadFor, telling, tellsOf } from "../core/moments.js";
 import { isMuch } from "../core/nearness.js";
-import { percent } from "../core/numbers.js";
 import { say, show } from "../drawing/dom.js";
 import { isMean } from "./meanheads.js";
 import { sceneOf, towardOf } from "./moment.js";
-import { isNearness, nearnessShare, toggleNearness } from "./nearness.js";
+import { nearnessShare } from "./nearness.js";
 import { whatToDo } from "./readouts.js";
 import { isMap } from "./shown.js";
 
@@ -21,22 +20,19 @@ const CROWDS = 24; // heads whose crowds are kept
 const KIND_LINE = `
   <b data-hint></b>
   <span data-kind></span>
-  <button class="quiet" data-go hidden></button>
-  <button class="quiet" data-compare aria-pressed="false"
-      title="What colour and nearness alone would light from here (key n)">without a network?</button>`;
+  <button class="quiet" data-go hidden></button>`;
 
 export function bindKindLine(lens) {
   const line = document.createElement("p");
   line.className = "kindline";
   line.innerHTML = KIND_LINE;
   lens.refs.pictureBox.after(line);
-  const [hint, kind, go, compare] = line.children;
+  const [hint, kind, go] = line.children;
   lens.kindline = {
     line,
     hint,
     kind,
     go,
-    compare,
     timer: 0,
     better: null,
     pack: null,
@@ -44,12 +40,11 @@ export function bindKindLine(lens) {
     toward: null,
     crowds: new Map(),
   };
-  lens.nearness = { on: false, key: "", colours: null, row: null, patch: -1 };
+  lens.nearness = { key: "", colours: null, row: null, patch: -1, print: null };
   go.addEventListener("click", () => {
     const { better, token } = lens.kindline;
     if (better) lens.choose({ layer: better.layer, head: better.head, query: token, locked: true });
   });
-  compare.addEventListener("click", () => toggleNearness(lens));
 }
 
 export function writeKindSoon(lens) {
@@ -63,15 +58,14 @@ export function writeKindSoon(lens) {
 }
 
 function writeKind(lens) {
-  const { kindline, shown, view, nearness } = lens;
+  const { kindline, shown, view } = lens;
+  const weights = shown.what === "weight" && !isMap(view.what); // of other rows the sentence names other patches
   const readable =
-    view.direction === "row" && !isMap(view.what) && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
+    weights && view.direction === "row" && !isMean(lens) && shown.mark >= 0 && shown.answers.ready[view.head];
   kindline.better = null;
   say(kindline.hint, lens.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens));
-  show(kindline.compare, Boolean(readable && lens.main.picture.bitmap));
-  kindline.compare.setAttribute("aria-pressed", String(nearness.on));
-  say(kindline.kind, readable ? (isNearness(lens) ? againstFilter(lens) : kindNow(lens)) : "");
-  show(kindline.go, Boolean(readable && kindline.better && !isNearness(lens)));
+  say(kindline.kind, readable ? kindNow(lens) : "");
+  show(kindline.go, Boolean(readable && kindline.better));
 }
 
 function kindNow(lens) {
@@ -83,7 +77,7 @@ function kindNow(lens) {
   const row = shown.answers.weights.subarray(at, at + pack.tokens);
   const crowd = crowdNow(lens);
   const facts = rowFacts(row, pack, mark, crowd, likenessOf(toward, mark));
-  const one = facts.peak < 0.3 ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
+  const one = !isPeak(facts) ? "" : crowd.most < pack.prefixCount ? "token" : "patch";
   const share = nearnessShare(lens, mark);
   const plain = share === null ? null : isMuch(share);
   findBetter(lens);
@@ -92,15 +86,7 @@ function kindNow(lens) {
       kindline.go,
       `layer ${kindline.better.layer}, head ${main.pack.headNumbers[kindline.better.head]} shows more here`,
     );
-  return kindWords(kindOf(facts), { early: view.layer < pack.layers / 3, one, plain });
-}
-
-function againstFilter(lens) {
-  const { shown, view, main } = lens;
-  const share = nearnessShare(lens, shown.mark);
-  const head = `layer ${view.layer}, head ${main.pack.headNumbers[view.head]}`;
-  const how = isMuch(share) ? "much the same" : "another";
-  return `What a filter without a network lights. The row of ${head} is ${how}: ${percent(share)} in common.`;
+  return kindWords(kindOf(facts, isEarlyLayer(view.layer, pack.layers)), { one, plain });
 }
 
 // Where this patch shows clearly more than in the head on view.

@@ -135,7 +135,8 @@ const aspectOf = ({ pack }) =>
 function tryWay(lens, way, width, em, aspect) {
   const { root, refs } = lens;
   const { column, lowest } = WAYS[way];
-  const room = width - (column && column + GAP) * em;
+  const pair = way === "present" && lens.view.beside === "filter" && !root.classList.contains("slim");
+  const room = pair ? (width - GAP * em) / 2 : width - (column && column + GAP) * em;
   root.dataset.way = way;
   let found = room;
   for (let turn = 0; turn < 3; turn++) {
@@ -182,7 +183,7 @@ function setPictures(lens, width, aspect) {
 function sizeCanvases(lens) {
   const { refs, ratio } = lens;
   fitCanvas(refs.picture, lens.pictureWidth, lens.pictureHeight, ratio);
-  for (const name of ["twin", "wall", "nine", "colourBar", "kernelCells", "rowCells", "curve"]) {
+  for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "kernelCells", "rowCells", "curve"]) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }

@@ -76,8 +76,8 @@ export const MARKUP = `
     <div class="foot" data-ref="legend">
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
-            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button><br>
-        <span data-ref="note"></span></p>
+            title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button>
+        <span class="outlined" data-ref="outlined"></span><br><span data-ref="note"></span></p>
     </div>
   </figure>
 </section>
@@ -89,6 +89,8 @@ export const MARKUP = `
         <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
         <button data-value="wall" data-ref="wallTab">all heads</button>
         <button data-value="compare" data-ref="compareTab">compare</button>
+        <button data-value="filter"
+            title="What colour and nearness alone light from the same patch (key n)">no network</button>
       </div>
     </figcaption>
     <div class="two" data-ref="two">
@@ -118,6 +120,11 @@ export const MARKUP = `
       </div>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
+    <div class="foot" data-ref="filterFoot" hidden>
+      <canvas data-ref="filterBar" aria-hidden="true"></canvas>
+      <p class="soft"><b data-ref="filterExposed"></b></p>
+      <p class="soft" data-ref="filterWords"></p>
+    </div>
     <div class="nines extra" data-ref="nines">
       <div><p>a blur's weights, in %: always the same</p>
         <canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>

@@ -2,12 +2,11 @@
 // For the time of a drawing it lies in the place of the chosen head's row.
 
 import { entropyBits } from "../core/core.js";
-import { isNearness } from "./nearness.js";
 import { isMap } from "./shown.js";
 
 export function isMean(lens) {
   const { film, view, shown } = lens;
-  if (film.of !== "mean" || isMap(view.what) || view.what === "score" || isNearness(lens)) return false;
+  if (film.of !== "mean" || isMap(view.what) || view.what === "score") return false;
   return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
 }
 

@@ -31,7 +31,7 @@ import { writeHeadline } from "./headline.js";
 import { paintLine } from "./lockline.js";
 import { paintMatch } from "./matches.js";
 import { layMean } from "./meanheads.js";
-import { layNearness } from "./nearness.js";
+import { paintNearness } from "./nearness.js";
 import { paintPatching } from "./patching.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
@@ -52,15 +52,13 @@ export function paintFrame(lens) {
     return;
   }
   shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
-  const putBack = layNearness(lens);
   const putHeadBack = layMean(lens);
   paintMain(lens);
   putHeadBack();
-  putBack();
   paintHeads(lens);
   if (view.beside === "convolution") paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
-  else paintOther(lens);
+  else if (view.beside === "compare") paintOther(lens);
   paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
@@ -69,6 +67,7 @@ export function paintFrame(lens) {
   writeTitles(lens);
   writeNumbers(lens);
   writeHeadline(lens);
+  if (view.beside === "filter") paintNearness(lens);
   putAgain();
   lens.root.classList.toggle("map", isMap(view.what));
 }

@@ -10,7 +10,6 @@ import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
 import { habitOf } from "./habits.js";
 import { isMean } from "./meanheads.js";
-import { isNearness } from "./nearness.js";
 import { depthOf, isColoured, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
@@ -62,7 +61,6 @@ export function writeTitles(lens) {
   else if (shown.altered)
     parts.push(`${scaleWords(lens)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`);
   if (isMean(lens)) parts.push("the mean of all heads");
-  if (isNearness(lens)) parts.push("no network: colour and nearness alone");
   if (shown.wholeMissing) parts.push("the whole pass is being computed");
   say(refs.badge, parts.join(" · "));
   say(refs.credit, main.picture.credit ?? "");
@@ -74,6 +72,7 @@ export function writeTitles(lens) {
     NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
   say(refs.exposed, exposureText(lens));
+  say(refs.outlined, outlineText(lens.print));
   show(refs.drawn, !isColoured(view.what));
   refs.hold.disabled = isMap(view.what) || view.what === "score"; // these have an axis of their own
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
@@ -104,6 +103,10 @@ export const whatToDo = ({ main, touch }) =>
 
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
+// How much lies within the light's lines, counted from these lines.
+const outlineText = ({ holds, outlined }) =>
+  holds === "light" && outlined ? `outlined: ${percent(outlined).replace(" ", "\u00a0")} of what all patches get` : "";
+
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
   const { shown, view } = lens;
@@ -111,12 +114,16 @@ function exposureText(lens) {
   if (view.what === "norm" && shown.beyond) return beyondText(shown.beyond, view.typical);
   if (isMap(view.what) || view.what === "score" || !answers.ready[view.head]) return "";
   if (view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens)) return "even: all tokens alike";
-  const written = (x) => (view.what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
-  const from = `brightest from ${written(mainDomain.high)}`;
-  if (!shown.clipped) return from;
   const at = view.head * pack.tokens + pack.prefixCount;
   const most = answers.drawn[largestIndex(answers.drawn, at, at + pack.patches)];
-  return `${from}: ${shown.clipped} ${shown.clipped === 1 ? "patch" : "patches"} above, up to ${written(most)}`;
+  return brightestFrom(mainDomain.high, shown.clipped, most, view.what);
+}
+
+// `above`: how many patches have more than the exposure can show, up to `most`.
+export function brightestFrom(high, above, most, what) {
+  const written = (x) => (what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
+  const from = `brightest from ${written(high)}`;
+  return above ? `${from}: ${above} ${above === 1 ? "patch" : "patches"} above, up to ${written(most)}` : from;
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
@@ -322,7 +329,8 @@ export function writeOther(lens, entry, found) {
     if (pack.prefixCount)
       parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(found.row, 0, pack.prefixCount))}`);
   }
-  say(refs.otherFoot, parts.join(" · "));
+  if (found.row) parts.push(outlineText(lens.otherPrint));
+  say(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
 // ----------------------------------------------------------------------------------------------- for screen readers
@@ -348,7 +356,8 @@ export function describe(lens) {
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
   const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
-  return [said, kind, lens.matches.words.textContent].filter(Boolean).join(". ");
+  const filter = view.beside === "filter" ? lens.refs.filterWords.textContent : "";
+  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(". ");
 }
 
 // The line under an exported picture: all that is needed to make it again.
@@ -368,6 +377,5 @@ export function captionOf(lens) {
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
-  const exposed = exposureText(lens);
-  return [...words, ...(exposed ? [exposed] : [])].join(" · ");
+  return [...words, exposureText(lens), outlineText(lens.print)].filter(Boolean).join(" · ");
 }

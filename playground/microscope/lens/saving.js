@@ -8,7 +8,7 @@ import { printParts } from "../drawing/parts.js";
 import { drawHeads } from "./beside.js";
 import { printComponents } from "./features.js";
 import { layMean } from "./meanheads.js";
-import { layNearness } from "./nearness.js";
+import { drawNearnessAt, FILTER_TITLE } from "./nearness.js";
 import { printPatches, rampOf } from "./prints.js";
 import { captionOf, tokenName } from "./readouts.js";
 import { isColoured, isMap, overlayNow } from "./shown.js";
@@ -38,6 +38,11 @@ export function pictureCanvas(lens, factor, both) {
       title: "Every layer and head",
       draw: (context, w, h, unit) => drawHeads(lens, context, w, h, colours, unit),
     });
+  } else if (both && view.beside === "filter") {
+    pictures.push({
+      title: FILTER_TITLE,
+      draw: (context, w, h, unit) => drawNearnessAt(lens, context, w, h, photo, unit),
+    });
   } else if (both && lens.other) {
     pictures.push({
       title: lens.refs.twinBadge.textContent,
@@ -65,11 +70,9 @@ export function printed(lens, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  const putBack = layNearness(lens);
   const putHeadBack = layMean(lens);
   printPatches(lens, print, values, at + from, pack, shown.mainDomain);
   putHeadBack();
-  putBack();
   return print.canvas;
 }
 

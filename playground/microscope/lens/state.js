@@ -114,7 +114,7 @@ export function createState(root, refs, host) {
     matches: null, //                       which patch is which in two pictures, see matches.js
     share: null, //                         what is sent on, see share.js
     kindline: null, //                      what kind of row this is, see kindline.js
-    nearness: null, //                      the comparison without a network, see nearness.js
+    nearness: null, //                      the filter without a network, see nearness.js
 
     // ---- frames
     frame: 0, //                            the frame that is requested, 0: none

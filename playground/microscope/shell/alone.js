@@ -24,7 +24,7 @@ const inward = ({ head, ...view }, heads) => ({
   ...(head === undefined ? {} : { head: Math.max(0, heads.indexOf(Number(head))) }),
   what: isMap(view.what) ? "weight" : (view.what ?? "weight"),
   pass: "layer",
-  beside: view.beside === "wall" ? "wall" : "convolution",
+  beside: view.beside === "compare" ? "convolution" : (view.beside ?? "convolution"),
 });
 
 // The file's own numbers; what needs a network to run again is not offered.

@@ -1,0 +1,63 @@
+"""The lines of the light as Chromium draws them: what lies within them, and what the legend says lies within them."""
+
+import re
+
+import numpy as np
+import pytest
+from drawn_lines import flattened, inside
+
+KEEP_LINES = """() => {
+  for (const kind of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
+    const { beginPath, moveTo, quadraticCurveTo, stroke } = kind.prototype;
+    Object.assign(kind.prototype, {
+      beginPath() { this.curves = []; beginPath.call(this); },
+      moveTo(x, y) { this.curves?.push([[x, y]]); moveTo.call(this, x, y); },
+      quadraticCurveTo(...bend) { this.curves?.at(-1).push(bend.slice(0, 2), bend.slice(2));
+        quadraticCurveTo.apply(this, bend); },
+      stroke() { if (this.curves?.some((one) => one.length > 2))
+          window.drawnLines = { curves: this.curves, width: this.canvas.width, height: this.canvas.height };
+        stroke.call(this); },
+    });
+  }
+}"""
+
+
+def drawn(visitor, grid) -> list[np.ndarray]:
+    """The lines that were drawn last, each (corners, 2) of row and column, in patches."""
+    lines = visitor.page.evaluate("window.drawnLines")
+    in_patches = np.array(grid) / (lines["height"], lines["width"])
+    return [flattened(np.array(curve)[:, ::-1] * in_patches) for curve in lines["curves"]]
+
+
+@pytest.mark.parametrize(
+    ("address", "every"),
+    [
+        ("sample=meadow&layer=3&head=2", 7),
+        ("sample=portrait&layer=1&head=0", 7),
+        ("sample=flock&layer=4&direction=column", 41),
+        ("sample=flock&layer=2&head=1&scale=off", 41),
+    ],
+)
+def test_the_brightest_patch_lies_within_the_lines_and_as_much_as_the_legend_says(visit, address, every):
+    visitor = visit(f"model=bundled&draw=light&{address}")
+    rows, columns = grid = visitor.read()["grid"]
+    visitor.page.evaluate(KEEP_LINES)
+    for place in range(1, rows * columns, every):
+        shown = visitor.hover(divmod(place, columns))
+        values = np.array(shown["row"][-rows * columns :]).reshape(rows, columns)
+        within = inside(drawn(visitor, grid), (rows, columns))
+        share = values[within].sum() / values.sum()
+        said = re.fullmatch(r"outlined: (\d+)\s% of what all patches get", visitor.part("outlined").inner_text())
+        assert within.flat[values.argmax()], (shown["query"], values.max())
+        assert abs(float(said[1]) - 100 * share) < 0.51, (said[0], share)
+        assert share >= 0.6 - 1e-6, share
+        assert share - values[within].min() / values.sum() < 0.6, "not one patch too many"
+
+
+def test_where_heat_is_drawn_nothing_is_said_of_lines(visit):
+    visitor = visit("model=bundled&sample=meadow&draw=light")
+    visitor.hover((7, 5))
+    visitor.part("outlined").filter(has_text="outlined").wait_for()
+    visitor.choice("draw", "heat").click()
+    visitor.page.wait_for_function("() => location.search.includes('draw') === false")
+    assert visitor.part("outlined").inner_text() == ""
