@@ -81,8 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        print(f"playground: {error}", file=sys.stderr)
-        return 2
+        from playground.figures.command_line import TYPED
+        from playground.figures.option_words import told
+
+        return _complain(told(error, TYPED))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `| head` has seen enough

@@ -24,6 +24,7 @@ from playground.figures.files import SUFFIXES
 from playground.figures.files import write as write_picture
 from playground.figures.numbers import NUMBERS
 from playground.figures.numbers import write as write_numbers
+from playground.figures.option_words import OptionError, word
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
@@ -199,15 +200,15 @@ def save(
 def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
     drawn = compose.draw(spec, seen, image, **beside)
     if drawn.lacking:
-        warnings.warn(f"{fonts.sentence(drawn.lacking)}.", stacklevel=3)
+        warnings.warn(f"{fonts.sentence(drawn.lacking, 'font=')}.", stacklevel=3)
     return drawn
 
 
 def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
     """(the spec, what `compose.draw` takes beside the trace). Nothing that was asked for is ignored in silence."""
     for name, why in unused(spec).items():
-        if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
-            raise PlaygroundError(f"{name} would change nothing here: {why}.")
+        if name in OPTIONS and (given := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
+            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
     if spec.layout == "grid":
         return _of_a_grid(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other is not None and spec.layout not in ("compare", "scale"):

@@ -169,9 +169,9 @@ def _check_place(spec: Spec, seen) -> None:
     from playground.figures.spec import POOLED
 
     if spec.layer is not None:
-        read_numbers(spec.layer, seen.layers, "--layer")
+        read_numbers(spec.layer, seen.layers, "{layer} takes", "layer")
     if spec.head not in POOLED:
-        read_numbers(spec.head, seen.heads, "--head")
+        read_numbers(spec.head, seen.heads, "{head} takes", "head")
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:

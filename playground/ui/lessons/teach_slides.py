@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.lessons import teaching
 from playground.lessons.words import by_hand, shapes
-from playground.serving import queue, traces
+from playground.serving import figure_words, queue, traces
 from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
@@ -51,7 +51,7 @@ def of_the_quiz(number: int, question: teaching.Question) -> dict:
 
 
 def made(here: Here, minutes: int) -> str:
-    from playground.figures import Spec, html, slides
+    from playground.figures import html, slides
     from playground.figures.bundle import bundle
 
     found, at = [], 0
@@ -69,7 +69,8 @@ def made(here: Here, minutes: int) -> str:
             if scene.page == "microscope":
                 seen = traces.trace(here.picture, here.wish, here.own)
                 with queue.turn():
-                    living = html.page(Spec(image=here.picture.name or "your picture"), seen, here.picture.image)
+                    opens = figure_words.description(figure_words.Shown(here.picture, here.wish), {})
+                    living = html.page(html.light(opens, seen), seen, here.picture.image)
             else:
                 asked(scene.page)(here)
         for n, question in enumerate(questions or [None]):
