@@ -53,9 +53,9 @@ def _changes_nothing(axis: str, spec: Spec) -> str:
         return f"{shown} goes through all layers"
     if axis == "scales" and spec.what in WITHOUT_HEADS:
         return f"{shown} comes out of the whole pass, and a grid's scales are those of one layer"
-    return (
-        "its scales are those of one layer, and the whole pass ran with one" if axis == "scales" and spec.whole else ""
-    )
+    if axis == "scales" and spec.whole:
+        return "its scales are those of one layer, and the whole pass ran with one"
+    return ""
 
 
 def read(text: str, there: There = None) -> Axis:

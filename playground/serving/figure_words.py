@@ -120,7 +120,7 @@ def word(spec: Spec, name: str) -> str:
         return ", ".join(dict(parse_qsl(spec.view)))
     if name in ("other_image", "other_model"):
         return "with"
-    return KEYS.get(name, name)
+    return format(IN_ADDRESS[name])
 
 
 def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:

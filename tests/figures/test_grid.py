@@ -105,7 +105,7 @@ def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "columns", "sentence"),
     [
-        (None, None, "A grid needs --rows and --columns"),
+        (None, None, "A grid needs rows= and columns="),
         ("layers:0", "layers:1", "Rows and columns are both layers"),
         ("colours:red", None, "Rows and columns are written as layers:2,5,8"),
         ("layers", None, "given was 'layers'"),
@@ -166,7 +166,7 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
 @pytest.mark.parametrize(
     ("what", "rows", "sentence"),
     [
-        ("similarity", "heads:0,1", "--what similarity has no heads"),
+        ("similarity", "heads:0,1", 'what="similarity" has no heads'),
         ("components", "patches:0,0-1,1", "the same whoever asks"),
         ("rollout", "layers:0,1", "goes through all layers"),
         ("norm", "scales:on,off", "comes out of the whole pass"),
