@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
@@ -94,13 +95,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from playground.figures import batch  # here, where Ctrl-C is heard: it takes a moment
-    from playground.figures.command_line import PROGRAM
 
     raw = argparse.RawDescriptionHelpFormatter
-    program = PROGRAM
-    examples = EXAMPLES.replace("PROGRAM", program)
+    examples = EXAMPLES.replace("PROGRAM", PROGRAM)
     parser = Parser(
-        prog=program,
+        prog=PROGRAM,
         description="See whom every patch of an image listens to in a Vision Transformer. "
         "Without a command, the app starts and opens in the browser.",
         epilog=examples,
@@ -330,7 +329,7 @@ def _site(options: argparse.Namespace) -> None:
     if options.models is None:
         names = [name for name in site_files.MODELS if models.is_here(name)]
         for name in set(site_files.MODELS) - set(names):
-            print(f"Without {name}, which is not on this machine: `attention-playground download {name}` fetches it.")
+            print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
     out = site.write(options.out.expanduser(), options.base, names, options.photographs)

@@ -19,7 +19,7 @@ from playground.figures.option_words import Words
 from playground.figures.spec import ALONE, POOLED, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN, VIEW, as_in_address
-from playground.serving import chosen, models, opening, traces
+from playground.serving import chosen, models, opening, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -186,6 +186,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
     head = view.get("head", "0")
     return Spec(
         image=here.picture.name,
+        repeatable=all(picture.is_found for picture, _ in here.pairs),
         layout=layout,
         model=here.wish.model,
         size=None if usual else traces.size(here.picture, here.wish),
@@ -219,6 +220,11 @@ def _beside(here: Shown) -> dict[str, str | None]:
         "other_image": None if picture.id == here.picture.id else picture.name,
         "other_model": None if wish.model == here.wish.model else wish.model,
     }
+
+
+def as_typed(spec: Spec) -> Spec:
+    """With the files' names of models that lie in the operator's folder: the command is typed where they lie."""
+    return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 
 # And back -------------------------------------------------------------------------------------------------------------
