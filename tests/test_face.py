@@ -77,6 +77,15 @@ BROKEN = {
     "no query": (lambda seen: seen.row(1, 1, None), "A query is a patch"),
     "a kernel of nothing": (lambda seen: playground.figure(seen, kernel=5), "kernel= would change nothing here"),
     "another, but no comparison": (lambda seen: playground.figure(seen, other=seen), "layout='compare'"),
+    "nothing to compare": (lambda seen: playground.figure(seen, layout="compare"), "Add other_image= or other=."),
+    "another picture, but no comparison": (
+        lambda seen: playground.figure(seen, other_image="portrait"),
+        'other_image= would change nothing here: it belongs to layout="compare"',
+    ),
+    "another picture that is not there": (
+        lambda seen: playground.figure(seen, layout="compare", other_image="no.jpg"),
+        "There is no file",
+    ),
     "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "dpi= goes from 10"),
     "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
     "alive, but a still picture": (lambda seen: playground.save(seen, "a.png", bare=True), "or write an .html"),
@@ -90,6 +99,28 @@ def test_what_cannot_work_is_a_sentence(usual, wrong):
     ask, sentence = BROKEN[wrong]
     with pytest.raises(PlaygroundError, match=sentence):
         ask(usual)
+
+
+def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
+    from PIL import Image
+
+    from playground.samples import named
+
+    look = {"layout": "compare", "layer": 1, "purpose": "column", "dpi": 20}
+    made = []
+    for given in (
+        "portrait",
+        named("portrait").path,
+        Image.open(named("portrait").path),
+        named("portrait").path.read_bytes(),
+    ):
+        file = playground.save(usual, tmp_path / "a.png", other_image=given, **look)
+        made.append(Image.open(file).convert("RGB").tobytes())
+    assert made[0] == made[1] == made[2] == made[3]
+    other = playground.trace(usual.vit, "portrait")
+    file = playground.save(usual, tmp_path / "b.png", other=other, **look)
+    assert Image.open(file).convert("RGB").tobytes() == made[0]
+    assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
