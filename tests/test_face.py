@@ -1,6 +1,7 @@
 """What a person types after `playground.`: whatever they have in their hands works, or a sentence says why not."""
 
 import inspect
+import json
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from playground import PlaygroundError
 from playground.figures.command_line import ALIASES, FLAGS
 from playground.figures.notebook import OPTIONS
 from playground.figures.sheet import Pixels
-from playground.samples import SAMPLES
+from playground.samples import SAMPLES, named
 
 
 @pytest.fixture(scope="module")
@@ -102,24 +103,17 @@ def test_what_cannot_work_is_a_sentence(usual, wrong):
 
 
 def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
-    from PIL import Image
-
-    from playground.samples import named
-
-    look = {"layout": "compare", "layer": 1, "purpose": "column", "dpi": 20}
-    made = []
-    for given in (
-        "portrait",
-        named("portrait").path,
-        Image.open(named("portrait").path),
-        named("portrait").path.read_bytes(),
-    ):
-        file = playground.save(usual, tmp_path / "a.png", other_image=given, **look)
-        made.append(Image.open(file).convert("RGB").tobytes())
-    assert made[0] == made[1] == made[2] == made[3]
+    path = named("portrait").path
     other = playground.trace(usual.vit, "portrait")
-    file = playground.save(usual, tmp_path / "b.png", other=other, **look)
-    assert Image.open(file).convert("RGB").tobytes() == made[0]
+    numbers = []
+    for beside in (
+        {"other": other}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
+        {"other_image": Image.open(path)}, {"other_image": np.asarray(Image.open(path))},
+    ):  # fmt: skip
+        file = playground.save(usual, tmp_path / "a.json", layout="compare", layer=1, **beside)
+        numbers.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
+    assert all(len(each) == 2 and each == numbers[0] for each in numbers)
+    file = playground.save(usual, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
     assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
