@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from playground.assets import PROGRAM
 from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
@@ -95,6 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from playground.figures import batch  # here, where Ctrl-C is heard: it takes a moment
+    from playground.figures.command_line import PROGRAM
 
     raw = argparse.RawDescriptionHelpFormatter
     examples = EXAMPLES.replace("PROGRAM", PROGRAM)
@@ -323,6 +323,7 @@ def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
 
 
 def _site(options: argparse.Namespace) -> None:
+    from playground.figures.command_line import PROGRAM
     from playground.serving import models, site_files
     from playground.ui import site
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 
+from PIL import Image
 from torch import nn
 
 from playground import tracing
 from playground.errors import PlaygroundError
 from playground.models.loading import load
-from playground.pictures.images import Source
-from playground.samples import named, opened
+from playground.pictures.images import Source, open_image
+from playground.samples import named
 from playground.tracing import Scale, Trace
 from playground.vit import VisionTransformer
 
@@ -43,11 +45,21 @@ def trace(
             "trace takes a model that playground.load gave, or the name of one, or a Vision Transformer of timm or "
             f"transformers; given was {type(vit).__name__}."
         )
-    picture, name = opened(image)
+    picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return tracing.trace(vit, picture, size=size, scale=scale, cut=cut).of(picture, name)
+
+
+def _picture(image: Source) -> tuple[Image.Image, str]:
+    """(the picture, its name)"""
+    if not isinstance(image, str | os.PathLike):
+        opened = open_image(image)
+        return opened, opened.filename  # type: ignore[attr-defined]
+    name = os.fspath(image)
+    sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
+    return open_image(sample.path if sample else image), str(name)
 
 
 @lru_cache(maxsize=2)

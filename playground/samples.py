@@ -4,17 +4,13 @@ Photographs are downloaded (playground/models/borrowed.py); drawings are part of
 playground.samples` draws those again from playground/scenes/compositions.py.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
-
-from PIL import Image
 
 from playground.assets import PROGRAM
 from playground.assets import SAMPLES as FOLDER
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.pictures.images import Source, open_image
 
 HEIGHT = 768
 QUALITY = 90
@@ -156,16 +152,6 @@ def named(name: str) -> Sample | None:
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 
-def opened(image: Source) -> tuple[Image.Image, str]:
-    """(a picture, its name) of whatever `open_image` takes, or of the name of a sample."""
-    if not isinstance(image, str | os.PathLike):
-        picture = open_image(image)
-        return picture, picture.filename  # type: ignore[attr-defined]
-    name = os.fspath(image)
-    sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
-    return open_image(sample.path if sample else image), str(name)
-
-
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
     """The first query of a picture; the middle patch if it is not a sample."""
     sample = named(name)
@@ -181,6 +167,8 @@ def draw_sample(name: str, height: int = HEIGHT):
 
 
 def write_samples(folder: Path = FOLDER) -> None:
+    from PIL import Image
+
     folder.mkdir(parents=True, exist_ok=True)
     for sample in SAMPLES:
         image = Image.fromarray(draw_sample(sample.name).image)

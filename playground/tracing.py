@@ -27,7 +27,6 @@ from torch import Tensor
 from playground import cuts, matching, pack_schema, relevance
 from playground.cuts import Cut, Cuts, Shape
 from playground.errors import PlaygroundError
-from playground.models.names import plain_name
 from playground.pack import eight_bits, from_eight_bits, pack, unpack, upper_layer
 from playground.pictures import images
 from playground.relevance import METHODS
@@ -87,9 +86,10 @@ def trace(
 
 def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
     """The sentence about a pass that gave NaN or infinity. A file's name alone: its folder can name a person."""
+    name = Path(vit.name).name if vit.name.endswith(".safetensors") else vit.name
     halved = vit.patch_embed.proj.weight.dtype in (torch.float16, torch.bfloat16)
     return PlaygroundError(
-        f"{plain_name(vit.name)} computes what is no number (NaN or infinite) {where}: its weights hold such numbers, "
+        f"{name} computes what is no number (NaN or infinite) {where}: its weights hold such numbers, "
         f"or are far too large. Load {'it in float32, or ' * halved}other weights."
     )
 

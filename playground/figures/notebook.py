@@ -29,8 +29,7 @@ from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 from playground.models import known
-from playground.pictures.images import Source
-from playground.samples import opened
+from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
@@ -223,12 +222,20 @@ def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, d
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other_image is not None:
-        picture, name = opened(other_image)
+        picture, name = _opened(other_image)
         other, other_image = other or _in_the_same_model(seen, picture, name), picture
     if other is not None:
         spec = (_compared if spec.layout == "compare" else _of_two_passes)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
+
+
+def _opened(image: Source) -> tuple[Image.Image, str]:
+    """(a picture, its name) of a sample's name, or of whatever `open_image` takes."""
+    if isinstance(image, str | os.PathLike):
+        return request.open_picture(os.fspath(image)), os.fspath(image)
+    picture = open_image(image)
+    return picture, picture.filename  # type: ignore[attr-defined]
 
 
 def _in_the_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
