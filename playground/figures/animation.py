@@ -19,6 +19,7 @@ from playground.figures.disk import keep
 from playground.figures.files import pixels, png_text
 from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
+from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
 from playground.figures.sheet import CONVOLUTION
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
@@ -75,9 +76,12 @@ def check(spec: Spec, kind: str) -> None:
     if spec.layout in ("curves", "atlas") or (spec.layout == "wall" and kind == "layers"):
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
     if not moves(spec, kind):
-        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
+        raise OptionError("What this figure shows does not change with the {}: choose another {sweep}.", kind)
     if kind == "scale" and (spec.whole or spec.layout == "scale"):
-        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
+        raise PlaygroundError(
+            "A sweep of the scale turns it in one layer of the trained pass: there is none of a whole pass with "
+            "another scale, and none in the layout scale."
+        )
 
 
 def moves(spec: Spec, kind: str) -> bool:

@@ -14,6 +14,7 @@ from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
 from playground.figures import command_line, naming, picture_files
 from playground.figures.manifest import Manifest
+from playground.figures.option_words import OptionError, told, word
 from playground.figures.spec import POOLED, Spec
 from playground.figures.unused_options import unused
 
@@ -81,7 +82,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
     for name, why in unused(spec, Path(options.output).suffix.lower()).items():
         given = getattr(options, name) if name in command_line.FLAGS else None
         if given is not None and given != command_line.DEFAULTS[name]:
-            raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
+            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
 
 
 # Which files there will be --------------------------------------------------------------------------------------------
@@ -140,11 +141,12 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
         from playground.figures.request import model
 
         c = model(spec).config
-        layers = layers if options.layer is None else command_line.read_numbers(options.layer, c.depth, "--layer")
+        if options.layer is not None:
+            layers = command_line.read_numbers(options.layer, c.depth, "{layer} takes", "layer")
         if options.head in POOLED:
             heads = [options.head]
         elif options.head is not None:
-            heads = command_line.read_numbers(options.head, c.heads, "--head")
+            heads = command_line.read_numbers(options.head, c.heads, "{head} takes", "head")
     return layers, heads
 
 
@@ -182,7 +184,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
     if figure.lacking and path.suffix.lower() != ".svg":
         from playground.figures import fonts
 
-        complain(fonts.sentence(figure.lacking))
+        complain(fonts.sentence(figure.lacking, command_line.FLAGS["font"]))
     return figures.write(figure, path)
 
 
@@ -213,7 +215,7 @@ class _Many:
                     if len(self.jobs) == 1:
                         raise
                     failed += 1
-                    self.complain(f"playground: {job.spec.image}: {error}")
+                    self.complain(f"playground: {job.spec.image}: {told(error, command_line.TYPED)}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise

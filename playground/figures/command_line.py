@@ -11,6 +11,7 @@ from pathlib import Path
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.figures.naming import published
+from playground.figures.option_words import OptionError, Words
 from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
@@ -106,6 +107,14 @@ METAVARS = {
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
+def _typed(flag: str, value: str) -> str:
+    """A flag with its value; a switch turned on or off."""
+    return {"True": flag, "False": flag.replace("--", "--no-")}.get(value) or f"{flag} {value}"
+
+
+TYPED = Words(FLAGS.__getitem__, _typed)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
     """Gives the parts of the help by their titles, for what is no field of Spec."""
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
@@ -117,7 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, options = DEFAULTS[name], {"dest": name, "help": HELP[name].replace("%", "%%")}
+    default, options = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(HELP[name]).replace("%", "%%")}
     if isinstance(default, bool):
         plain = argparse.BooleanOptionalAction if default else "store_true"
         group.add_argument(*flags, action=plain, default=default, **options)
@@ -131,6 +140,8 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
+    if not spec.model and spec.layout != "curves":
+        raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
     left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html everything can be chosen
@@ -158,7 +169,7 @@ def _default(spec: Spec, name: str) -> object:
 def _as_typed(spec: Spec, name: str) -> str | None:
     value = getattr(spec, name)
     if isinstance(value, bool):
-        return FLAGS[name] if value else FLAGS[name].replace("--", "--no-")
+        return _typed(FLAGS[name], str(value))
     if name == "layer":
         return _several(spec.layer, spec.layers)
     if name == "head":
@@ -204,19 +215,20 @@ def _ranges(numbers: list[int]) -> list[str]:
 def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
     """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
     One layer stands for itself, one head for all of them."""
-    first_layer, layers = _read_several(layer, "--layer")
+    first_layer, layers = _read_several(layer, "layer")
     if head in POOLED:
         return replace(spec, layer=first_layer, layers=layers, head=head)
-    first_head, heads = _read_several(head, "--head")  # None: 0, or the sample's
+    first_head, heads = _read_several(head, "head")  # None: 0, or the sample's
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
     )
 
 
-def _read_several(text: str | int | None, flag: str) -> tuple[int | None, tuple[int, ...] | str | None]:
+def _read_several(text: str | int | None, option: str) -> tuple[int | None, tuple[int, ...] | str | None]:
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
-    named = read_numbers(",".join(part for part in parts if part != "all"), None, flag) if set(parts) - {"all"} else []
+    numbers = ",".join(part for part in parts if part != "all")
+    named = read_numbers(numbers, None, f"{{{option}}} takes", option) if numbers else []
     first = named[0] if named else None
     if "all" in parts:
         return first, "all"
@@ -260,20 +272,19 @@ def read_size(text: str | None) -> tuple[int, int] | None:
 MOST = 999  # as in an address; no model has more layers or heads
 
 
-def read_numbers(text: str | int, most: int | None, flag: str) -> list[int]:
-    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet."""
+def read_numbers(text: str | int, most: int | None, takes: str, thing: str) -> list[int]:
+    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet.
+    `takes`, "{layer} takes", begins a sentence about a `thing`."""
     numbers: list[int] = []
     for part in str(text).split(","):
         ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
         if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
-            raise PlaygroundError(
-                f"{flag} takes a number counting from 0, several as 2,5 or 0-3, or all; not {text!r}."
-            )
+            raise OptionError(f"{takes} a number counting from 0, several as 2,5 or 0-3, or all; not {{!r}}.", text)
         first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
         if first > last:
-            raise PlaygroundError(f"{flag} counts upwards: {last}-{first} instead of {part}.")
+            raise OptionError(f"{takes} numbers that go up: {last}-{first} instead of {{}}.", part)
         if last > MOST or (most is not None and last >= most):
             end = MOST if most is None else most - 1
-            raise PlaygroundError(f"There is no {flag.lstrip('-')} {last}; they count from 0 to {end}.")
+            raise PlaygroundError(f"There is no {thing} {last}; they count from 0 to {end}.")
         numbers += range(first, last + 1)
     return list(dict.fromkeys(numbers))

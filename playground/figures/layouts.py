@@ -10,10 +10,10 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from playground.analysis.ceiling import shared_ceiling
-from playground.errors import PlaygroundError
 from playground.figures import captions, maps, naming, prints
 from playground.figures.axes_of_grid import Axis, axes, called
 from playground.figures.maps import Domain, Map
+from playground.figures.option_words import OptionError
 from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
@@ -129,7 +129,7 @@ def _photo(subject: Subject, patch, sheet, axes, box, colour=QUERY) -> None:
 def _kernel_panel(spec: Spec, subject: Subject) -> Panel:
     patch, grid, k = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
     if patch is None:
-        raise PlaygroundError(f"A convolution has no {spec.query!r} token: choose a patch, such as --patch 7,5.")
+        raise OptionError("A convolution has no {!r} token: choose a patch, such as {query:7,5}.", spec.query)
     depth = spec.layer + 1 if spec.depth == "follow" else int(spec.depth)
     cells = maps.neighbourhood(*patch, grid, k)
     field = maps.neighbourhood(*patch, grid, depth * (k - 1) + 1)

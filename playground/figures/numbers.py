@@ -50,15 +50,17 @@ def write(path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.
 def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> bytes:
     """What the file of this kind holds."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return makers[suffix](*collected(spec, seen, image, **others))
+    return makers[suffix](*collected(suffix, spec, seen, image, **others))
 
 
-def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> tuple:
+def collected(
+    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others
+) -> tuple[dict, list[Table]]:
     """(what the figure says of itself, its tables)"""
     if spec.layout == "curves":
-        return {"layout": "curves", **_made(spec)}, [_curves()]
+        return {"layout": "curves", **_made(spec, suffix)}, [_curves()]
     spec, first, second = subjects(spec, seen, image, **others)
-    about = facts(spec, first, second) | _made(spec)
+    about = facts(spec, first, second) | _made(spec, suffix)
     if spec.layout == "atlas":
         return about, [_atlas(first)]
     if spec.layout == "components":
@@ -72,9 +74,9 @@ def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None =
     return about, [make(*zip(*ones, strict=True)) for ones in tables.values()]
 
 
-def _made(spec: Spec) -> dict[str, str]:
+def _made(spec: Spec, suffix: str) -> dict[str, str]:
     made = {"made by": f"Attention Playground {__version__}"}
-    return made | ({"command": said} if (said := again(spec, "figure.npz")) else {})
+    return made | ({"command": said} if (said := again(spec, f"figure{suffix}")) else {})
 
 
 def _table(asks: tuple[OneMap, ...], _) -> Table:

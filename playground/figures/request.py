@@ -12,9 +12,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
 from playground.figures import axes_of_grid
-from playground.figures.spec import Spec
+from playground.figures.option_words import OptionError
+from playground.figures.spec import ALONE, Spec
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -44,7 +44,7 @@ def traces(
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, what `figures.draw` takes beside them), of files and samples."""
     if spec.layout == "compare" and spec.other_image is None and spec.other_model is None:
-        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+        raise OptionError(ALONE)
     if spec.layout == "grid":
         return _of_a_grid(spec)
     image = open_picture(spec.image)

@@ -1,4 +1,6 @@
-"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out."""
+"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out.
+
+Why is told in sentences of option_words.py: {layout:compare} is that option as its reader writes it."""
 
 from __future__ import annotations
 
@@ -30,20 +32,21 @@ USES = (
         ("query", "what", "direction", "draw", "log", "marker", "smooth"), lambda s: s.layout != "atlas",
         "the layout atlas shows the average over all patches",
     ),
-    Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole, "it looks at one pass: add --whole"),
-    Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to --layout compare"),
-    Use(("other_queries",), lambda s: s.layout == "head", "it belongs to --layout head"),
+    Use(("scale",), lambda s: s.layout not in ("atlas", "components") or s.whole,
+        "it looks at one pass: add {whole:True}"),
+    Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to {layout:compare}"),
+    Use(("other_queries",), lambda s: s.layout == "head", "it belongs to {layout:head}"),
     Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
     Use(
         ("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None or s.layout != "head",
         "several patches have colours of their own",
     ),
     Use(("over",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas", "components", "curves"),
-        "it belongs to --draw heat, and to no layout of tiny maps"),
+        "it belongs to {draw:heat}, and to no layout of tiny maps"),
     Use(("mass", "mask"), lambda s: s.what not in SIGNED and s.layout not in ("wall", "atlas", "components", "curves"),
         "it needs weights, in maps that are large enough"),
-    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what --mass outlines: add --mass"),
-    Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to --layout grid"),
+    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what {mass} outlines: add {mass}"),
+    Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to {layout:grid}"),
     Use(
         ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
         lambda s: s.what not in COLOURED and s.layout != "components",
@@ -55,13 +58,13 @@ USES = (
     ),
     Use(
         ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
-        "--what components, parts, norm, label and text show all patches alike",
+        "components, parts, norm, label and text show all patches alike",
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
         for axis, field in AXES.items() if axis != "pictures" and axis != "models"
     ),
-    Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to --layout convolution"),
+    Use(("kernel", "depth"), lambda s: s.layout == "convolution", "it belongs to {layout:convolution}"),
     Use(("colours",), lambda s: s.layout in MANY_MAPS, "it belongs to layouts of several maps"),
     Use(("layer",), lambda s: s.layout not in ("wall", "atlas"), "the layout shows all layers"),
     Use(("head",), lambda s: s.layout not in MANY_HEADS, "the layout shows all heads"),
@@ -75,21 +78,21 @@ USES = (
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
     Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
     Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),
-    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another --what"),
+    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another {what}"),
     Use(
         ("scale",), lambda s: s.what not in WITHOUT_HEADS or s.whole or s.layout == "scale",
-        "what has no heads comes out of the whole pass: add --whole",
+        "what has no heads comes out of the whole pass: add {whole:True}",
     ),
-    Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add --scale"),
-    Use(("purpose",), lambda s: s.width is None, "--width says how wide the figure is"),
+    Use(("whole",), lambda s: s.scale != "on" or s.layout == "scale", "every pass runs with 1/√dₖ: add {scale}"),
+    Use(("purpose",), lambda s: s.width is None, "{width} says how wide the figure is"),
     Use(("letters",), lambda s: s.layout not in ("wall", "atlas", "curves"), "the layout has no panels of its own"),
-    Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
-    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
+    Use(("footer",), lambda s: not s.anonymous, "{anonymous:True} says nothing of where it comes from"),
+    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to {what:weight} or {what:value}"),
     Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
-        "it belongs to --what relevance, occlusion or label"),
-    Use(("text",), lambda s: s.what == "text", "it belongs to --what text"),
-    Use(("blank",), lambda s: s.what == "occlusion", "it belongs to --what occlusion"),
-    Use(("typical",), lambda s: s.what == "norm", "it belongs to --what norm"),
+        "it belongs to {what:relevance}, {what:occlusion} or {what:label}"),
+    Use(("text",), lambda s: s.what == "text", "it belongs to {what:text}"),
+    Use(("blank",), lambda s: s.what == "occlusion", "it belongs to {what:occlusion}"),
+    Use(("typical",), lambda s: s.what == "norm", "it belongs to {what:norm}"),
     Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),
         "a label is explained, not a patch"),
     Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
@@ -99,7 +102,7 @@ USES = (
     ),
     Use(
         ("smooth",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas"),
-        "it belongs to --draw heat, and the layouts wall and atlas are too small for it",
+        "it belongs to {draw:heat}, and the layouts wall and atlas are too small for it",
     ),
 )  # fmt: skip
 

@@ -14,7 +14,8 @@ from playground.figures import components, maps
 from playground.figures.axes_of_grid import Axis, axes
 from playground.figures.command_line import read_query
 from playground.figures.maps import Map
-from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec
+from playground.figures.option_words import OptionError
+from playground.figures.spec import ALONE, POOLED, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -74,7 +75,7 @@ def maps_shown(spec: Spec, subject: Subject, other: Subject | Others | None = No
 
 def _scales(spec: Spec, subject: Subject, other: Subject | None) -> list[OneMap]:
     if spec.what in WITHOUT_HEADS and not spec.whole:
-        raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
+        raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
     altered = "off" if spec.scale == "on" else spec.scale
     on = OneMap(subject, replace(spec, scale="on"), "on")
     if not spec.whole:
@@ -86,7 +87,7 @@ def _scales(spec: Spec, subject: Subject, other: Subject | None) -> list[OneMap]
 
 def _two(spec: Spec, subject: Subject, other: Subject | None, scale: str | None) -> list[OneMap]:
     if other is None:
-        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+        raise OptionError(ALONE)
     if spec.what == "similarity" and subject.seen.model == other.seen.model:  # of one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
     query = maps.same_place(spec.query, subject.seen, other.seen)

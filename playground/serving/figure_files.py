@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.figures.spec import Spec
-from playground.serving import chosen, lesson_results, models, queue, traces
+from playground.serving import chosen, figure_words, lesson_results, models, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
@@ -75,7 +75,7 @@ def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     from playground.figures import files
 
     seen, beside = _traces(here, spec, person)
-    image = None if spec.layout == "curves" else here.picture.image
+    spec, image = figure_words.as_typed(spec), None if spec.layout == "curves" else here.picture.image
     with queue.turns() as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,13 @@ def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
 
     seen, beside = _traces(here, spec, person)
     with queue.turn():
-        return contents(f".{kind}", spec, seen, None if spec.layout == "curves" else here.picture.image, **beside)
+        return contents(
+            f".{kind}",
+            figure_words.as_typed(spec),
+            seen,
+            None if spec.layout == "curves" else here.picture.image,
+            **beside,
+        )
 
 
 def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
@@ -106,7 +112,7 @@ def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
 
     seen, _ = _traces(here, spec, person)
     with queue.turn():  # matplotlib draws its still picture, for one person at a time
-        return html.page(beginning(spec), seen, here.picture.image).encode()
+        return html.page(figure_words.as_typed(beginning(spec)), seen, here.picture.image).encode()
 
 
 def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
@@ -169,9 +175,9 @@ def _check_place(spec: Spec, seen) -> None:
     from playground.figures.spec import POOLED
 
     if spec.layer is not None:
-        read_numbers(spec.layer, seen.layers, "--layer")
+        read_numbers(spec.layer, seen.layers, "{layer} takes", "layer")
     if spec.head not in POOLED:
-        read_numbers(spec.head, seen.heads, "--head")
+        read_numbers(spec.head, seen.heads, "{head} takes", "head")
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:
