@@ -81,8 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        print(f"playground: {error}", file=sys.stderr)
-        return 2
+        from playground.figures.command_line import TYPED
+        from playground.figures.option_words import told
+
+        return _complain(told(error, TYPED))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `| head` has seen enough
@@ -95,10 +97,9 @@ def _parser() -> argparse.ArgumentParser:
     from playground.figures.command_line import PROGRAM
 
     raw = argparse.RawDescriptionHelpFormatter
-    program = PROGRAM
-    examples = EXAMPLES.replace("PROGRAM", program)
+    examples = EXAMPLES.replace("PROGRAM", PROGRAM)
     parser = Parser(
-        prog=program,
+        prog=PROGRAM,
         description="See whom every patch of an image listens to in a Vision Transformer. "
         "Without a command, the app starts and opens in the browser.",
         epilog=examples,
@@ -322,13 +323,14 @@ def _completion(shell: str, parser: argparse.ArgumentParser) -> None:
 
 
 def _site(options: argparse.Namespace) -> None:
+    from playground.figures.command_line import PROGRAM
     from playground.serving import models, site_files
     from playground.ui import site
 
     if options.models is None:
         names = [name for name in site_files.MODELS if models.is_here(name)]
         for name in set(site_files.MODELS) - set(names):
-            print(f"Without {name}, which is not on this machine: `attention-playground download {name}` fetches it.")
+            print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
     out = site.write(options.out.expanduser(), options.base, names, options.photographs)

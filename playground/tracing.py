@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_TOKENS = 16_384
 SPREAD = 256  # patches at most, of a measurement that would take too long with all
 BLOCK = 2**22  # scores held at one time while a whole matrix is computed: 16 MB
+MOST_SCALE = 1e9  # beyond, scores may be infinite
 FORMAT = "attention-playground/1"
 
 Query = tuple[int, int] | str | int
@@ -64,6 +65,7 @@ def trace(
     with torch.no_grad():
         number = c.scale if scale is None else scale_number(scale, c.scale)
         logits, record = vit.record(pixels.to(weight), None if scale is None else number, _on(weight.device, made))
+    _check_numbers(vit, logits, record)
     return Trace(
         model=vit.name,
         size=size,
@@ -80,6 +82,28 @@ def trace(
         vit_state=vit.state(),
         cuts=made,
     )
+
+
+def no_numbers(vit: VisionTransformer, where: str) -> PlaygroundError:
+    """The sentence about a pass that gave NaN or infinity. A file's name alone: its folder can name a person."""
+    name = Path(vit.name).name if vit.name.endswith(".safetensors") else vit.name
+    halved = vit.patch_embed.proj.weight.dtype in (torch.float16, torch.bfloat16)
+    return PlaygroundError(
+        f"{name} computes what is no number (NaN or infinite) {where}: its weights hold such numbers, "
+        f"or are far too large. Load {'it in float32, or ' * halved}other weights."
+    )
+
+
+def _check_numbers(vit: VisionTransformer, logits: Tensor, record: Sequence[QKV]) -> None:
+    """Every layer adds to its tokens: what is no number in one of them is none in the last one or in the logits."""
+    if _is_finite(record[-1]) and logits.float().logsumexp(-1).isfinite().all():  # a logit of −∞ is a share of nothing
+        return
+    first = next((f"from layer {number} on" for number, of in enumerate(record) if not _is_finite(of)), "as its answer")
+    raise no_numbers(vit, first)
+
+
+def _is_finite(qkv: QKV) -> bool:
+    return all(bool(part.abs().amax().isfinite()) for part in qkv)
 
 
 def _on(device: torch.device, made: Cuts) -> Heard:
@@ -410,7 +434,10 @@ class Trace:
         relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
-        return _answer(relevance.relevance(of, answer, method)[0])
+        found = _answer(relevance.relevance(of, answer, method)[0])
+        if not found.isfinite().all():
+            raise PlaygroundError(f"The gradients of {self.model} are no numbers here: load the model in float32.")
+        return found
 
     def answers(self, layer: int | None = None) -> Tensor:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
@@ -684,8 +711,8 @@ def scale_number(scale: float | str, native: float) -> float:
         number = float(scale)
     except (TypeError, ValueError):
         number = math.nan
-    if not math.isfinite(number):
-        raise PlaygroundError(f'A scale is "on" (1/√d_k), "off" (1) or a number, not {scale!r}.')
+    if not abs(number) < MOST_SCALE:
+        raise PlaygroundError(f'A scale is "on" (1/√d_k), "off" (1) or a number below 10⁹, not {scale!r}.')
     return number
 
 

@@ -1,6 +1,7 @@
 """What a person types after `playground.`: whatever they have in their hands works, or a sentence says why not."""
 
 import inspect
+import json
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from playground import PlaygroundError
 from playground.figures.command_line import ALIASES, FLAGS
 from playground.figures.notebook import OPTIONS
 from playground.figures.sheet import Pixels
-from playground.samples import SAMPLES
+from playground.samples import SAMPLES, named
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +76,18 @@ BROKEN = {
     "a word for a head": (lambda seen: seen.row(1, "x", (1, 1)), "There is no head 'x'"),
     "a list of layers": (lambda seen: seen.row([1], 1, (1, 1)), r"There is no layer \[1\]"),
     "no query": (lambda seen: seen.row(1, 1, None), "A query is a patch"),
-    "a kernel of nothing": (lambda seen: playground.figure(seen, kernel=5), "kernel would change nothing here"),
+    "a kernel of nothing": (lambda seen: playground.figure(seen, kernel=5), "kernel= would change nothing here"),
     "another, but no comparison": (lambda seen: playground.figure(seen, other=seen), "layout='compare'"),
-    "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "--dpi goes from 10"),
+    "nothing to compare": (lambda seen: playground.figure(seen, layout="compare"), "Add other_image= or other=."),
+    "another picture, but no comparison": (
+        lambda seen: playground.figure(seen, other_image="portrait"),
+        'other_image= would change nothing here: it belongs to layout="compare"',
+    ),
+    "another picture that is not there": (
+        lambda seen: playground.figure(seen, layout="compare", other_image="no.jpg"),
+        "There is no file",
+    ),
+    "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "dpi= goes from 10"),
     "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
     "alive, but a still picture": (lambda seen: playground.save(seen, "a.png", bare=True), "or write an .html"),
     "packed, but numbers": (lambda seen: playground.save(seen, "a.npz", pack="int8"), "or write an .html"),
@@ -90,6 +100,21 @@ def test_what_cannot_work_is_a_sentence(usual, wrong):
     ask, sentence = BROKEN[wrong]
     with pytest.raises(PlaygroundError, match=sentence):
         ask(usual)
+
+
+def test_two_pictures_are_compared_by_the_other_one_s_name(usual, tmp_path):
+    path = named("portrait").path
+    other = playground.trace(usual.vit, "portrait")
+    numbers = []
+    for beside in (
+        {"other": other}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
+        {"other_image": Image.open(path)}, {"other_image": np.asarray(Image.open(path))},
+    ):  # fmt: skip
+        file = playground.save(usual, tmp_path / "a.json", layout="compare", layer=1, **beside)
+        numbers.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
+    assert all(len(each) == 2 and each == numbers[0] for each in numbers)
+    file = playground.save(usual, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
+    assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])

@@ -20,6 +20,7 @@ from playground.figures.disk import keep
 from playground.figures.files import pixels, png_text
 from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
+from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
 from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
 from playground.figures.themes import CONVOLUTION, THEMES
@@ -74,11 +75,14 @@ def check(spec: Spec, kind: str) -> None:
     """Says why such a sweep would show nothing."""
     layout = layouts.of(spec)
     if kind == "scale" and (spec.whole or layout.alters_scale):
-        raise PlaygroundError("A sweep of the scale turns it in one layer: leave out --whole and --layout scale.")
+        raise PlaygroundError(
+            "A sweep of the scale turns it in one layer of the trained pass: there is none of a whole pass with "
+            "another scale, and none in the layout scale."
+        )
     if kind in layout.still:
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
     if not moves(spec, kind):
-        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another --sweep.")
+        raise OptionError("What this figure shows does not change with the {}: choose another {sweep}.", kind)
 
 
 def moves(spec: Spec, kind: str) -> bool:

@@ -14,6 +14,7 @@ from playground.assets import BUNDLED
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts, naming, picture_files, reading
 from playground.figures.manifest import Manifest
+from playground.figures.option_words import OptionError, told, word
 from playground.figures.spec import POOLED, Spec
 from playground.figures.unused_options import unused
 
@@ -82,7 +83,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
     for name, why in unused(spec, Path(options.output).suffix.lower()).items():
         given = getattr(options, name) if name in command_line.FLAGS else None
         if given is not None and given != command_line.DEFAULTS[name]:
-            raise PlaygroundError(f"{command_line.FLAGS[name]} would change nothing here: {why}.")
+            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
 
 
 # Which files there will be --------------------------------------------------------------------------------------------
@@ -141,11 +142,12 @@ def _chosen(spec: Spec, options: argparse.Namespace) -> tuple[list, list]:
         from playground.figures.request import model
 
         c = model(spec).config
-        layers = layers if options.layer is None else reading.read_numbers(options.layer, c.depth, "--layer")
+        if options.layer is not None:
+            layers = reading.read_numbers(options.layer, c.depth, "{layer} takes", "layer")
         if options.head in POOLED:
             heads = [options.head]
         elif options.head is not None:
-            heads = reading.read_numbers(options.head, c.heads, "--head")
+            heads = reading.read_numbers(options.head, c.heads, "{head} takes", "head")
     return layers, heads
 
 
@@ -183,7 +185,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
     if figure.lacking and path.suffix.lower() != ".svg":
         from playground.figures import fonts
 
-        complain(fonts.sentence(figure.lacking))
+        complain(fonts.sentence(figure.lacking, command_line.FLAGS["font"]))
     return figures.write(figure, path)
 
 
@@ -214,7 +216,7 @@ class _Many:
                     if len(self.jobs) == 1:
                         raise
                     failed += 1
-                    self.complain(f"playground: {job.spec.image}: {error}")
+                    self.complain(f"playground: {job.spec.image}: {told(error, command_line.TYPED)}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise

@@ -11,6 +11,7 @@ from playground.assets import PROGRAM
 from playground.figures import layouts
 from playground.figures.layouts import LAYOUTS
 from playground.figures.naming import published
+from playground.figures.option_words import Words
 from playground.figures.reading import read_length, read_numbers, write_length
 from playground.figures.spec import CHOICES, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
@@ -107,6 +108,14 @@ METAVARS = {
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
+def _typed(flag: str, value: str) -> str:
+    """A flag with its value; a switch turned on or off."""
+    return {"True": flag, "False": flag.replace("--", "--no-")}.get(value) or f"{flag} {value}"
+
+
+TYPED = Words(FLAGS.__getitem__, _typed)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
     """Gives the parts of the help by their titles, for what is no field of Spec."""
     groups = {title: parser.add_argument_group(title) for title in GROUPS}
@@ -118,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, options = DEFAULTS[name], {"dest": name, "help": _help(name).replace("%", "%%")}
+    default, options = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
     if isinstance(default, bool) or name == "log":
         plain = "store_true" if default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=plain, default=default, **options)
@@ -142,6 +151,8 @@ def _help(name: str) -> str:
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
+    if not spec.model and layouts.of(spec).of_pictures:
+        raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     parts = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
     left_out = {} if suffix == ".html" else unused(spec, suffix)  # in an .html everything can be chosen
@@ -169,7 +180,7 @@ def _default(spec: Spec, name: str) -> object:
 def _as_typed(spec: Spec, name: str) -> str | None:
     value = getattr(spec, name)
     if isinstance(value, bool):
-        return FLAGS[name] if value else FLAGS[name].replace("--", "--no-")
+        return _typed(FLAGS[name], str(value))
     if name == "layer":
         return _several(spec.layer, spec.layers)
     if name == "head":
@@ -215,19 +226,20 @@ def _ranges(numbers: list[int]) -> list[str]:
 def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
     """The spec of an .html from its --layer and --head: it begins at the first number and holds all that are named.
     One layer stands for itself, one head for all of them."""
-    first_layer, layers = _read_several(layer, "--layer")
+    first_layer, layers = _read_several(layer, "layer")
     if head in POOLED:
         return replace(spec, layer=first_layer, layers=layers, head=head)
-    first_head, heads = _read_several(head, "--head")  # None: 0, or the sample's
+    first_head, heads = _read_several(head, "head")  # None: 0, or the sample's
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
     )
 
 
-def _read_several(text: str | int | None, flag: str) -> tuple[int | None, tuple[int, ...] | str | None]:
+def _read_several(text: str | int | None, option: str) -> tuple[int | None, tuple[int, ...] | str | None]:
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
-    named = read_numbers(",".join(part for part in parts if part != "all"), None, flag) if set(parts) - {"all"} else []
+    numbers = ",".join(part for part in parts if part != "all")
+    named = read_numbers(numbers, None, f"{{{option}}} takes", option) if numbers else []
     first = named[0] if named else None
     if "all" in parts:
         return first, "all"

@@ -63,11 +63,11 @@ def lacking(text: str) -> str:
     return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house) or _elsewhere(letter)))
 
 
-def sentence(letters: str) -> str:
-    """What a person reads whose figure lacks letters."""
+def sentence(letters: str, option: str) -> str:
+    """What a person reads whose figure lacks letters; `option` is what they call the one that names a font."""
     return (
         f"no font on this machine has {', '.join(letters)}: the figure shows {MISSING} instead, only an .svg keeps "
-        "them. Install a font such as Noto Sans CJK, or name one with --font"
+        f"them. Install a font such as Noto Sans CJK, or name one with {option}"
     )
 
 

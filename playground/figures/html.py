@@ -25,6 +25,7 @@ from playground.figures.command_line import again
 from playground.figures.disk import keep
 from playground.figures.files import pixels
 from playground.figures.naming import model, published, published_trace, weights
+from playground.figures.option_words import OptionError, word
 from playground.figures.sheet import Drawing
 from playground.figures.spec import POOLED, WITHOUT_HEADS, Spec, query_words
 from playground.figures.view import DRAWN
@@ -88,35 +89,33 @@ def size(spec: Spec, seen: Trace, image: Image.Image | None = None) -> int:
 # What is in it --------------------------------------------------------------------------------------------------------
 
 
-LOOKS = {  # of a drawn figure, that an interactive one has no use for -> its flag
-    "purpose": "--for", "width": "--width", "font": "--font", "letters": "--letters", "over": "--over",
-    "mass": "--mass", "mask": "--mask", "other_queries": "--with-patch",
-    "transparent": "--transparent", "caption": "--no-caption", "bar": "--no-bar",
-    "marker": "--no-marker", "prefix": "--no-prefix", "footer": "--footer", "dpi": "--dpi",
-}  # fmt: skip
+LOOKS = (  # of a drawn figure, that an interactive one has no use for
+    "purpose", "width", "font", "letters", "over", "mass", "mask", "other_queries", "transparent", "caption", "bar",
+    "marker", "prefix", "footer", "dpi",
+)  # fmt: skip
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
 def check(spec: Spec) -> None:
     """Says what an interactive figure can't show, because it has no network and no server to ask."""
-    for name, flag in LOOKS.items():
-        if getattr(spec, name) != DEFAULTS[name]:
-            raise PlaygroundError(f"{flag} would change nothing in an interactive figure: leave it out.")
+    for name in LOOKS:
+        if (given := getattr(spec, name)) != DEFAULTS[name]:
+            raise OptionError(f"{word(name, given)} would change nothing in an interactive figure: leave it out.")
     if not layouts.of(spec).alive:
-        raise PlaygroundError("An interactive figure has no layout: leave --layout out, or write a .png, .svg or .pdf.")
+        raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")
     if spec.head in POOLED:
-        raise PlaygroundError("An interactive figure shows one head at a time: leave out --head mean and max.")
+        raise OptionError("An interactive figure shows one head at a time: leave out {head:mean} and {head:max}.")
     if spec.sweep:
-        raise PlaygroundError("An interactive figure has no sweep: leave --sweep out, or write a .gif, .webp or .png.")
+        raise OptionError("An interactive figure has no sweep: leave {sweep} out, or write a .gif, .webp or .png.")
     if spec.what in WITHOUT_HEADS:
-        raise PlaygroundError(
-            f"An interactive figure has no network to ask for {spec.what}: choose another --what, or write a .png, "
-            ".svg or .pdf."
+        raise OptionError(
+            "An interactive figure has no network to ask for {}: choose another {what}, or write a .png, .svg or .pdf.",
+            spec.what,
         )
     if spec.whole and spec.scale != "on":
-        raise PlaygroundError(
-            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: leave "
-            "--whole out, or write a .png, .svg or .pdf."
+        raise OptionError(
+            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole "
+            "pass with another scale is written as .png, .svg or .pdf."
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -23,15 +23,15 @@ from torch import Tensor, nn
 from playground.errors import PlaygroundError
 from playground.models.loading import load
 from playground.pictures import images
-from playground.tracing import BLOCK, distances, relevance_of_first
+from playground.tracing import BLOCK, distances, no_numbers, relevance_of_first
 from playground.vit import VisionTransformer
 
 KINDS = ("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "relevance")
 DIMENSIONS = {  # of each kind, behind the picture
     "weights": ("layer", "head", "query", "token"),
     "features": ("layer", "token", "width"),
-    "entropy": ("every_layer", "head", "query"),
-    "distance": ("every_layer", "head", "query"),
+    "entropy": ("layer", "head", "query"),
+    "distance": ("layer", "head", "query"),
     "relevance": ("token",),
 }
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".heic", ".avif")
@@ -54,7 +54,7 @@ class Many:
     pictures: Sequence[Any]
     names: tuple[str, ...]
     vit: VisionTransformer
-    wanted: dict[str, tuple[int, ...]]  # kind -> its layers; of those without layers nothing
+    wanted: dict[str, tuple[int, ...]]  # kind -> its layers; relevance goes through all and has none
     size: tuple[int, int]
     batch: int
 
@@ -67,7 +67,7 @@ class Many:
     def some(self, which: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
         """Of these pictures alone. The next batch is decoded while this one is computed. A picture has the same batch
         around it whoever else is asked for, and black in place of who can't be read: so its numbers are the same to the
-        last bit. `unreadable`: such pictures are left out; else the first of them raises."""
+        last bit. `unreadable`: pictures that can't be read, or have no numbers, are left out; else the first raises."""
         which = set(which)
         parts = [part for part in self.batches() if which & set(part)]
         with ThreadPoolExecutor(1, "pictures") as ahead:
@@ -78,6 +78,9 @@ class Many:
                     raise next(iter(broken.values()))
                 coming = ahead.submit(self._pixels, following) if following else None
                 found = self._pass(pixels)
+                broken |= self._without_numbers(part, found, broken)
+                if broken and not unreadable:
+                    raise next(iter(broken.values()))
                 for row, number in enumerate(part):
                     if number in which and number not in broken:
                         yield Numbers(self.names[number], {kind: of[row] for kind, of in found.items()}, number)
@@ -89,11 +92,16 @@ class Many:
         """Of one picture's arrays."""
         c = self.vit.config
         tokens = len(c.prefix) + math.prod(self.grid)
-        sides = {"every_layer": c.depth, "head": c.heads, "query": tokens, "token": tokens, "width": c.width}
+        sides = {"head": c.heads, "query": tokens, "token": tokens, "width": c.width}
         return {
             kind: tuple(len(layers) if side == "layer" else sides[side] for side in DIMENSIONS[kind])
             for kind, layers in self.wanted.items()
         }
+
+    @property
+    def layers(self) -> list[int]:
+        """All whose numbers are asked for."""
+        return sorted({layer for layers in self.wanted.values() for layer in layers})
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -122,6 +130,22 @@ class Many:
                 broken[number] = error
         return pixels, broken
 
+    def _without_numbers(self, part: Sequence[int], found: dict[str, np.ndarray], unread: Collection[int]) -> dict:
+        """The pictures of which the model computes no numbers, each with its sentence. It raises the first where that
+        goes for all that were read: then the model is to blame, not a picture."""
+        c = self.vit.config
+        # the distance of prefix tokens is never a number
+        of_each = [of[..., len(c.prefix) :] if kind == "distance" else of for kind, of in found.items()]
+        whole = np.all([np.isfinite(of.reshape(len(of), -1).sum(1)) for of in of_each], axis=0)
+        missing = {
+            number: no_numbers(self.vit, f"for {self.names[number]}")
+            for number, is_whole in zip(part, whole, strict=False)
+            if not is_whole and number not in unread
+        }
+        if missing and len(missing) + len(unread) == len(part):
+            raise next(iter(missing.values()))
+        return missing
+
     def _open(self, number: int) -> Image.Image:
         try:
             return images.open_image(self.pictures[number])
@@ -136,9 +160,7 @@ class Many:
             far = distances(self.grid).to(vit.patch_embed.proj.weight.device)
         with torch.no_grad():
             entering, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-            # relevance goes through the network by itself
-            of_layers = [layers for kind, layers in self.wanted.items() if kind != "relevance"]
-            last = max((max(layers, default=c.depth - 1) for layers in of_layers), default=-1)
+            last = max(self.layers, default=-1)  # relevance goes through the network by itself
             for layer, (x, (q, k, _)) in enumerate(islice(vit.layers(entering, rotation), last + 1)):
                 if layer in self.wanted.get("weights", ()):
                     found["weights"].append(((q.float() * c.scale) @ k.float().mT).softmax(-1))
@@ -203,7 +225,7 @@ def _wanted(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     if kind == "relevance" and not vit.config.cls_token:
         raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
     if kind not in ("weights", "features"):
-        return kind, ()
+        return kind, tuple(range(depth)) if "layer" in DIMENSIONS[kind] else ()
     try:
         layers = tuple(
             int(part) % depth if -depth <= int(part) < depth else depth for part in listed.split(",") if part

@@ -6,10 +6,10 @@ from functools import partial
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
 from playground.figures import captions, maps, prints
 from playground.figures.maps import Domain
 from playground.figures.one_map import Shown, Subject
+from playground.figures.option_words import OptionError
 from playground.figures.panels import Panel
 from playground.figures.spec import WITHOUT_QUERY, Spec
 from playground.figures.themes import KEY, QUERY
@@ -64,7 +64,7 @@ def _photo(subject: Subject, patch, sheet, axes, box, colour=QUERY) -> None:
 def kernel_panel(spec: Spec, subject: Subject) -> Panel:
     patch, grid, k = maps.patch_of(subject.seen, spec.query), subject.seen.grid, spec.kernel
     if patch is None:
-        raise PlaygroundError(f"A convolution has no {spec.query!r} token: choose a patch, such as --patch 7,5.")
+        raise OptionError("A convolution has no {!r} token: choose a patch, such as {query:7,5}.", spec.query)
     depth = spec.layer + 1 if spec.depth == "follow" else int(spec.depth)
     cells = maps.neighbourhood(*patch, grid, k)
     field = maps.neighbourhood(*patch, grid, depth * (k - 1) + 1)

@@ -25,11 +25,13 @@ from playground.figures.files import write as write_picture
 from playground.figures.layouts import grid
 from playground.figures.numbers import NUMBERS
 from playground.figures.numbers import write as write_numbers
+from playground.figures.option_words import OptionError, word
 from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 from playground.models import known
-from playground.tracing import Query, Scale, Trace, index
+from playground.pictures.images import Source, open_image
+from playground.tracing import Query, Scale, Trace, index, trace
 
 HEIGHT = 600  # pixels: all of it at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -110,7 +112,7 @@ def figure(
     layout: str = "head",
     image: Image.Image | None = None,
     other: Trace | Sequence[Trace] | None = None,
-    other_image: Image.Image | None = None,
+    other_image: Source | None = None,
     what: str = "weight",
     label: str | int = "",
     text: str = "",
@@ -148,8 +150,9 @@ def figure(
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
     (`attention-playground figure --help` says what each does). `image` is a finer picture than was traced; `other` is
     what the layouts compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of
-    rows="pictures" or columns="models". No scale means the one that the pass ran
-    with; another one is taken for this layer alone, and the caption says so."""
+    rows="pictures" or columns="models". `other_image="portrait"`, a sample or whatever `trace` takes, is for the layout
+    compare another picture in the same model; together with `other`, a finer picture of that. No scale means the one
+    that the pass ran with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     spec = _spec(seen, layer, head, query, scale, options)
     spec, beside = _beside(spec, seen, image, other, other_image)
@@ -166,7 +169,7 @@ def save(
     *,
     image: Image.Image | None = None,
     other: Trace | Sequence[Trace] | None = None,
-    other_image: Image.Image | None = None,
+    other_image: Source | None = None,
     **options: Any,
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
@@ -200,7 +203,7 @@ def save(
 def _drawn(spec: Spec, seen: Trace, image, beside: dict) -> Drawing:
     drawn = compose.draw(spec, seen, image, **beside)
     if drawn.lacking:
-        warnings.warn(f"{fonts.sentence(drawn.lacking)}.", stacklevel=3)
+        warnings.warn(f"{fonts.sentence(drawn.lacking, 'font=')}.", stacklevel=3)
     return drawn
 
 
@@ -209,20 +212,40 @@ def _beside(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, d
     layout = layouts.of(spec)
     layout.check(spec)
     for name, why in unused(spec).items():
-        if name in OPTIONS and getattr(spec, name) != DEFAULTS[name] and name != "whole":
-            raise PlaygroundError(f"{name} would change nothing here: {why}.")
+        if name in OPTIONS and (given := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
+            raise OptionError(f"{word(name, given)} would change nothing here: {why}.")
     if layout.beside(spec) == "many":
         return _of_a_grid(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
+    if other_image is not None and layout.beside(spec) != "other":
+        raise OptionError("{other_image} would change nothing here: it belongs to {layout:compare}.")
     if other is not None and not (layout.beside(spec) or layout.alters_scale):
         raise PlaygroundError(
             "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
         )
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
+    if other_image is not None:
+        picture, name = _opened(other_image)
+        other, other_image = other or _in_the_same_model(seen, picture, name), picture
     if other is not None:
         spec = (_of_two_passes if layout.alters_scale else _compared)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
+
+
+def _opened(image: Source) -> tuple[Image.Image, str]:
+    """(a picture, its name) of a sample's name, or of whatever `open_image` takes."""
+    if isinstance(image, str | os.PathLike):
+        return request.open_picture(os.fspath(image)), os.fspath(image)
+    picture = open_image(image)
+    return picture, picture.filename  # type: ignore[attr-defined]
+
+
+def _in_the_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
+    """Another picture, seen as the command line sees it: as finely, and with the scale of the pass."""
+    vit = seen._need_vit()
+    scale = None if seen.scale == seen.native_scale else seen.scale
+    return trace(vit, picture, size=request.as_fine(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
 def _compared(spec: Spec, seen: Trace, other: Trace) -> Spec:

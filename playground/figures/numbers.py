@@ -37,18 +37,20 @@ def write(path: str | Path, spec: Spec, seen: Trace | None = None, image: Image.
 def contents(suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> bytes:
     """What the file of this kind holds."""
     makers = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return makers[suffix](*collected(spec, seen, image, **others))
+    return makers[suffix](*collected(suffix, spec, seen, image, **others))
 
 
-def collected(spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others) -> tuple:
+def collected(
+    suffix: str, spec: Spec, seen: Trace | None = None, image: Image.Image | None = None, **others
+) -> tuple[dict, list[Table]]:
     """(what the figure says of itself, its tables)"""
     layout = layouts.of(spec)
     spec, subject, other = subjects(spec, seen, image, **others)
     made = {"made by": f"Attention Playground {__version__}"}
-    if command := again(spec, "figure.npz"):
+    if command := again(spec, f"figure{suffix}"):
         made["command"] = command
     shown = layout.shown(spec, subject, other)
-    return facts(spec, subject, other) | made, layout.numbers(layout.prepared(spec), shown)
+    return facts(spec, subject, other) | made, layout.numbers(layout.settled(spec), shown)
 
 
 # As files -------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import argparse
 import re
 
 from playground.errors import PlaygroundError
+from playground.figures.option_words import OptionError
 
 
 def read_query(text: str | None) -> tuple[int, int] | str | None:
@@ -45,20 +46,19 @@ def read_size(text: str | None) -> tuple[int, int] | None:
 MOST = 999  # as in an address; no model has more layers or heads
 
 
-def read_numbers(text: str | int, most: int | None, flag: str) -> list[int]:
-    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet."""
+def read_numbers(text: str | int, most: int | None, takes: str, thing: str) -> list[int]:
+    """ "all", "3", "0-3", "2,5", or "2,all"; each number once. `most` is how many there are, None: nobody knows yet.
+    `takes`, "{layer} takes", begins a sentence about a `thing`."""
     numbers: list[int] = []
     for part in str(text).split(","):
         ends = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
         if not (1 <= len(ends) <= 2 and all(end.strip().isdecimal() for end in ends)):
-            raise PlaygroundError(
-                f"{flag} takes a number counting from 0, several as 2,5 or 0-3, or all; not {text!r}."
-            )
+            raise OptionError(f"{takes} a number counting from 0, several as 2,5 or 0-3, or all; not {{!r}}.", text)
         first, last = (int(end) if len(end) < 9 else 10**9 for end in (ends[0], ends[-1]))
         if first > last:
-            raise PlaygroundError(f"{flag} counts upwards: {last}-{first} instead of {part}.")
+            raise OptionError(f"{takes} numbers that go up: {last}-{first} instead of {{}}.", part)
         if last > MOST or (most is not None and last >= most):
             end = MOST if most is None else most - 1
-            raise PlaygroundError(f"There is no {flag.lstrip('-')} {last}; they count from 0 to {end}.")
+            raise PlaygroundError(f"There is no {thing} {last}; they count from 0 to {end}.")
         numbers += range(first, last + 1)
     return list(dict.fromkeys(numbers))

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.layouts import grid
-from playground.figures.spec import Spec
+from playground.figures.option_words import OptionError
+from playground.figures.spec import ALONE, Spec
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -48,7 +48,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     """(the trace, the picture, what `figures.draw` takes beside them), of files and samples."""
     beside = layouts.of(spec).beside(spec)
     if beside == "other" and spec.other_image is None and spec.other_model is None:
-        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+        raise OptionError(ALONE)
     if beside == "many":
         return _of_a_grid(spec)
     image = open_picture(spec.image)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
+from playground.figures.option_words import OptionError
 from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
 from playground.samples import Look, named, start_patch
@@ -63,6 +64,7 @@ COLOURED = ("components", "parts")  # a colour for each patch, and no number on 
 THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
 WITHOUT_HEADS = ("similarity", *THROUGH_LAYERS, *WITHOUT_QUERY)
 MOVING_DPI = 96
+ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # a comparison without another one
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Spec:
     # What is shown
     image: str = ""  # a file, or the name of a sample
     layout: str = "head"  # see layouts/
-    model: str = "bundled"
+    model: str = ""  # "": of random rows alone; a picture's figure names the model that it was traced with
     weights: str | None = None  # a file
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
@@ -130,23 +132,23 @@ class Spec:
                 options = ", ".join(str(option) for option in allowed if option is not None)
                 raise PlaygroundError(f"A figure's {name.replace('_', ' ')} is {options}; given was {given!r}.")
         if not _within(self.dpi, 10, 2400):
-            raise PlaygroundError(f"--dpi goes from 10 to 2400; given was {self.dpi}.")
+            raise OptionError("{dpi} goes from 10 to 2400; given was {}.", self.dpi)
         if not _within(self.width, 1.5, 40):
-            raise PlaygroundError(f"--width goes from 1.5 to 40 inches; given was {self.width}.")
+            raise OptionError("{width} goes from 1.5 to 40 inches; given was {}.", self.width)
         if not _within(self.mass, 0.01, 0.99):
-            raise PlaygroundError(f"--mass is a share between 0.01 and 0.99; given was {self.mass}.")
+            raise OptionError("{mass} is a share between 0.01 and 0.99; given was {}.", self.mass)
         if not _within(self.ceiling, 1e-9, 1):
-            raise PlaygroundError(f"--ceiling is a share between 0 and 1; given was {self.ceiling}.")
+            raise OptionError("{ceiling} is a share between 0 and 1; given was {}.", self.ceiling)
         words = dict(parse_qsl(self.view, keep_blank_values=True))
         if words != matching(words) or any(choice.key in words for choice in DRAWN):
-            raise PlaygroundError(
-                f"--view takes {', '.join(choice.key for choice in VIEW if not choice.field)}, written as in a link: "
-                f"locked=true&grid=true; given was {self.view!r}."
+            known = ", ".join(choice.key for choice in VIEW if not choice.field)
+            raise OptionError(
+                "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", known, self.view
             )
         object.__setattr__(self, "depth", str(self.depth))
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
-            raise PlaygroundError(f"--depth is follow, or a number from 1 on; given was {self.depth!r}.")
+            raise OptionError("{depth} is follow, or a number from 1 on; given was {!r}.", self.depth)
 
     @property
     def cuts(self) -> list[str]:

@@ -1,4 +1,6 @@
-"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out."""
+"""What a figure has no use for. The command line refuses it, and the command that a figure says leaves it out.
+
+Why is told in sentences of option_words.py: {layout:compare} is that option as its reader writes it."""
 
 from __future__ import annotations
 
@@ -22,20 +24,20 @@ class Use:
 USES = (
     Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
         "it belongs to an interactive figure: leave it out, or write an .html"),
-    Use(("scale",), lambda s: not layouts.of(s).one_pass or s.whole, "it looks at one pass: add --whole"),
+    Use(("scale",), lambda s: not layouts.of(s).one_pass or s.whole, "it looks at one pass: add {whole:True}"),
     Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
     Use(("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None,
         "several patches have colours of their own"),
-    Use(("over",), lambda s: s.draw == "heat", "it belongs to --draw heat"),
+    Use(("over",), lambda s: s.draw == "heat", "it belongs to {draw:heat}"),
     Use(("mass", "mask"), lambda s: s.what not in SIGNED, "it needs weights"),
-    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what --mass outlines: add --mass"),
+    Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what {mass} outlines: add {mass}"),
     Use(
         ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
         lambda s: s.what not in COLOURED, "the colours of features are no numbers on a scale",
     ),
     Use(
         ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or layouts.of(s).asks,
-        "--what components, parts, norm, label and text show all patches alike",
+        "components, parts, norm, label and text show all patches alike",
     ),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
@@ -46,26 +48,26 @@ USES = (
     Use(("layer",), lambda s: s.sweep != "layers", "the sweep goes through all layers"),
     Use(("scale",), lambda s: s.sweep != "scale", "the sweep goes through the scales"),
     Use(("query",), lambda s: not (s.sweep or "").startswith("patches"), "the sweep names its patches"),
-    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another --what"),
+    Use(("head", "direction"), lambda s: s.what not in WITHOUT_HEADS, "it belongs to what has heads: another {what}"),
     Use(
         ("scale",), lambda s: s.what not in WITHOUT_HEADS or s.whole or layouts.of(s).alters_scale,
-        "what has no heads comes out of the whole pass: add --whole",
+        "what has no heads comes out of the whole pass: add {whole:True}",
     ),
     Use(("whole",), lambda s: s.scale != "on" or layouts.of(s).alters_scale,
-        "every pass runs with 1/√dₖ: add --scale"),
-    Use(("purpose",), lambda s: s.width is None, "--width says how wide the figure is"),
-    Use(("footer",), lambda s: not s.anonymous, "--anonymous says nothing of where it comes from"),
-    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to --what weight or value"),
+        "every pass runs with 1/√dₖ: add {scale}"),
+    Use(("purpose",), lambda s: s.width is None, "{width} says how wide the figure is"),
+    Use(("footer",), lambda s: not s.anonymous, "{anonymous:True} says nothing of where it comes from"),
+    Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to {what:weight} or {what:value}"),
     Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
-        "it belongs to --what relevance, occlusion or label"),
-    Use(("text",), lambda s: s.what == "text", "it belongs to --what text"),
-    Use(("blank",), lambda s: s.what == "occlusion", "it belongs to --what occlusion"),
-    Use(("typical",), lambda s: s.what == "norm", "it belongs to --what norm"),
+        "it belongs to {what:relevance}, {what:occlusion} or {what:label}"),
+    Use(("text",), lambda s: s.what == "text", "it belongs to {what:text}"),
+    Use(("blank",), lambda s: s.what == "occlusion", "it belongs to {what:occlusion}"),
+    Use(("typical",), lambda s: s.what == "norm", "it belongs to {what:norm}"),
     Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),
         "a label is explained, not a patch"),
     Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
     Use(("draw",), lambda s: s.what not in SIGNED, "scores, similarity and lengths are always heat"),
-    Use(("smooth",), lambda s: s.draw == "heat", "it belongs to --draw heat"),
+    Use(("smooth",), lambda s: s.draw == "heat", "it belongs to {draw:heat}"),
 )  # fmt: skip
 
 
@@ -74,8 +76,8 @@ def _has(spec: Spec, option: str) -> bool:
 
 
 def _elsewhere(option: str) -> str:
-    *most, last = [layout.name for layout in LAYOUTS.values() if option in layout.uses]
-    return f"it belongs to --layout {', '.join(most)}{' or ' if most else ''}{last}"
+    *most, last = [f"{{layout:{layout.name}}}" for layout in LAYOUTS.values() if option in layout.uses]
+    return f"it belongs to {', '.join(most)}{' or ' if most else ''}{last}"
 
 
 ONLY_DRAWN = ("theme", "transparent", "font", "letters", "dpi", "footer", "bar", "marker", "over")

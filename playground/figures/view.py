@@ -22,7 +22,7 @@ class Choice:
     pattern: str = ""  # what it looks like in an address
     field: str = ""  # of a figure's Spec; "": a drawn figure has no such choice
     flag: str = ""  # on the command line
-    help: str = ""
+    help: str = ""  # a sentence of option_words.py
 
     @property
     def text(self) -> str:
@@ -66,15 +66,15 @@ VIEW = (
     ),
     Choice(
         "text", "", pattern=r"[A-Za-z0-9][A-Za-z0-9 ,.'-]{0,59}", field="text", flag="--text",
-        help="of --what text: the words that patches are compared with, such as 'a cat'",
+        help="of {what:text}: the words that patches are compared with, such as 'a cat'",
     ),
     Choice(
         "blank", "mean", ("mean", "noise", "neighbours"), field="blank", flag="--blank",
-        help="of --what occlusion: blanked patches become the mean colour, noise, or what is around (default: mean)",
+        help="of {what:occlusion}: blanked patches become the mean colour, noise, or what is around (default: mean)",
     ),
     Choice(
         "typical", False, field="typical", flag="--typical",
-        help="of --what norm: patches whose length stands apart are left out of the exposure",
+        help="of {what:norm}: patches whose length stands apart are left out of the exposure",
     ),
     Choice(
         "what", "weight",

@@ -20,6 +20,7 @@ from playground.analysis import fingerprints
 from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.version import __version__
 
+FORMAT = 2  # the first had dimensions of its own for each kind's layers
 UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share"}
 
 
@@ -50,8 +51,8 @@ def write(many: Any, path: Path, report: type | None = None, dask: str | None = 
     if missing := [many.names[number] for number in np.flatnonzero(~store["done"][:])]:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         warnings.warn(
-            f"{path} lacks the numbers of {len(missing)} of {len(many)} pictures, which can't be read: "
-            f"{', '.join(missing[:3])}{more}. Where they are mended, the same command with -o {path} fills them in.",
+            f"{path} lacks the numbers of {len(missing)} of {len(many)} pictures, which can't be read or give none: "
+            f"{', '.join(missing[:3])}{more}. Where they are mended, the same run into {path} fills them in.",
             PlaygroundWarning,
             stacklevel=3,
         )
@@ -63,9 +64,19 @@ def write_some(many: Any, path: Path, which: list[int]) -> Iterator[int]:
     store = _zarr().open_group(path, mode="r+")
     for found in many.some(which, unreadable=True):
         for kind, array in found.arrays.items():
-            store[kind][found.number] = array
+            for place, numbers in _places(many, kind, array):
+                store[kind][(found.number, *place)] = numbers
         store["done"][found.number] = True
         yield found.number
+
+
+def _places(many: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """(where among the store's layers, the numbers): all at once, where the kind has all of its layers."""
+    if many.wanted[kind] in ((), tuple(many.layers)):
+        yield (), array
+        return
+    for layer, numbers in zip(many.wanted[kind], array, strict=True):
+        yield (many.layers.index(layer),), numbers
 
 
 def _zarr() -> Any:
@@ -84,7 +95,7 @@ def _as_netcdf(many: Any, path: Path, report: type | None, dask: str | None) -> 
 
     netcdf()  # a missing package is told before an hour of work
     if path.exists():
-        raise PlaygroundError(f"{path} is there already: choose another -o, or remove it.")
+        raise PlaygroundError(f"{path} is there already: choose another name, or remove it.")
     store = path.with_suffix(".zarr")
     if store.exists() and not _is_of(_zarr().open_group(store, mode="r"), many):
         store = path.with_name(f"{path.name}.zarr")
@@ -111,7 +122,11 @@ def _made(zarr, many: Any, path: Path):
     told from somebody else's."""
     fresh = path.with_name(f".{path.name}-{os.getpid()}")
     try:
-        _describe(zarr.open_group(fresh, mode="w"), many)
+        with warnings.catch_warnings():
+            # of consolidated metadata, which xarray looks for and Zarr's third format does not speak of yet
+            warnings.simplefilter("ignore")
+            _describe(zarr.open_group(fresh, mode="w"), many)
+            zarr.consolidate_metadata(fresh)
         fresh.rename(path)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -121,15 +136,22 @@ def _made(zarr, many: Any, path: Path):
 def _describe(store, many: Any) -> None:
     c, (rows, columns) = many.vit.config, many.grid
     for kind, shape in many.shapes().items():
-        names = [f"{kind}_layer" if name == "layer" else name for name in many.dimensions[kind]]
+        chunk = shape
+        if (layers := list(many.wanted[kind])) not in (
+            [],
+            many.layers,
+        ):  # each layer apart: what is not there takes none
+            shape, chunk = (len(many.layers), *shape[1:]), (1, *shape[1:])
         array = store.create_array(
-            kind, shape=(len(many), *shape), chunks=(1, *shape), dtype="float32", fill_value=np.nan,
-            dimension_names=["image", *names],
+            kind, shape=(len(many), *shape), chunks=(1, *chunk), dtype="float32", fill_value=np.nan,
+            dimension_names=["image", *many.dimensions[kind]],
         )  # fmt: skip
-        if kind in UNITS:
-            array.attrs["units"] = UNITS[kind]
-        if many.wanted[kind]:
-            _coordinate(store, f"{kind}_layer", np.array(many.wanted[kind]))
+        array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
+        array.attrs.update({"layers": layers} if layers else {})
+    if many.layers:
+        _coordinate(store, "layer", np.array(many.layers))
+    names = store.create_array("image", shape=(len(many),), dtype=str, dimension_names=["image"])
+    names[:] = np.array(many.names, dtype=object)
     places = [(-1, -1)] * len(c.prefix) + [(row, column) for row in range(rows) for column in range(columns)]
     for name, numbers in (("token_row", [p[0] for p in places]), ("token_column", [p[1] for p in places])):
         _coordinate(store, name, np.array(numbers), "token")
@@ -137,9 +159,10 @@ def _describe(store, many: Any) -> None:
     store.create_array("done", shape=(len(many),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
-            "asked": _asked(many), "made_by": f"Attention Playground {__version__}", "model": many.vit.name,
-            "images": list(many.names), "prefix": list(c.prefix), "grid": [rows, columns],
+            "asked": _asked(many), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
+            "model": many.vit.name, "prefix": list(c.prefix), "grid": [rows, columns],
             "cut": "each picture around its middle, to the aspect of the size",
+            "coordinates": "token_row token_column query_row query_column",
         }
     )  # fmt: skip
 
@@ -151,13 +174,18 @@ def _coordinate(store, name: str, numbers: np.ndarray, dimension: str | None = N
 
 
 def _is_of(store, many: Any) -> bool:
-    return store.attrs.get("asked") == _asked(many)
+    return store.attrs.get("asked") == _asked(many) and store.attrs.get("format") == FORMAT
 
 
 def _opened(zarr, many: Any, path: Path):
     store = zarr.open_group(path, mode="r+")
+    if "asked" in store.attrs and store.attrs.get("format") != FORMAT:
+        raise PlaygroundError(
+            f"{path} was written by an earlier version, which called its dimensions otherwise: it can still be read, "
+            "but goes on under another name alone."
+        )
     if not _is_of(store, many):
         raise PlaygroundError(
-            f"{path} holds the numbers of other pictures, another model or other questions: choose another -o."
+            f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
         )
     return store

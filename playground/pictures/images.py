@@ -92,6 +92,10 @@ def _of_array(numbers: Any) -> Image.Image:
             f"given was {tuple(np.shape(on_cpu))}."
         )
     if array.dtype.kind == "f":
+        if np.isnan(array).any():
+            raise PlaygroundError(
+                "This array holds what is no number (NaN): a picture is bytes, or fractions from 0 to 1."
+            )
         low, high = float(array.min()), float(array.max())
         if not (low >= 0 and high <= 1):
             raise PlaygroundError(

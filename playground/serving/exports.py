@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts as shapes
-from playground.figures.command_line import command
+from playground.figures.command_line import again
 from playground.figures.layouts import LAYOUTS
 from playground.figures.packed import PACKS
 from playground.figures.spec import PURPOSES, Spec
@@ -66,7 +66,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "chosen": picked,
         "file": {"name": figure_files.name(spec, suffix), **_address(here, spec, suffix)},
         "preview": _address(here, *_preview(here, view, spec, suffix)),
-        "command": command(spec, figure_files.name(spec, suffix)),
+        "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
 

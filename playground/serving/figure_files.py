@@ -18,7 +18,7 @@ from typing import Any
 from playground.figures import layouts
 from playground.figures.layouts import grid
 from playground.figures.spec import Spec
-from playground.serving import chosen, lesson_results, models, queue, traces
+from playground.serving import chosen, figure_words, lesson_results, models, queue, traces
 from playground.serving.answering import Refused
 from playground.serving.figure_words import Shown
 from playground.serving.people import Person
@@ -77,7 +77,7 @@ def _picture(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     from playground.figures import files
 
     seen, beside = _traces(here, spec, person)
-    image = here.picture.image if layouts.of(spec).of_pictures else None
+    spec, image = figure_words.as_typed(spec), here.picture.image if layouts.of(spec).of_pictures else None
     with queue.turns() as give_way:
         if spec.sweep:
             with tempfile.TemporaryDirectory() as folder:
@@ -101,7 +101,7 @@ def _numbers(here: Shown, spec: Spec, kind: str, person: Person | None) -> bytes
     seen, beside = _traces(here, spec, person)
     with queue.turn():
         image = here.picture.image if layouts.of(spec).of_pictures else None
-        return contents(f".{kind}", spec, seen, image, **beside)
+        return contents(f".{kind}", figure_words.as_typed(spec), seen, image, **beside)
 
 
 def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
@@ -109,7 +109,7 @@ def _alive(here: Shown, spec: Spec, person: Person | None) -> bytes:
 
     seen, _ = _traces(here, spec, person)
     with queue.turn():  # matplotlib draws its still picture, for one person at a time
-        return html.page(beginning(spec), seen, here.picture.image).encode()
+        return html.page(figure_words.as_typed(beginning(spec)), seen, here.picture.image).encode()
 
 
 def said_of_alive(here: Shown, spec: Spec, person: Person | None) -> str:
@@ -172,9 +172,9 @@ def _check_place(spec: Spec, seen) -> None:
     from playground.figures.spec import POOLED
 
     if spec.layer is not None:
-        read_numbers(spec.layer, seen.layers, "--layer")
+        read_numbers(spec.layer, seen.layers, "{layer} takes", "layer")
     if spec.head not in POOLED:
-        read_numbers(spec.head, seen.heads, "--head")
+        read_numbers(spec.head, seen.heads, "{head} takes", "head")
 
 
 def _grid(here: Shown, spec: Spec) -> list[tuple]:

@@ -16,10 +16,11 @@ from urllib.parse import parse_qsl, urlencode
 
 from playground.figures import command_line, layouts, reading
 from playground.figures.layouts import Layout
-from playground.figures.spec import POOLED, Spec, query_words
+from playground.figures.option_words import Words
+from playground.figures.spec import ALONE, POOLED, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN, VIEW, as_in_address
-from playground.serving import chosen, models, opening, traces
+from playground.serving import chosen, models, opening, own_models, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -38,14 +39,14 @@ LONGEST = 200  # letters of a value
 MOST_DOTS, MOST_MOVING = 5000, 1920  # across a picture: a dot takes four bytes, in each frame of what moves
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 CHOICES = {choice.key: choice for choice in VIEW}
-WORDS = {  # what a word's flag is called on the command line
-    **{choice.flag: choice.key for choice in DRAWN},
-    **{command_line.FLAGS[name]: name for name in LOOKS},
-    "--with-image": "with=sample:NAME",
-    "--with-model": "with=model:NAME",
-    "--size": "detail",
-    "--whole": "pass=whole",
-}
+KEYS = {choice.field: choice.key for choice in DRAWN}  # a field of Spec -> its word
+IN_ADDRESS = Words(
+    lambda option: KEYS.get(option, option),
+    lambda key, value: f"{key}={value.lower() if value in ('True', 'False') else value}",
+    {
+        "size": "detail", "whole": "pass=whole", "other_image": "with=sample:NAME", "other_model": "with=model:NAME",
+    },
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,12 @@ def _check(spec: Spec, kind: str, given: Mapping[str, str]) -> None:
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
-        raise Refused("What is it to be compared with? Add with=sample:NAME or with=model:NAME.")
+        raise Refused(IN_ADDRESS.put_into(ALONE))
     named = {CHOICES[key].field or "view" if key in CHOICES else key for key in given}
     for name, why in unused(spec, f".{kind}").items():
         beside = name in ("other_image", "other_model")
         if (name in named or beside) and getattr(spec, name) != DEFAULTS[name]:
-            raise Refused(in_words(f"{word(spec, name)} would change nothing here: {why}."))
+            raise Refused(f"{word(spec, name)} would change nothing here: {IN_ADDRESS.put_into(why)}.")
 
 
 def word(spec: Spec, name: str) -> str:
@@ -121,12 +122,7 @@ def word(spec: Spec, name: str) -> str:
         return ", ".join(dict(parse_qsl(spec.view)))
     if name in ("other_image", "other_model"):
         return "with"
-    return WORDS[command_line.FLAGS[name]]
-
-
-def in_words(sentence: str) -> str:
-    """A sentence about flags as one about the words of an address."""
-    return re.sub(r"--[a-z-]+", lambda found: WORDS.get(found[0], found[0].removeprefix("--")), sentence)
+    return format(IN_ADDRESS[name])
 
 
 def check_names(words: Mapping[str, str], known: tuple[str, ...]) -> None:
@@ -152,8 +148,8 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
         if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
-        said = ", ".join(as_in_address(option) for option in options) or choice.help or choice.text
-        raise Refused(in_words(f"{key} can't be {value!r}: {said}."))
+        said = ", ".join(map(as_in_address, options)) or IN_ADDRESS.put_into(choice.help) or choice.text
+        raise Refused(f"{key} can't be {value!r}: {said}.")
     return view
 
 
@@ -193,6 +189,7 @@ def description(here: Shown, view: Mapping[str, str], layout: str = "head", **lo
     head = view.get("head", "0")
     return Spec(
         image=here.picture.name,
+        repeatable=all(picture.is_found for picture, _ in here.pairs),
         layout=layout,
         model=here.wish.model,
         size=None if usual else traces.size(here.picture, here.wish),
@@ -230,6 +227,11 @@ def _beside(here: Shown) -> dict[str, str | None]:
         "other_image": None if picture.id == here.picture.id else picture.name,
         "other_model": None if wish.model == here.wish.model else wish.model,
     }
+
+
+def as_typed(spec: Spec) -> Spec:
+    """With the files' names of models that lie in the operator's folder: the command is typed where they lie."""
+    return replace(spec, model=own_models.in_folder(spec.model), other_model=own_models.in_folder(spec.other_model))
 
 
 # And back -------------------------------------------------------------------------------------------------------------

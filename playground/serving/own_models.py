@@ -40,6 +40,16 @@ def check(name: str) -> None:
         raise PlaygroundError(f"This server has no model file called {name.removeprefix(OWN)}; choose one in the list.")
 
 
+def in_folder(name: str | None) -> str | None:
+    """Of a model of theirs, what a command calls it that is typed in their folder; any other name as it is."""
+    file = files().get(name or "")
+    if file is None:
+        return name
+    from playground.models.timm_models import WEIGHTS
+
+    return file.parent.name if file.name == WEIGHTS else file.name
+
+
 def megabytes(file: Path) -> float:
     """Nothing if the file was deleted since the folder was read."""
     try:

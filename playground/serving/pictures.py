@@ -43,6 +43,7 @@ class Picture:
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # the same for the same file
+    is_found: bool = True  # by its name, in the folder that its file lies in: then a command can say it
     network: str = ""  # of the person who brought it
     asked: float = field(default_factory=time.monotonic)  # when they asked about it last
 
@@ -86,7 +87,8 @@ def upload(data: bytes, name: str) -> Picture:
         image = decoding.decoded(data, ENOUGH, 2 * SHOWN_SIDE)
     shown = image.copy()  # of the smaller one: from a photograph of 12 megapixels this would take three times as long
     shown.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    return _keep(Picture(name[:LONGEST_NAME], False, as_jpeg(shown), image, digest(data)))
+    called = name[:LONGEST_NAME]
+    return _keep(Picture(called, False, as_jpeg(shown), image, digest(data), is_found=called == name != ""))
 
 
 @contextmanager
@@ -196,7 +198,7 @@ def labelled(number: int) -> Picture:
     image, label = datasets.browse(folder, number) if folder else datasets.drawn(number)
     image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
     name = "Drawing" if not folder else "CIFAR-10" if image.size == small else folder.name
-    return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image))
+    return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image, is_found=False))
 
 
 def _labelled_jpeg(image: Image.Image) -> bytes:

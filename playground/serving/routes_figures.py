@@ -6,13 +6,14 @@ whatever shows somebody's own picture, is asked for by POST with their key; its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.errors import PlaygroundError
+from playground.figures.option_words import OptionError
 from playground.serving import exports, figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, changes
 from playground.serving.people import Person
@@ -27,15 +28,19 @@ async def figure(request: Request) -> Response:
     words = dict(request.query_params)
     keeps = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # which is a page of its own, and none of this server's
 
-    def work() -> Response:
-        try:
-            return _figure(request, kind, words, keeps, person)
-        except Refused:
-            raise
-        except PlaygroundError as error:
-            raise Refused(figure_words.in_words(str(error))) from None
+    return await _answered(request, lambda: _figure(request, kind, words, keeps, person))
 
-    return await answer(request, work)
+
+async def _answered(request: Request, work: Callable[[], Response]) -> Response:
+    """What can't be is told in the words of an address."""
+
+    def done() -> Response:
+        try:
+            return work()
+        except OptionError as error:
+            raise Refused(error.told(figure_words.IN_ADDRESS)) from None
+
+    return await answer(request, done)
 
 
 def _figure(request: Request, kind: str, words: dict[str, str], keeps: bool, person: Person | None) -> Response:
@@ -66,13 +71,13 @@ def _disposition(name: str, keeps: bool) -> str:
 async def offered(request: Request) -> Response:
     """What Export offers for these words, what of it they choose, and where the file and its preview are."""
     person, words = people.of(request), dict(request.query_params)
-    return await answer(request, lambda: _data(exports.offers(words, person)))
+    return await _answered(request, lambda: _data(exports.offers(words, person)))
 
 
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
     person, words = people.of(request), dict(request.query_params)
-    return await answer(request, lambda: _data({"says": exports.said_of(words, person)}))
+    return await _answered(request, lambda: _data({"says": exports.said_of(words, person)}))
 
 
 def _data(data: dict) -> Response:

@@ -16,6 +16,7 @@ from typing import Protocol
 from PIL.Image import Image
 
 from playground.analysis.moments import best_moments
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.models import engine_file
 from playground.models.names import plain_name, suits
@@ -61,9 +62,7 @@ def check(names: Sequence[str]) -> None:
                 f"The browser's engine is not given {name!r}: --models takes {', '.join(MODELS)}, or nothing."
             )
         if not models.is_here(name):
-            raise PlaygroundError(
-                f"{plain_name(name)} is not on this machine; `attention-playground download {name}` fetches it."
-            )
+            raise PlaygroundError(f"{plain_name(name)} is not on this machine; `{PROGRAM} download {name}` fetches it.")
 
 
 class Keeps(Protocol):

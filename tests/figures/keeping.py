@@ -25,7 +25,7 @@ from playground.figures.spec import Spec
 
 KEPT = Path(__file__).parent / "kept"
 TEXTS = KEPT / "texts.json"
-MEADOW = Spec(image="meadow", layer=4, head=0, query=(7, 5), purpose="page", dpi=48)
+MEADOW = Spec(image="meadow", model="bundled", layer=4, head=0, query=(7, 5), purpose="page", dpi=48)
 GRID = replace(MEADOW, layout="grid", query=None)
 DRAWN = {  # a picture's name -> the figure
     "head": MEADOW,

@@ -55,11 +55,11 @@ def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
     [
         (["--layers", "all", "-o", "a.png"], "put {layer} into it"),
         (["--layers", "one", "-o", "a.png"], "--layer takes a number"),
-        (["--layout", "compare", "-o", "a.png"], "Add --with-image FILE or --with-model NAME"),
+        (["--layout", "compare", "-o", "a.png"], "Add --with-image or --with-model."),
         (["--layout", "curves", "-o", "a.png"], "it takes no picture"),
         (["--layout", "wall", "-o", "a.html"], "An interactive figure has no layout"),
         (["--sweep", "layers", "-o", "a.pdf"], "-o must end in .gif, .webp, .png"),
-        (["--layers", "2-0", "-o", "{layer}.png"], "--layer counts upwards: 0-2 instead of 2-0"),
+        (["--layers", "2-0", "-o", "{layer}.png"], "--layer takes numbers that go up: 0-2 instead of 2-0"),
         (["--layers", "0-30000000", "-o", "{layer}.png"], "There is no layer 30000000; they count from 0 to 5"),
         (["--layers", "0-30000000", "-o", "a.html"], "There is no layer 30000000"),
         (["--with-image", "b.jpg", "-o", "a.png"], "--with-image would change nothing here: it belongs to --layout"),

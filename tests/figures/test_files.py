@@ -160,14 +160,14 @@ def test_the_command_says_every_field_again():
     assert OTHERS.keys() | {"repeatable"} == {field.name for field in fields(Spec)}
     assert "--kernel" not in figures.command(Spec(**OTHERS))  # which a comparison has no use for
     for spec in (
-        Spec(image="a.jpg"),
+        Spec(image="a.jpg", model="bundled"),
         *(
-            Spec(image="a", **{k: v} | TOGETHER.get(k, {}))
+            Spec(**{"image": "a", "model": "bundled", k: v} | TOGETHER.get(k, {}))
             for k, v in OTHERS.items()
             if k not in ("image", "layers", "heads")
         ),
-        Spec(image="a", layers="all"),
-        Spec(image="a", layers="all", layer=3, heads=(1,), head=1),
+        Spec(image="a", model="bundled", layers="all"),
+        Spec(image="a", model="bundled", layers="all", layer=3, heads=(1,), head=1),
     ):
         interactive = spec.view or spec.bare or spec.pack != "float16" or spec.layers
         assert parsed(figures.command(spec, "a.html" if interactive else "a.png")) == spec
@@ -189,7 +189,7 @@ def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, 
 
 
 def test_a_file_whose_name_looks_like_a_flag_is_said_as_a_path():
-    assert "figure ./-a.jpg " in figures.command(Spec(image="-a.jpg"))
+    assert "figure ./-a.jpg " in figures.command(Spec(image="-a.jpg", model="bundled"))
 
 
 # Motion ---------------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def cells(spec, seen, picture, **more):
 )  # fmt: skip
 def test_each_cell_has_the_numbers_of_its_row_and_its_column(seen, picture, tmp_path, rows, columns, expected):
     spec = replace(SMALL, rows=rows, columns=columns)
-    _, (table,) = numbers.collected(spec, seen, picture)
+    _, (table,) = numbers.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values, [row.numpy() for row in expected(seen)], rtol=1e-6)
 
 
@@ -106,7 +106,7 @@ def test_python_sets_several_traces_side_by_side(small, picture, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "columns", "sentence"),
     [
-        (None, None, "A grid needs --rows and --columns"),
+        (None, None, "A grid needs rows= and columns="),
         ("layers:0", "layers:1", "Rows and columns are both layers"),
         ("colours:red", None, "Rows and columns are written as layers:2,5,8"),
         ("layers", None, "given was 'layers'"),
@@ -153,7 +153,7 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
 def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path):
     spec = replace(SMALL, layout="head", what="norm", query=None)
     lengths = seen.features(1).norm(dim=-1)
-    _, (table,) = numbers.collected(spec, seen, picture)
+    _, (table,) = numbers.collected(".npz", spec, seen, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
     shown = layouts.shown(spec.settled(seen), Subject(seen, picture, ""))[0].map
@@ -167,7 +167,7 @@ def test_lengths_of_features_are_drawn_as_on_the_screen(seen, picture, tmp_path)
 @pytest.mark.parametrize(
     ("what", "rows", "sentence"),
     [
-        ("similarity", "heads:0,1", "--what similarity has no heads"),
+        ("similarity", "heads:0,1", 'what="similarity" has no heads'),
         ("components", "patches:0,0-1,1", "the same whoever asks"),
         ("rollout", "layers:0,1", "goes through all layers"),
         ("norm", "scales:on,off", "comes out of the whole pass"),

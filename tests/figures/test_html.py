@@ -243,7 +243,7 @@ def test_without_a_picture_it_shows_the_one_that_was_traced_or_what_the_model_sa
         ({"layer": 9}, "There is no layer 9"),
         ({"what": "rollout"}, "no network to ask for rollout"),
         ({"what": "similarity"}, "no network to ask for similarity"),
-        ({"whole": True, "scale": "off"}, "leave --whole out"),
+        ({"whole": True, "scale": "off"}, "a whole pass with another scale is written as"),
         ({"layout": "scale"}, "has no layout"),
         ({"sweep": "layers"}, "has no sweep"),
     ],

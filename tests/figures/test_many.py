@@ -1,9 +1,12 @@
 """Many pictures at once give what each gives alone, and a stopped run goes on."""
 
+import json
 import math
 import os
+import re
 import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from playground.__main__ import main
 from playground.errors import PlaygroundWarning
 from playground.figures import many
 
+MANY = Path(__file__).parent.parent.parent / "docs" / "pages" / "many.md"
 WHAT = ("weights:1,-1", "features", "entropy", "distance", "relevance")
 
 
@@ -195,18 +199,65 @@ def test_ctrl_c_is_a_sentence_at_any_time_and_the_same_command_goes_on(zarr, pic
     assert zarr.open_group(out)["done"][:].all()
 
 
-def test_the_dimensions_have_names(zarr, small, pictures, tmp_path):
-    xarray = pytest.importorskip("xarray", reason="xarray is not installed")
-    playground.trace_many(pictures, small, ("weights:1", "entropy", "features")).write(tmp_path / "out.zarr")
-    held = xarray.open_zarr(tmp_path / "out.zarr", consolidated=False)
+@pytest.fixture
+def xarray():
+    return pytest.importorskip("xarray", reason="xarray is not installed")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".zarr", ".nc"])
+def test_the_dimensions_are_called_as_the_documentation_calls_them(zarr, xarray, small, pictures, tmp_path, suffix):
+    every = playground.trace_many(pictures, small, ("weights:1", "entropy", "features"))
+    held = opened(xarray, every.write(tmp_path / f"out{suffix}"))
     assert dict(held.sizes) == {
-        "image": 5, "weights_layer": 1, "head": 4, "query": 67, "token": 67, "every_layer": 3, "features_layer": 1,
-        "width": 48,
+        "image": 5, "layer": 3, "head": 4, "query": 67, "token": 67, "width": 48,
     }  # fmt: skip
-    assert held.weights.dims == ("image", "weights_layer", "head", "query", "token")
+    documented = dict(re.findall(r"^\| `(\w+)[:`][^|]*\| ([\w, ]+)", MANY.read_text(encoding="utf-8"), re.M))
+    for kind in ("weights", "entropy", "features"):
+        assert held[kind].dims == ("image", *documented[kind].strip().split(", "))
+    assert held.entropy.mean("layer").dims == ("image", "head", "query")
     assert held.entropy.attrs["units"] == "bits"
+    assert {"image", "layer", "token_row", "token_column", "query_row", "query_column"} == set(held.coords)
     assert held.token_row.values[3:].tolist() == [n // 8 for n in range(64)]
     assert float(held.entropy.max()) <= math.log2(67) + 1e-4
+
+
+@pytest.mark.parametrize("suffix", [".zarr", ".nc"])
+def test_a_picture_is_found_by_its_name_and_a_layer_by_its_number(zarr, xarray, small, pictures, tmp_path, suffix):
+    every = playground.trace_many(pictures, small, ("weights:1", "features:0,2", "entropy"))
+    held = opened(xarray, every.write(tmp_path / f"out{suffix}"))
+    one = held.sel(image=str(pictures / "3.png"))
+    seen = alone(small, pictures / "3.png")
+    close(one.weights.sel(layer=1).values, seen.weights(1))
+    close(one.features.sel(layer=2).values, seen.features(2))
+    close(one.entropy.sel(layer=1).values, seen.entropy(1), 1e-4)
+    # what was not asked of a layer is not there, and a mean over the layers is that of those that are
+    assert np.isnan(one.weights.sel(layer=[0, 2])).all()
+    assert np.isnan(one.features.sel(layer=1)).all()
+    close(one.weights.mean("layer").values, seen.weights(1))
+    if suffix == ".zarr":
+        chunks = [file.relative_to(tmp_path / "out.zarr" / "weights" / "c").parts for file in
+                  (tmp_path / "out.zarr" / "weights" / "c").rglob("*") if file.is_file()]  # fmt: skip
+        assert {layer for _, layer, *_ in chunks} == {"1"}, "a layer that is not there takes no room"
+
+
+def opened(xarray, path):
+    """As somebody opens it who knows nothing of us."""
+    return xarray.open_zarr(path) if path.suffix == ".zarr" else xarray.open_dataset(path, engine="h5netcdf")
+
+
+def test_a_store_of_an_earlier_version_is_refused_with_a_sentence(zarr, small, pictures, tmp_path):
+    every = playground.trace_many(pictures, small, "entropy")
+    described = every.write(tmp_path / "out.zarr") / "zarr.json"
+    told = json.loads(described.read_text())
+    del told["attributes"]["format"]
+    described.write_text(json.dumps(told))
+    before = contents(tmp_path / "out.zarr")
+    with pytest.raises(PlaygroundError, match="was written by an earlier version"):
+        every.write(tmp_path / "out.zarr")
+    pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    assert every.write(tmp_path / "out.nc").exists()
+    assert contents(tmp_path / "out.zarr") == before
 
 
 def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
@@ -236,7 +287,7 @@ def test_netcdf_holds_what_the_store_holds(zarr, small, pictures, tmp_path):
     every = playground.trace_many(pictures, small, ("weights:1", "entropy"))
     store, file = every.write(tmp_path / "out.zarr"), every.write(tmp_path / "other.nc")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "other.nc", "out.zarr"]
-    with xarray.open_zarr(store, consolidated=False) as one, xarray.open_dataset(file, engine="h5netcdf") as two:
+    with xarray.open_zarr(store) as one, xarray.open_dataset(file, engine="h5netcdf") as two:
         assert one.sizes == two.sizes
         for name in one.variables:
             np.testing.assert_array_equal(one[name].values, two[name].values)
@@ -289,3 +340,36 @@ def test_a_cluster_that_is_not_there_is_a_sentence(zarr, small, pictures, tmp_pa
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(PlaygroundError, match="No scheduler of dask answers"):
             playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask=address)
+
+
+# What is no number ----------------------------------------------------------------------------------------------------
+
+
+def test_a_model_that_computes_no_numbers_is_a_sentence_before_anything_is_written(zarr, small, pictures, tmp_path):
+    with torch.no_grad():
+        small.blocks[1].attn.qkv.weight[5] = math.nan
+    for what in ("weights:1", "features", "entropy", "distance", "relevance"):
+        every = playground.trace_many(pictures, small, what, batch=2)
+        with pytest.raises(PlaygroundError, match=r"computes what is no number .* for .*0\.png: its weights"):
+            next(iter(every))
+        with pytest.raises(PlaygroundError, match="computes what is no number"):
+            every.write(tmp_path / f"{what[:4]}.zarr")
+        assert not zarr.open_group(tmp_path / f"{what[:4]}.zarr")["done"][:].any()
+
+
+def test_one_picture_without_numbers_stops_nobody_else(zarr, small, pictures, tmp_path, monkeypatch):
+    """As in sixteen bits, where a bright picture may be too much."""
+    every = playground.trace_many(pictures, small, "entropy", batch=5)
+    compute = many.Many._pass
+
+    def spoiled(self, pixels):
+        numbers = compute(self, pixels)
+        numbers["entropy"][2, 0, 0, 5] = np.nan
+        return numbers
+
+    monkeypatch.setattr(many.Many, "_pass", spoiled)
+    with pytest.warns(PlaygroundWarning, match=r"lacks the numbers of 1 of 5 pictures, .*2\.png"):
+        every.write(tmp_path / "out.zarr")
+    assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True, True, False, True, True]
+    with pytest.raises(PlaygroundError, match=r"no number .* for .*2\.png"):
+        list(every)

@@ -57,7 +57,7 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
 
 def test_the_first_scene_opens_a_patch_that_asks_everybody_and_its_slide_opens_the_same():
     seen = playground.trace(teaching.FIXED["model"], teaching.FIXED["sample"])
-    slide = html.filled(Spec(image=teaching.FIXED["sample"]), seen)
+    slide = html.filled(Spec(image=teaching.FIXED["sample"], model=teaching.FIXED["model"]), seen)
     row, column = slide.query
     assert teaching._LOOK.words == {"layer": f"{slide.layer}", "head": f"{slide.head}", "query": f"{row},{column}"}
     asked = seen.on_grid(seen.row(slide.layer, slide.head, slide.query))

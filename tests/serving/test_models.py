@@ -136,6 +136,7 @@ def own(monkeypatch, tmp_path):
     """A folder with a small model's file, one that is no model, and a server that offers the folder."""
     shutil.copy(BUNDLED, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
+    beyond_all_measure(tmp_path / "beyond.safetensors")
     monkeypatch.setattr(settings, "now", lambda: Settings(models_dir=str(tmp_path), open=False))
     return tmp_path
 
@@ -162,6 +163,38 @@ def test_a_path_is_still_no_name(own):
             models.load(name)
     with pytest.raises(PlaygroundError, match="no model file called dogs"):
         models.load("own/dogs")
+
+
+def beyond_all_measure(file):
+    """The bundled model with keys that no float32 holds the scores of."""
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    with safe_open(BUNDLED, "pt") as held:
+        weights, told = {name: held.get_tensor(name) for name in held.keys()}, held.metadata()  # noqa: SIM118
+    weights["blocks.1.attn.qkv.bias"] = torch.full_like(weights["blocks.1.attn.qkv.bias"], 6e4).float() * 1e26
+    save_file(weights, file, told)
+
+
+def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own):
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    from playground.serving.routes import ROUTES
+
+    http, words = TestClient(Starlette(routes=ROUTES)), {"sample": "flock", "model": "own/beyond"}
+    told = http.get("/api/trace", params=words)
+    assert told.status_code == 200, told.text
+    digest = told.json()["digest"]
+    patch = {"query": "3,3"}
+    asked = {"layers": {"layers": "2"}, "features": {"layer": "2"}, "relevance": patch, "answers": patch}
+    answers = [http.get(f"/api/trace/{digest}/{part}", params=words | more) for part, more in asked.items()]
+    answers += [http.get("/figure.png", params=words | {"dpi": "20"}), http.get("/figure.csv", params=words)]
+    for answer in answers:
+        assert answer.status_code == 400, f"{answer.url}: {answer.status_code} {answer.text[:200]}"
+        assert "computes what is no number (NaN or infinite) from layer 2 on" in answer.json()["says"], answer.url
+        assert str(own) not in answer.text
 
 
 def test_a_broken_model_file_is_said_without_its_path(own):

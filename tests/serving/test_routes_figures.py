@@ -15,7 +15,7 @@ from waiting import until
 from playground.__main__ import main
 from playground.figures.layouts import LAYOUTS
 from playground.figures.spec import PURPOSES
-from playground.serving import figure_files, figure_words, lesson_results, people, pictures, queue
+from playground.serving import figure_files, lesson_results, people, pictures, queue
 from playground.serving.routes_figures import ROUTES
 
 PORTRAIT = Path(__file__).parent.parent.parent / "assets" / "samples" / "portrait.jpg"
@@ -222,8 +222,8 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
         ({"weights": "/etc/passwd"}, "knows no word 'weights'"),
         ({"font": "x" * 500}, "font has 500 letters"),
         ({"layout": "compare"}, "Add with=sample:NAME or with=model:NAME."),
-        ({"with": "sample:meadow"}, "with would change nothing here: it belongs to layout compare."),
-        ({"k": "5"}, "k would change nothing here: it belongs to layout convolution."),
+        ({"with": "sample:meadow"}, "with would change nothing here: it belongs to layout=compare."),
+        ({"k": "5"}, "k would change nothing here: it belongs to layout=convolution."),
         ({"pass": "whole"}, "pass=whole would change nothing here: every pass runs with 1/√dₖ: add scale."),
         ({"layout": "wall", "what": "rollout"}, "has no heads"),
         ({"locked": "true"}, "locked would change nothing here: it belongs to an interactive figure"),
@@ -253,13 +253,22 @@ def test_a_grid_of_more_than_a_server_draws_is_refused(client):
     assert "A grid of 14 pictures and models" in refused(client, "svg", words | {"rows": f"models:{names}"})
 
 
-def test_what_a_flag_refuses_is_refused_in_the_same_words(client, capsys, tmp_path):
-    for word, value, flag in [("k", "5", "--kernel"), ("layer", "9", "--layer"), ("head", "99", "--head")]:
-        flags = AS_FLAGS.replace(f"{flag} {FLOCK.get(word)}", "")
-        assert main([*shlex.split(f"{flags} {AS_TINY} {flag} {value}"), "-o", str(tmp_path / "no.svg")]) != 0
-        theirs = capsys.readouterr().err.strip().removeprefix("playground: ")
-        ours = refused(client, "svg", FLOCK | TINY | {word: value})
-        assert ours == figure_words.in_words(theirs)
+@pytest.mark.parametrize(
+    ("word", "value", "flag", "typed", "addressed"),
+    [
+        ("k", "5", "--kernel", "--kernel would change nothing here: it belongs to --layout convolution.",
+         "k would change nothing here: it belongs to layout=convolution."),
+        ("layer", "9", "--layer", "There is no layer 9; they count from 0 to 5.", None),
+        ("head", "99", "--head", "There is no head 99; they count from 0 to 5.", None),
+    ],
+)  # fmt: skip
+def test_what_a_flag_refuses_is_refused_in_an_address_in_its_words(
+    client, word, value, flag, typed, addressed, capsys, tmp_path
+):
+    flags = AS_FLAGS.replace(f"{flag} {FLOCK.get(word)}", "")
+    assert main([*shlex.split(f"{flags} {AS_TINY} {flag} {value}"), "-o", str(tmp_path / "no.svg")]) != 0
+    assert capsys.readouterr().err.strip() == f"playground: {typed}"
+    assert refused(client, "svg", FLOCK | TINY | {word: value}) == (addressed or typed)
 
 
 def test_what_has_no_kind_or_no_movement_is_refused(client):

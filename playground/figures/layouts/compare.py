@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import PurePath
 
-from playground.errors import PlaygroundError
 from playground.figures import captions, maps, naming
 from playground.figures.layouts.layout import Drawn, Layout, headed, layer_scale, outside_of_each
 from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Other, Shown, Subject
-from playground.figures.spec import POOLED, Spec
+from playground.figures.option_words import OptionError
+from playground.figures.spec import ALONE, POOLED, Spec
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     if other is None:
-        raise PlaygroundError("What is it to be compared with? Add --with-image FILE or --with-model NAME.")
+        raise OptionError(ALONE)
     scale = layer_scale(spec)
     if spec.what == "similarity" and subject.seen.model == other.seen.model:  # of one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]

@@ -11,6 +11,7 @@ from playground.figures import captions, maps, naming
 from playground.figures.layouts.layout import MANY, Drawn, Layout, small_maps
 from playground.figures.maps import Domain
 from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
+from playground.figures.option_words import OptionError
 from playground.figures.reading import read_numbers, read_query
 from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
 
@@ -33,29 +34,32 @@ There = tuple[int, int] | None  # layers and heads; None: nobody knows yet, and 
 def axes(spec: Spec, there: There = None) -> tuple[Axis, Axis]:
     """(rows, columns)"""
     if not spec.rows and not spec.columns:
-        raise PlaygroundError(f"A grid needs --rows and --columns: two of {EXAMPLES}.")
+        raise OptionError("A grid needs {rows} and {columns}: two of {}.", EXAMPLES)
     rows, columns = (read(text, there) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
         if why := _changes_nothing(axis.name, spec):
-            raise PlaygroundError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
+            raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {why}.")
     given = rows or columns
     alone = Axis("heads", (spec.head,)) if given.name == "layers" else Axis("layers", (spec.layer,))  # changes nothing
     return rows or alone, columns or alone
 
 
 def _changes_nothing(axis: str, spec: Spec) -> str:
-    """Why; "" where it does."""
+    """Why, as a sentence of option_words.py; "" where it does."""
+    shown = f"{{what:{spec.what}}}"
     if axis == "heads" and spec.what in WITHOUT_HEADS:
-        return f"--what {spec.what} has no heads"
+        return f"{shown} has no heads"
     if axis == "patches" and spec.what in WITHOUT_QUERY:
-        return f"--what {spec.what} is the same whoever asks"
+        return f"{shown} is the same whoever asks"
     if axis == "layers" and spec.what in THROUGH_LAYERS:
-        return f"--what {spec.what} goes through all layers"
+        return f"{shown} goes through all layers"
     if axis == "scales" and spec.what in WITHOUT_HEADS:
-        return f"--what {spec.what} comes out of the whole pass, and a grid's scales are those of one layer"
-    return "its scales are those of one layer: leave out --whole" if axis == "scales" and spec.whole else ""
+        return f"{shown} comes out of the whole pass, and a grid's scales are those of one layer"
+    if axis == "scales" and spec.whole:
+        return "its scales are those of one layer, and the whole pass ran with one"
+    return ""
 
 
 def read(text: str, there: There = None) -> Axis:
@@ -74,7 +78,9 @@ def read(text: str, there: There = None) -> Axis:
 def _numbers(part: str, count: int, name: str) -> list:
     if part == "all":
         return list(range(count))
-    return [part] if part in POOLED and name == "heads" else read_numbers(part, None, f"--rows {name}")
+    if part in POOLED and name == "heads":
+        return [part]
+    return read_numbers(part, None, f"A grid's {name} take", name[:-1])
 
 
 def names(spec: Spec) -> list[tuple[str, str]]:
@@ -185,7 +191,7 @@ def _titled(spec: Spec) -> str:
 
 GRID = Layout(
     "grid",
-    "rows and columns, such as pictures × heads: see --rows",
+    "rows and columns, such as pictures × heads",
     panels,
     draw,
     caption,

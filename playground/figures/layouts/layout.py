@@ -13,6 +13,7 @@ from playground.errors import PlaygroundError
 from playground.figures import captions, maps, tables
 from playground.figures.maps import Domain, Map
 from playground.figures.one_map import OneMap, Other, Shown, Subject, maps_of
+from playground.figures.option_words import OptionError
 from playground.figures.spec import COLOURED, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Layout:
                 f"{spec.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
         if self.alters_scale and spec.what in WITHOUT_HEADS and not spec.whole:
-            raise PlaygroundError(f"The scale of one layer changes nothing in {spec.what}: add --whole.")
+            raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
 
 
 def outside_of_each(spec: Spec, shown: list[Shown], names: list[tuple[str, str]]) -> str:

@@ -124,7 +124,7 @@ TEXT = Text(
                 "no_outliers": "It does *not* have the outliers of large models",
                 "sink": "[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee]({link})",
                 "no_pair": "Where a DINOv2 and its twin with registers are on this machine, both are measured here: "
-                "`attention-playground download {pair}`.",
+                "`{program} download {pair}`.",
             },
         ),
         "explain": Step(

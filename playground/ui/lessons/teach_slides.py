@@ -9,7 +9,7 @@ import streamlit as st
 
 from playground.lessons import teaching
 from playground.lessons.words import by_hand, shapes
-from playground.serving import queue, traces
+from playground.serving import figure_words, queue, traces
 from playground.ui import guess
 from playground.ui.here import Here
 from playground.ui.lessons import (
@@ -50,13 +50,23 @@ def of_the_quiz(number: int, question: teaching.Question) -> dict:
     }  # fmt: skip
 
 
+def living(here: Here) -> str:
+    """The microscope as it opens for whoever has turned nothing yet."""
+    from playground.figures import html
+
+    seen = traces.trace(here.picture, here.wish, here.own)
+    opens = figure_words.as_typed(figure_words.description(figure_words.Shown(here.picture, here.wish), {}))
+    with queue.turn():
+        return html.page(html.light(opens, seen), seen, here.picture.image)
+
+
 def made(here: Here, minutes: int) -> str:
-    from playground.figures import Spec, html, slides
+    from playground.figures import slides
     from playground.figures.bundle import bundle
 
     found, at = [], 0
     for scene in teaching.PLANS[minutes]:
-        time, living = f"minute {at} to {at + scene.minutes}", ""
+        time, alive = f"minute {at} to {at + scene.minutes}", ""
         at += scene.minutes
         if scene.page == "teach":
             quiz = teaching.quiz()
@@ -67,15 +77,13 @@ def made(here: Here, minutes: int) -> str:
             continue
         with guess.gathered() as questions:
             if scene.page == "microscope":
-                seen = traces.trace(here.picture, here.wish, here.own)
-                with queue.turn():
-                    living = html.page(Spec(image=here.picture.name or "your picture"), seen, here.picture.image)
+                alive = living(here)
             else:
                 asked(scene.page)(here)
         for n, question in enumerate(questions or [None]):
             several = f": {n + 1} of {len(questions)}" if len(questions) > 1 else ""
             found.append(slides.Slide(
-                scene.title + several, time, scene.do, (question,) if question else (), living,
+                scene.title + several, time, scene.do, (question,) if question else (), alive,
             ))  # fmt: skip
     return slides.page(f"Attention in {minutes} minutes", found, [bundle("shell/alone.js")])
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground import samples
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.lessons.colours import VALUE
 from playground.lessons.words.weight import TEXT
@@ -69,7 +70,7 @@ def pair_here() -> tuple[str, str] | None:
 def _pair(here: Here) -> None:
     """One picture in a model without registers and in the one with them."""
     if (pair := pair_here()) is None:
-        st.caption(WORDS["no_pair"].format(pair=" ".join(PAIRS[1])))
+        st.caption(WORDS["no_pair"].format(program=PROGRAM, pair=" ".join(PAIRS[1])))
         return
     for column, name in zip(st.columns(2), pair, strict=True):
         with column:

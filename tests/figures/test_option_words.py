@@ -1,0 +1,102 @@
+"""A sentence about an option has the words of whoever reads it."""
+
+import ast
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import playground
+from playground import PlaygroundError
+from playground.__main__ import main
+from playground.figures import Spec
+from playground.figures.command_line import FLAGS, TYPED
+from playground.figures.option_words import PYTHON, OptionError, told, word
+from playground.serving.figure_words import IN_ADDRESS
+
+ROOT = Path(__file__).parent.parent.parent / "playground"
+SAME = {  # options in Python -> flags, and what both are told of
+    "nothing to compare": (
+        {"layout": "compare"}, "--layout compare",
+        "What is it to be compared with? Add {other_image} or {other_model}.",
+    ),
+    "a mask of nothing": (
+        {"mask": True}, "--mask", "{mask:True} would change nothing here: it shows what {mass} outlines: add {mass}.",
+    ),
+    "too few dots": ({"dpi": 1}, "--dpi 1", "{dpi} goes from 10 to 2400; given was 1."),
+    "a kernel of one map": (
+        {"kernel": 5}, "--kernel 5", "{kernel} would change nothing here: it belongs to {layout:convolution}.",
+    ),
+    "a convolution of no patch": (
+        {"layout": "convolution", "query": "cls"}, "--layout convolution --patch cls",
+        "A convolution has no 'cls' token: choose a patch, such as {query:7,5}.",
+    ),
+    "a grid of nothing": (
+        {"layout": "grid"}, "--layout grid",
+        "A grid needs {rows} and {columns}: two of layers:2,5,8, heads:0-3, pictures:meadow,flock, "
+        "models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off.",
+    ),
+    "a figure of nobody that says who made it": (
+        {"anonymous": True, "footer": True}, "--anonymous --footer",
+        "{footer:True} would change nothing here: {anonymous:True} says nothing of where it comes from.",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def untrained():
+    return playground.trace("untrained", "meadow")
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_python_names_its_words_and_the_command_line_its_flags(what, untrained, tmp_path, capsys):
+    options, flags, sentence = SAME[what]
+    with pytest.raises(PlaygroundError) as refused:
+        playground.figure(untrained, **options)
+    assert str(refused.value) == PYTHON.put_into(sentence)
+    assert not re.search(r"--[a-z]", str(refused.value))
+    output = ["-o", str(tmp_path / "a.png")]
+    assert main(["figure", "meadow", "--model", "untrained", *flags.split(), *output]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"playground: {TYPED.put_into(sentence)}"
+
+
+def test_an_option_is_called_as_it_is_typed():
+    sentence = "{other_image}, {layout:compare}, {caption:False}, {query:7,5}"
+    assert PYTHON.put_into(sentence) == 'other_image=, layout="compare", caption=False, query=(7, 5)'
+    assert TYPED.put_into(sentence) == "--with-image, --layout compare, --no-caption, --patch 7,5"
+    assert IN_ADDRESS.put_into(sentence) == "with=sample:NAME, layout=compare, caption=false, query=7,5"
+    assert word("mask", True) == "{mask:True}"
+    assert word("dpi", 20) == "{dpi}"
+
+
+def test_what_was_given_may_hold_braces():
+    error = OptionError("{view} takes no {!r}.", "{dpi}")
+    assert [str(error), told(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
+
+
+def sentences() -> list[tuple[str, str]]:
+    """(file, sentence) of all that may be told in several words."""
+    found = []
+    for file in sorted(ROOT.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.Module(tree.body[1:], [])):  # without the module's own description
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found += [(file.name, node.value)]
+    return found
+
+
+def test_no_sentence_of_a_figure_holds_a_flag_but_where_flags_are_read():
+    flags_are_read = {"__main__.py", "command_line.py", "batch.py", "view.py", "completion.py"}
+    files = {path.name for path in (ROOT / "figures").glob("*.py")} - flags_are_read
+    flag = re.compile(rf"(?<![\w-])({'|'.join(FLAGS.values())})\b")
+    told = [(file, text) for file, text in sentences() if file in files and flag.search(text)]
+    assert not told
+
+
+def test_every_option_that_a_sentence_names_is_one():
+    known = {field.name for field in fields(Spec)}
+    for file, text in sentences():
+        if file in ("unused_options.py", "spec.py", "view.py", "which_maps.py"):
+            named = re.findall(r"\{([a-z_]+)(?::[\w,]+)?\}", text)
+            assert set(named) <= known, f"{file}: {text}"

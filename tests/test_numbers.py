@@ -1,0 +1,120 @@
+"""What is no number (NaN, infinity) is a sentence wherever it is asked for, and never a picture."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError
+from playground.__main__ import main
+
+WITHIN = {  # where the numbers are none -> what is said of it
+    "queries": "from layer 1 on",
+    "values of the last layer": "from layer 2 on",
+    "logits": "as its answer",
+    "keys that are far too large": "from layer 1 on",
+}
+
+
+@pytest.fixture
+def broken(small):
+    def made(where: str):
+        qkv, width = [block.attn.qkv for block in small.blocks], small.config.width
+        with torch.no_grad():
+            if where == "queries":
+                qkv[1].weight[3] = math.nan
+            elif where == "values of the last layer":
+                qkv[2].weight[2 * width + 3] = math.nan
+            elif where == "logits":
+                small.head.weight[2] = math.nan
+            else:
+                qkv[0].bias[:] = 1e30
+        return small
+
+    return made
+
+
+@pytest.mark.parametrize("where", WITHIN)
+def test_a_pass_that_gives_no_numbers_is_a_sentence_and_no_trace(broken, picture, where):
+    sentence = rf"computes what is no number \(NaN or infinite\) {WITHIN[where]}: its weights hold such numbers"
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.trace(broken(where), picture)
+
+
+def test_who_took_half_the_bits_is_told_to_take_more(broken, picture):
+    with pytest.raises(PlaygroundError, match="Load it in float32, or other weights"):
+        playground.trace(broken("queries").bfloat16(), picture)
+
+
+ASKED = {
+    "row": lambda seen: seen.row(1, 2, (3, 4)),
+    "rows": lambda seen: seen.rows(1, (3, 4)),
+    "column": lambda seen: seen.column(1, 2, (3, 4)),
+    "relevance of a patch": lambda seen: seen.relevance((3, 4)),
+    "relevance of a label": lambda seen: seen.relevance(label=2),
+    "answers": lambda seen: seen.answers(),
+    "a figure": lambda seen: playground.figure(seen, layer=1),
+    "a file": lambda seen: playground.save(seen, "a.png", layer=1),
+    "numbers": lambda seen: playground.save(seen, "a.npz", layer=1),
+    "a living page": lambda seen: playground.save(seen, "a.html", layer=1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("where", ["queries", "logits"])
+def test_nothing_is_drawn_or_answered_of_what_is_no_number(broken, picture, where, asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PlaygroundError, match="no number"):
+        ASKED[asked](playground.trace(broken(where), picture))
+    assert not list(tmp_path.iterdir())
+
+
+SPOILED = {  # a parameter -> its value, and what is said
+    "blocks.0.attn.qkv.weight": (math.nan, "holds numbers that are none (NaN or infinite) in blocks.0.attn.qkv.weight"),
+    "blocks.0.attn.qkv.bias": (1e30, "computes what is no number (NaN or infinite) from layer 1 on"),
+    "head.weight": (3e38, "computes what is no number (NaN or infinite) as its answer"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tmp_path, monkeypatch, capsys):
+    import timm
+
+    monkeypatch.chdir(tmp_path)
+    picture.save("disc.png")
+    value, sentence = SPOILED[name]
+    weights = timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict()
+    weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # so that large weights of the head add up
+    weights[name][:] = value
+    torch.save(weights, tmp_path / "mine.pth")
+    line = ["figure", "disc.png", "--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.pth")]
+    for output in ("a.png", "a.npz", "a.html", "a.txt"):
+        assert main([*line, "-o", output]) == 2
+        assert sentence in capsys.readouterr().err.splitlines()[-1]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["disc.png", "mine.pth"]
+
+
+def test_a_picture_of_what_is_no_number_is_a_sentence(small):
+    pixels = np.full((32, 32, 3), 0.5, np.float32)
+    pixels[3, 4] = np.nan
+    for given in (pixels, torch.from_numpy(pixels), torch.from_numpy(pixels).permute(2, 0, 1)):
+        with pytest.raises(PlaygroundError, match="holds what is no number"):
+            playground.trace(small, given)
+
+
+def test_a_scale_that_makes_scores_infinite_is_a_sentence(seen):
+    for scale in (1e38, -1e38, math.inf, math.nan):
+        with pytest.raises(PlaygroundError, match="A scale is"):
+            seen.row(1, 2, (3, 4), scale=scale)
+    assert seen.row(1, 2, (3, 4), scale=1e8).isfinite().all()
+
+
+def test_a_logit_of_minus_infinity_is_a_share_of_nothing(small, picture):
+    """As some switch a label off."""
+    with torch.no_grad():
+        small.head.bias[2] = -math.inf
+    seen = playground.trace(small, picture)
+    assert seen.answers()[0, 2] == 0
+    assert seen.answers().isfinite().all()

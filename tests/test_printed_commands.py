@@ -1,0 +1,263 @@
+"""Every command that is printed anywhere can be typed, and does what stands beside it."""
+
+import ast
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+from html import unescape
+from pathlib import Path
+
+import pytest
+from figure_files import read_pdf, read_svg
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+import playground
+from playground.__main__ import _parser, main
+from playground.assets import BUNDLED, PROGRAM
+from playground.figures import html
+from playground.samples import SAMPLES
+from playground.serving import settings
+from playground.serving.routes import ROUTES
+from playground.ui.here import Here
+from playground.ui.lessons import teach_slides
+
+ROOT = Path(__file__).parent.parent
+KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
+FEW = {"purpose": "column", "dpi": 20}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Where the commands are typed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def typed(line: str) -> list[str]:
+    assert line.split()[: len(PROGRAM.split())] == PROGRAM.split(), f"nobody here can type {line!r}"
+    return shlex.split(line)[len(PROGRAM.split()) :]
+
+
+def replay(line: str) -> Path:
+    """The file that the command makes."""
+    words = typed(line)
+    assert main(words) == 0, f"this fails: {line}"
+    return Path(words[words.index("-o") + 1])
+
+
+# Slides ---------------------------------------------------------------------------------------------------------------
+
+
+def told(page: str, what: str) -> str:
+    return unescape(re.search(rf'<meta name="playground:{what}" content="([^"]*)"', page)[1])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"model": "bundled", "sample": "meadow"},
+        {"model": "bundled", "sample": "flock", "detail": "2"},
+        {"model": "untrained", "sample": "meadow"},
+        {"model": "dinov2-small", "sample": "chelsea"},
+        {"model": "dinov2-small", "sample": "meadow"},
+    ],
+    ids=lambda words: " ".join(words.values()),
+)
+def test_the_microscope_on_a_slide_is_the_file_of_its_command(words, really_here):
+    if words["model"] == "dinov2-small":
+        really_here("dinov2-small")
+        really_here("photographs")
+    here = Here(words)
+    page = teach_slides.living(here)
+    assert told(page, "model") == words["model"]
+    assert replay(told(page, "command")).read_text(encoding="utf-8") == page
+
+
+# The sheet of Export --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def http():
+    return TestClient(Starlette(routes=ROUTES))
+
+
+def offered(http, **words: str) -> dict:
+    answer = http.get("/api/exports", params=words, headers=KEY)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("layout", ["head", "heads", "scale", "compare"])
+def test_the_sheet_of_export_prints_a_command_for_a_photograph_in_another_model_too(http, layout, really_here):
+    """Drawings in our own model: tests/serving/test_export_commands.py"""
+    really_here("dinov2-small")
+    really_here("photographs")
+    words = {"sample": "chelsea", "model": "dinov2-small", "kind": "numbers", "table": "csv", "layout": layout}
+    data = offered(http, **words | ({"with": "sample:coffee"} if layout == "compare" else {}))
+    assert data["chosen"]["layout"] == layout
+    assert replay(data["command"]).stat().st_size > 100
+
+
+def bring(http, data: bytes, name: str) -> str:
+    return http.post("/api/pictures", content=data, headers=KEY | {"x-playground-name": name}).json()["id"]
+
+
+def test_of_one_s_own_photograph_the_command_is_printed_where_it_finds_the_file(http, picture):
+    picture.save("my disc.png")
+    data = Path("my disc.png").read_bytes()
+    line = offered(http, mine=bring(http, data, "my%20disc.png"), model="untrained")["command"]
+    assert replay(line).stat().st_size > 1000
+    for name in ("", f"{80 * 'a'}.png"):  # no name, and one that is too long to be kept
+        assert offered(http, mine=bring(http, data, name), model="untrained")["command"] == ""
+    drawing = http.post("/api/labelled", params={"number": "3"}, headers=KEY).json()["id"]
+    assert offered(http, mine=drawing, model="untrained")["command"] == "", "a picture of a data set is no file"
+
+
+def test_the_command_of_a_model_in_the_operator_s_folder_is_typed_in_that_folder(http, monkeypatch, folder):
+    shutil.copy(BUNDLED, folder / "my-cats.safetensors")
+    monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(folder), open=False))
+    words = {"sample": "flock", "model": "own/my-cats", "kind": "png"}
+    assert replay(offered(http, **words)["command"]).stat().st_size > 1000
+    Path("asked.png").write_bytes(http.get("/figure.png", params=words_of_figure(words)).content)
+    assert replay(Image.open("asked.png").text["Command"]).stat().st_size > 1000
+
+
+def words_of_figure(words: dict) -> dict:
+    return {name: value for name, value in words.items() if name != "kind"} | {"dpi": "20"}
+
+
+# Files that Python writes ---------------------------------------------------------------------------------------------
+
+
+def command_in(file: Path) -> str | None:
+    """What a file says of itself."""
+    if file.suffix == ".png" or file.suffix == ".webp":
+        image = Image.open(file)
+        if file.suffix == ".png":
+            return image.text.get("Command")
+        return (re.search(rb"<dc:source>(.*?)</dc:source>", image.info["xmp"]) or [b"", b""])[1].decode() or None
+    if file.suffix == ".svg":
+        source = [e.text for e in read_svg(file).iter("{http://purl.org/dc/elements/1.1/}source")]
+        return source[0] if source else None
+    if file.suffix == ".pdf":
+        return read_pdf(file).metadata.get("/Keywords")
+    if file.suffix == ".html":
+        return told(file.read_text(encoding="utf-8"), "command")
+    return json.loads(re.search(r'"command": (".*?[^\\]")', file.read_text(encoding="utf-8"))[1])
+
+
+SAVED = {
+    "a row.png": FEW | {"layer": 4, "query": (7, 5)},
+    "a row of the class token.svg": FEW | {"query": "cls", "head": "mean"},
+    "the value.pdf": FEW | {"what": "value", "direction": "column"},
+    "without the scale.png": FEW | {"scale": "off", "layout": "heads"},
+    "side by side.png": FEW | {"layout": "convolution", "kernel": 5},
+    "two pictures.png": FEW | {"layout": "compare", "other_image": "portrait"},
+    "a grid.png": FEW | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
+    "relevance.png": FEW | {"what": "relevance"},
+    "numbers.json": {"layout": "wall"},
+    "a film.webp": FEW | {"sweep": "patches:7,5-7,7"},
+    "alive.html": {"layer": 4},
+}
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return playground.trace("bundled", "meadow")
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_file_that_python_wrote_is_made_again_by_the_command_in_it(usual, name, folder):
+    made = playground.save(usual, folder / name, **SAVED[name]).read_bytes()
+    line = command_in(folder / name)
+    again = replay(line)
+    assert again.read_bytes() == made, f"{line} makes another file"
+
+
+def test_of_a_photograph_with_a_strange_name_the_command_finds_it(picture, folder):
+    for name in ("-a b's.png", "$HOME.png"):
+        picture.save(folder / name)
+        seen = playground.trace("untrained", folder / name)
+        assert replay(command_in(playground.save(seen, folder / "a.png", **FEW))).stat().st_size > 1000
+
+
+def test_of_a_whole_pass_and_of_a_cut_the_command_says_so(folder):
+    for how in ({"scale": "off"}, {"cut": "7,5>3,2"}):
+        seen = playground.trace("bundled", "meadow", **how)
+        made = playground.save(seen, folder / "a.png", **FEW, layer=4).read_bytes()
+        assert replay(command_in(folder / "a.png")).read_bytes() == made
+
+
+def test_what_no_command_makes_prints_none(small, picture, folder):
+    seen = playground.trace(small, picture)
+    assert command_in(playground.save(seen, folder / "a.png", **FEW)) is None
+    with pytest.raises(ValueError, match="names no model"):
+        html.page(playground.figures.Spec(image="meadow"), playground.trace("bundled", "meadow"))
+
+
+# Sentences, and what is written about it ------------------------------------------------------------------------------
+
+
+def text(node: ast.expr) -> str:
+    """A string of the source, with a word in place of what is put into it."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.FormattedValue):
+        return PROGRAM if getattr(node.value, "id", "") == "PROGRAM" else "NAME"
+    return "".join(text(part) for part in node.values) if isinstance(node, ast.JoinedStr) else ""
+
+
+def sentences() -> dict[str, str]:
+    """Each command between `…` in a sentence of the source -> where it stands. {program} is put in by .format."""
+    found = {}
+    for file in sorted((ROOT / "playground").rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        documented = {
+            id(node.body[0].value) for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and node.body and isinstance(node.body[0], ast.Expr)
+        }  # fmt: skip
+        inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in documented | inner:
+                said = text(node).replace("{program}", PROGRAM)
+                for line in re.findall(r"`((?:attention-playground|python -m playground)[^`…]*)`", said):
+                    found[re.sub(r"\{\w+\}", "NAME", line)] = f"{file.relative_to(ROOT)}:{node.lineno}"
+    return found
+
+
+SENTENCES = sentences()
+
+
+def test_there_are_sentences_with_commands():
+    assert len(SENTENCES) >= 6, SENTENCES
+
+
+@pytest.mark.parametrize("line", SENTENCES)
+def test_a_sentence_prints_a_command_that_can_be_typed(line):
+    if module := re.match(r"python -m (playground\.[\w.]+)", line):
+        assert importlib.util.find_spec(module[1]), SENTENCES[line]
+        return
+    assert _parser().parse_args(typed(line)).run, SENTENCES[line]
+
+
+WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "deploy").glob("*.md")),
+           *sorted((ROOT / "assets").rglob("*.md")), *sorted((ROOT / "docs").rglob("*.md")),
+           *sorted((ROOT / "workshop").glob("*.md"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_a_written_command_can_be_typed(file):
+    words = file.read_text(encoding="utf-8")
+    typed_there = re.findall(r"^(?:\S*/)?(?:attention-playground|python -m playground)(?= |$)(.*)$", words, re.M)
+    inline = re.findall(r"`(?:attention-playground|python -m playground)(?= )([^`…]*)`", words)
+    for line in [*typed_there, *inline]:
+        assert _parser().parse_args(shlex.split(line, comments=True)).run, line
+
+
+def test_samples_have_names_that_a_command_finds():
+    assert all(sample.name == shlex.quote(sample.name) for sample in SAMPLES)
