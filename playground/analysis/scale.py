@@ -197,8 +197,7 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
 
 def _probabilities(seen: Trace) -> np.ndarray:
     """(classes,)"""
-    multi = seen.vit is not None and seen.vit.config.multi_label
-    return (seen.logits.sigmoid() if multi else seen.logits.softmax(-1)).numpy()
+    return seen.vit.config.shares(seen.logits).numpy()  # type: ignore[union-attr,arg-type]
 
 
 def _label(seen: Trace, number: int) -> str:

@@ -33,8 +33,8 @@ TEXT = Text(
             after="**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps "
             "three things: the largest score so far, the sum of the powers, the mixture. When a larger score comes, "
             "sum and mixture shrink. So no N × N table is ever held. Our forward pass calls such a kernel, keeps "
-            "queries and keys, and makes a row when you point at a patch. In layer {layer} on your picture{some}, {keys} "
-            "keys at a time, the largest difference from the whole table is **{blocks:.0e}**.",
+            "queries and keys, and makes a row when you point at a patch. In layer {layer} on your picture{some}, "
+            "{keys} keys at a time, the largest difference from the whole table is **{blocks:.0e}**.",
             said={
                 "apart": "Their largest difference on your picture{some}, all layers and heads: **{apart:.1e}**.",
                 "some": " (its first {most:,} tokens)",

@@ -25,9 +25,9 @@ TEXT = Text(
             "1 · The picture falls apart",
             "patches_tokens",
             settings=("patch", "at", "number"),
-            after="Before the matrix a pixel is **normalised**: divided by 255, less the mean of its colour ({mean} for "
-            "red, green, blue), divided by its deviation ({std}). These are the numbers that are multiplied.\n\n"
-            "Both ways below give {tokens:,} × {width:,} numbers. The largest difference between them, measured just now "
+            after="What is multiplied are **normalised** pixels: each divided by 255, less a mean, divided by a "
+            "deviation. For red, green and blue this model’s means are {mean}, its deviations {std}.\n\n"
+            "Both give {tokens:,} × {width:,} numbers. The largest difference between them, measured just now "
             "on this picture: **{difference:.1e}**, where a typical number is {typical:.2f}.",
             said={
                 "stretched": " This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "

@@ -178,9 +178,8 @@ def _number(x: float) -> str:
 
 def locked_on(here: Here) -> None:
     """The head whose rows agree most on one token, whoever asks."""
-    from playground.ui.lessons import heads_numbers
-
     from playground.analysis import drawn
+    from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
     mean = heads_numbers.habits_here(here)
