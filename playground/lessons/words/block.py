@@ -18,13 +18,14 @@ READ = {
     "map": "what a query of its own collects",
 }  # by Config.pool
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
+LOW = 330  # pixels of a chart below a strip
 ANSWERED = {  # of the picture on which an answer is explained
-    "ours": "{model} learned from drawn scenes, so this step looks at one.",
+    "ours": "{model} learned from drawn scenes, so here is one.",
     "other": "This step looks at a photograph in which {model} names something that is there.",
-    "yes or no": "*{title}* shows: **{shows}**. To each of {labels} labels {model} says yes, more than 50 %, or no, "
-    "and {all}.",
-    "one of many": "True of *{title}*: **{shows}**. {model} shares 100 % out among {labels:,} labels, and the "
-    "likeliest is true.",
+    "yes or no": "Of {labels} labels these are true of *{title}*: **{shows}**. To each the model says yes, more than "
+    "50 %, or no; {all}.",
+    "one of many": "Of {labels:,} labels these are true of *{title}*: **{shows}**. The model shares 100 % out among "
+    "all, and the likeliest is true.",
     "all": "every answer is right",
     "some": "{right} of its answers are right",
     "nobody": "This is what {model} says of your picture. Whether it is right, only you can tell.",
@@ -121,8 +122,7 @@ TEXT = Text(
                 ),
             ),
             said={
-                "no_head": "{model} was trained without labels, so it has no head that names classes. This step shows "
-                "{other}.",
+                "no_head": "{model} was trained without labels, so it has no head that names classes: here is {other}.",
                 "read": "After the last layer one vector is read out, here {read}, and a matrix turns it into one "
                 "number a class: the **logits**.",
                 "suppose": "A **label**: suppose that the picture shows it",
@@ -156,7 +156,7 @@ TEXT = Text(
             "training the classifier never read a patch alone.",
             said={
                 "peak": "; most do so {when}, {most:.0%}",
-                "no_head": "{model} has no classifier to read with. This step shows {other}.",
+                "no_head": "{model} has no classifier to read with: here is {other}.",
                 "patches": "**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %.",
             },
         ),
@@ -310,7 +310,7 @@ def loss(label: str, share: float, likeliest: str, likely: float, multi: bool) -
             tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
             0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
             at=(0, int(np.abs(points - p).argmin())), title="Loss",
-            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
+            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),), height=LOW,
         ),
     )  # fmt: skip
 
@@ -336,6 +336,7 @@ def read(model: str, label: str, probabilities: Sequence[float], pool: str) -> Q
         picture=Lines(
             tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
             0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
+            height=LOW,
         ),
     )  # fmt: skip
 

@@ -12,6 +12,8 @@ from playground.lessons.texts import Step
 from playground.lessons.words.block import ANSWERED
 from playground.models.names import plain_name
 from playground.serving import lesson_results, models, queue, traces
+from playground.serving.pictures import as_jpeg
+from playground.ui import lesson
 from playground.ui.components import picture
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import small
@@ -19,6 +21,9 @@ from playground.ui.lessons.drawings import small
 if TYPE_CHECKING:  # imports torch
     from playground.lessons.known import Example
     from playground.tracing import Trace
+
+
+STRIP, WINDOW = 84, 1200  # pixels: the height of the picture above the question, the usual width of a page
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,12 @@ class Answered:
         return list(c.labels or (f"class {number}" for number in range(c.classes)))
 
 
-def answered(here: Here, step: Step) -> Answered:
+def answered(here: Here) -> Answered:
     """The chosen picture in the chosen model. In another model where that one names nothing. On another picture where
     the answer is known to be wrong, or where nobody can know it and the model is ours, which learned from drawings."""
     from playground.lessons.known import true_labels
 
-    chosen = _that_names(here, step)
+    chosen = _that_names(here)
     seen = traced(chosen)
     each = seen.vit.config.multi_label  # type: ignore[union-attr]
     found = _judged(chosen) if chosen.picture.sample else None
@@ -54,44 +59,43 @@ def answered(here: Here, step: Step) -> Answered:
     return Answered(chosen, seen, found.label, tuple(true_labels(seen.vit.config, shows)), found.wrong)  # type: ignore[union-attr]
 
 
-def show(here: Here, found: Answered) -> None:
-    """The picture and what is known of it."""
+def show(here: Here, found: Answered, step: Step) -> None:
+    """The picture, in a strip, and what is known of it."""
     c, shown = found.seen.vit.config, found.here.picture  # type: ignore[union-attr]
     model, said = plain_name(found.seen.model), []
+    if found.here.wish.model != here.wish.model:
+        said.append(step.said["no_head"].format(model=plain_name(here.wish.model), other=model))
+        model = "it"
     if shown.id != here.picture.id:
         said.append(ANSWERED["ours" if c.multi_label else "other"].format(model=model))
     if found.true:
         right = len(found.labels) - found.wrong
         all_of = ANSWERED["all"] if not found.wrong else ANSWERED["some"].format(right=right)
         names = ", ".join(found.labels[number] for number in found.true)
-        words = ANSWERED["yes or no" if c.multi_label else "one of many"]
+        kind = ANSWERED["yes or no" if c.multi_label else "one of many"]
         title = samples.named(shown.name).title  # type: ignore[union-attr]
-        said.append(words.format(title=title, shows=names, model=model, labels=len(found.labels), all=all_of))
-    left, right_side = st.columns([1, 3], vertical_alignment="center")
-    with left:
-        picture_of(found.here)
-    right_side.markdown(" ".join(said) or ANSWERED["nobody"].format(model=model))
-
-
-def picture_of(here: Here) -> None:
-    from playground.serving.pictures import as_jpeg
-
-    picture(as_jpeg(small(here)), width=200)
+        said.append(kind.format(title=title, shows=names, labels=len(found.labels), all=all_of))
+    else:
+        said.append(ANSWERED["nobody"].format(model=model))
+    image = small(found.here)
+    wide = round(STRIP * image.width / image.height)
+    strip, words = st.columns([wide, WINDOW - wide], vertical_alignment="center")
+    with strip:
+        picture(as_jpeg(image), width=wide)
+    with words:
+        lesson.say(" ".join(sentence[0].upper() + sentence[1:] for sentence in said))
 
 
 def traced(here: Here) -> Trace:
     return traces.trace(here.picture, here.wish, here.own)
 
 
-def _that_names(here: Here, step: Step) -> Here:
+def _that_names(here: Here) -> Here:
     """With a model that names classes: everyday things, where such a model is on this machine."""
     seen = traced(here)
     if seen.logits is not None and seen.vit.config.classes:  # type: ignore[union-attr]
         return here
-    other = models.that_names() or "bundled"
-    words = step.said["no_head"].format(model=plain_name(here.wish.model), other=plain_name(other))
-    st.info(words, icon=":material/info:")
-    return _of(here, model=other)
+    return _of(here, model=models.that_names() or "bundled")
 
 
 def _of(here: Here, **other: str) -> Here:

@@ -20,10 +20,10 @@ UNLIKELY = 0.2  # a probability below it
 def answer(here: Here) -> None:
     from playground.lessons import block
 
-    one = answered.answered(here, STEP)
+    one = answered.answered(here)
     seen, labels = one.seen, one.labels
     c, logits = seen.vit.config, seen.logits
-    answered.show(here, one)
+    answered.show(here, one, STEP)
     _guess(one)
     lesson.say(WORDS["read"], read=said.READ[c.pool])
     index = st.selectbox(

@@ -22,7 +22,7 @@ def read(here: Here) -> None:
     """The logit lens, layer after layer."""
     from playground.lessons import block
 
-    one = answered.answered(here, STEP)
+    one = answered.answered(here)
     seen, label = one.seen, one.labels[one.label]
 
     def work() -> block.Read:
@@ -30,7 +30,7 @@ def read(here: Here) -> None:
             return block.read_stream(seen, one.label, give_way)
 
     found = one.here.kept(("read", one.label), work)
-    answered.show(here, one)
+    answered.show(here, one, STEP)
     question = said.read(plain_name(seen.model), label, [100 * p for p in found.pooled], seen.vit.config.pool)
     guess.ask(question, (one.here.picture.id, seen.model, one.label))
     with guess.after("block_read"):
