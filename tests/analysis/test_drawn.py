@@ -24,16 +24,24 @@ def chelsea(really_here):
 
 
 @pytest.fixture(scope="module")
-def scores(chelsea):
-    """(layers, heads, patches, tokens), of all patches that ask."""
-    q, k = (np.stack([layer[n].double().numpy() for layer in chelsea.record.values()]) for n in (0, 1))
-    return q[:, :, len(chelsea.prefix) :] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-
-
-@pytest.fixture(scope="module")
-def rows(scores):
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+def told(chelsea):
+    """Of each layer and head, over the rows of all patches: the mean row, the distance, the scores' deviation, and how
+    often the largest weight does not add most."""
+    places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
+    far = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
+    found = {"mean": [], "distance": [], "apart": [], "differs": []}
+    for number, layer in chelsea.record.items():
+        q, k = (x.double().numpy() for x in layer[:2])
+        scores = q[:, 1:] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (heads, patches, tokens)
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        rows = powers / powers.sum(-1, keepdims=True)
+        patches = rows[..., 1:]
+        added = (rows * chelsea.value_norms(number).double().numpy()[:, None])[..., 1:]
+        found["mean"].append(rows.mean(1))
+        found["distance"].append(((patches * far).sum(-1) / patches.sum(-1)).mean(-1))
+        found["apart"].append(scores.std(-1).mean(1))
+        found["differs"].append(patches.argmax(-1) != added.argmax(-1))
+    return {name: np.stack(layers) for name, layers in found.items()}
 
 
 def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
@@ -50,9 +58,8 @@ def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_ma
     assert drawn.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
-def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, rows):
-    mean = rows.mean(2)  # (layers, heads, tokens)
-    share = np.maximum(mean[..., 1:].max(-1), mean[..., 0])
+def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
+    share = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
     habits = heads.look(chelsea)
     measured = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
     assert measured == pytest.approx(share, abs=1e-5)
@@ -62,28 +69,20 @@ def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelse
     assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # of every second row .4, the least of all
 
 
-def test_heads_3_says_the_distance_over_all_rows(chelsea, rows):
-    places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
-    far = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
-    patches = rows[..., 1:]
-    distance = ((patches * far).sum(-1) / patches.sum(-1)).mean(-1)
-    assert heads.look(chelsea).distance == pytest.approx(distance, rel=1e-4)
-    assert distance.mean(1).min() == pytest.approx(6.6, abs=0.05)  # of every second row 6.7
+def test_heads_3_says_the_distance_over_all_rows(chelsea, told):
+    assert heads.look(chelsea).distance == pytest.approx(told["distance"], rel=1e-4)
+    assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # of every second row 6.7
 
 
-def test_scale_3_says_the_deviation_over_all_rows(chelsea, scores):
-    apart = scores.std(-1).mean(2)
-    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(apart, rel=1e-4)
-    assert apart[-1].max() == pytest.approx(4.89, abs=0.005)  # of every fourth row 4.86
+def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
+    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(told["apart"], rel=1e-4)
+    assert told["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # of every fourth row 4.86
 
 
-def test_weight_1_counts_all_rows(chelsea, rows):
-    lengths = np.stack([chelsea.value_norms(layer).double().numpy() for layer in range(chelsea.layers)])
-    added = rows * lengths[:, :, None]
-    differs = rows[..., 1:].argmax(-1) != added[..., 1:].argmax(-1)
+def test_weight_1_counts_all_rows(chelsea, told):
     found = contribution.differing(chelsea)
-    assert found.rows == differs.size
-    assert found.overall == pytest.approx(differs.mean(), abs=1e-3)
+    assert found.rows == told["differs"].size
+    assert found.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
 
 
 def test_a_question_about_drawn_rows_says_so():
