@@ -50,7 +50,7 @@ def test_the_losses_of_heads_add_up():
         single = (random.random(6) * size).tolist()
         question = heads.layer_sum(2, single, sum(single), 2 * size, 0.1)
         check(question.says)
-        left, right = equations(question.says)[0]
+        ((_, right),) = equations(question.says)
         assert question.picture.values[-2] == pytest.approx(float(right))
 
 
@@ -67,6 +67,6 @@ def test_plan_and_handout_share_the_work_out_alike():
     from playground.figures import teaching as printed
 
     assert teaching.SHARED_OUT in teaching._HANDS.do
-    back = printed.handout("a4", key=False)[1].figure
+    back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
     said = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
     assert teaching.SHARED_OUT in " ".join(said.lower().split())

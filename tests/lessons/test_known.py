@@ -90,7 +90,7 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
     assert not lines
 
 
-# What is printed -------------------------------------------------------------------------------------------------------
+# What is printed ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multi", [True, False])
