@@ -18,7 +18,6 @@ READ = {
     "map": "what a query of its own collects",
 }  # by Config.pool
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
-LOW = 330  # pixels of a chart below a strip
 ANSWERED = {  # of the picture on which an answer is explained
     "ours": "{model} learned from drawn scenes, so here is one.",
     "other": "This step looks at a photograph in which {model} names something that is there.",
@@ -310,7 +309,7 @@ def loss(label: str, share: float, likeliest: str, likely: float, multi: bool) -
             tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
             0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
             at=(0, int(np.abs(points - p).argmin())), title="Loss",
-            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),), height=LOW,
+            x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
         ),
     )  # fmt: skip
 
@@ -336,7 +335,6 @@ def read(model: str, label: str, probabilities: Sequence[float], pool: str) -> Q
         picture=Lines(
             tuple(range(len(said))), (Series(label, said, QUERY, shown=1, dots=True),),
             0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
-            height=LOW,
         ),
     )  # fmt: skip
 
