@@ -446,8 +446,7 @@ class Trace:
         c = self._need_vit().config
         if not c.classes:
             raise PlaygroundError(f"{self.model} has no labels: no layer of it says one.")
-        logits = self.alone(layer)
-        return logits.sigmoid() if c.multi_label else logits.softmax(-1)
+        return c.shares(self.alone(layer))
 
     def alone(self, layer: int | None = None) -> Tensor:
         """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
@@ -736,8 +735,7 @@ def _checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
 def _predictions(logits: Tensor, c: Config, top: int = 5) -> tuple[tuple[str, float], ...]:
     if not c.labels:
         return ()
-    p = logits.float().sigmoid() if c.multi_label else logits.float().softmax(dim=-1)
-    best = p.topk(min(top, len(c.labels)))
+    best = c.shares(logits.float()).topk(min(top, len(c.labels)))
     return tuple((c.labels[i], share) for share, i in zip(best.values.tolist(), best.indices.tolist(), strict=True))
 
 

@@ -76,6 +76,10 @@ class Config:
     def scale(self) -> float:
         return (self.width // self.heads) ** -0.5  # 1/√d_k
 
+    def shares(self, logits: Tensor) -> Tensor:
+        """Probabilities: of each label by itself where several may be true, else of labels that share out 100 %."""
+        return logits.sigmoid() if self.multi_label else logits.softmax(dim=-1)
+
 
 PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "Ti": {"depth": 12, "width": 192, "mlp_width": 768, "heads": 3},

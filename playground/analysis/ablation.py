@@ -149,7 +149,7 @@ def _muted_block(block: Block, heads: list[int]) -> Block:
 
 
 def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
-    return logits.sigmoid() if vit.config.multi_label else logits.softmax(dim=-1)
+    return vit.config.shares(logits)
 
 
 def _by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:

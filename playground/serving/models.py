@@ -301,6 +301,12 @@ def is_here(name: str) -> bool:
     return borrowed.hub_weights(_known().get(name, {}).get("hub", f"timm/{name}")) is not None
 
 
+def that_names() -> str | None:
+    """The smallest model on this machine that names everyday things."""
+    here = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
+    return min(here, key=lambda card: card.megabytes).name if here else None
+
+
 def has_real() -> bool:
     """Whether photographs can be shown in a model that knows them."""
     return (settings.now().open or REAL in offers()) and is_here(REAL)

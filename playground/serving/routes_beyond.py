@@ -56,7 +56,7 @@ async def labels(request: Request) -> Response:
         if seen.logits is None:
             return JSONResponse({"labels": []})
         c = seen.vit.config  # type: ignore[union-attr]
-        shares = (seen.logits.sigmoid() if c.multi_label else seen.logits.softmax(-1)).tolist()
+        shares = c.shares(seen.logits).tolist()
         order = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
         return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in order]})
 
