@@ -31,10 +31,7 @@ class Score:
 def scores(seen: Trace, asked: occlusion.Asked, by: str = "mean", methods: Sequence[str] = METHODS) -> Iterator[Score]:
     """Of each method, and of the controls: each takes some thirty passes."""
     measured = occlusion.Measured(seen, asked, by)
-    side = next(
-        (s for s in reversed(occlusion.SIZES) if len(occlusion.blocks(seen.grid, s)) <= occlusion.WHOLE),
-        occlusion.SIZES[0],
-    )
+    side = occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
         found = _map(seen, asked, method)
