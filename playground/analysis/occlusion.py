@@ -1,7 +1,8 @@
 """Occlusion: some patches of the picture are blanked, and what moves is measured. It is what a relevance predicts.
 
 Of a patch it is how far its feature moves. Of a label it is what its margin loses: positive where the patches speak for
-the label, negative where they speak against it. A probability of 99.9 % hardly moves whatever is blanked; a margin does.
+the label, negative where they speak against it. A probability of 99.9 % hardly moves whatever is blanked, and a margin
+does.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ AT_ONCE = 4  # pictures in one pass
 FEW = 12  # blocks: of fewer a rank correlation says nothing
 WHOLE = 64  # blocks: so many of one size are all blanked
 MOST = 200  # passes of one map
-NOTHING = {"label": 0.1, "feature": 0.01}  # logits (a tenth more or less of the odds), and parts of the feature's length:
+NOTHING = {
+    "label": 0.1,
+    "feature": 0.01,
+}  # logits (a tenth more or less of the odds), and parts of the feature's length:
 # where no block moves it so far, nothing here moves it
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12

@@ -84,7 +84,9 @@ def moves(spec: Spec, kind: str) -> bool:
     """Whether anything changes along such a sweep."""
     what = "components" if spec.layout == "components" else spec.what
     convolution = spec.layout == "convolution"  # whose patch moves
-    return not ((kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and not spec.asks and not convolution))
+    return not (
+        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and not spec.asks and not convolution)
+    )
 
 
 def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:

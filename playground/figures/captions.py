@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,12 +161,14 @@ def peak(maps: list[Map], span: Domain | None) -> str:
 
 def blocks(maps: list[Map]) -> str:
     """Which blocks an occlusion has blanked, of one map or of several."""
-    sides = sorted({side for one in maps if one.blanked for side in one.blanked.sides}, reverse=True)
-    if not sides:
-        return ""
-    *others, last = (f"{side} × {side}" for side in sides)
-    smaller = f"{', '.join(others)} and {last}, the smaller where more moved" if others else last
-    return f"; blanked in blocks of {smaller}, each patch with its part of its block"
+    blanked = sorted({side for one in maps if one.blanked for side in one.blanked.sides}, reverse=True)
+    return f"; blanked in {sides(blanked)}, each patch with its part of its block" if blanked else ""
+
+
+def sides(of_blocks: Sequence[int]) -> str:
+    """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
+    *others, last = (f"{side} × {side}" for side in of_blocks)
+    return f"blocks of {', '.join(others)} and {last}, the smaller where more moved" if others else f"blocks of {last}"
 
 
 def for_and_against(spec: Spec, maps: list[Map]) -> str:
@@ -290,7 +292,7 @@ def explained(spec: Spec, seen: Trace) -> dict[str, str]:
     if spec.for_and_against:
         said["sign"] = "+ speaks for it, - against it"
     if spec.what == "occlusion":
-        said["unit"] = f"logits, {_margin(seen)}" if spec.explains_label else "parts of the feature's length"
+        said["unit"] = f"logits, {margin(seen)}" if spec.explains_label else "parts of the feature's length"
     return said
 
 
@@ -305,12 +307,12 @@ def _of_occlusion(spec: Spec, who: str, seen: Trace) -> str:
     blanked = f"when patches become {_BLANKED[spec.blank]}"
     if not spec.explains_label:
         return f"how far {_explained(spec, who, seen)} moves {blanked}"
-    return f"what speaks for and against {_explained(spec, who, seen)} {blanked}, in logits ({_margin(seen)})"
+    return f"what {_label(spec, seen)} loses in logits {blanked} ({margin(seen)})"
 
 
-def _margin(seen: Trace) -> str:
+def margin(seen: Trace) -> str:
     yes_or_no = seen.vit is not None and seen.vit.config.multi_label
-    return "its own, for this model says yes or no to each label" if yes_or_no else "how far it is above the largest other"
+    return "its own: this model says yes or no to each label" if yes_or_no else "how far it is above the largest other"
 
 
 def _explained(spec: Spec, who: str, seen: Trace) -> str:

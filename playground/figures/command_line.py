@@ -70,7 +70,8 @@ HELP = {
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
     "size": "HxW, the model's input in pixels (default: its native area)",
-    "method": "of --what relevance: " + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
+    "method": "of --what relevance: "
+    + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
     + " (default: gradient)",
     "signed": "of --what relevance: what speaks for it and what speaks against it in two colours (default: where a "
     "--label is explained)",

@@ -23,7 +23,11 @@ TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over wh
 LIFTED = 0.4  # the faintest colour is lighter than the tone beneath by this part of the way to the top
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
 AGAINST = (285, 255, 220)  # the same below zero: violet, blue, sky; as light as their counterparts
-HATCH = (4, 0.3, 0.3)  # below zero, for who prints in grey: lines to a cell, how wide they are, how much of the colour stays
+HATCH = (
+    4,
+    0.3,
+    0.3,
+)  # below zero, for who prints in grey: lines to a cell, how wide they are, how much of the colour stays
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
 OPAQUE = 0.94  # of the strongest colour; the rest is the photograph

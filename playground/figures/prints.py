@@ -39,7 +39,9 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
         share = shares(values, span)
         if span.signed:
             share = light.hatched(share, photo.height / grid.shape[0])
-            drawn = light.heat({"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share)
+            drawn = light.heat(
+                {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
+            )
         else:
             drawn = heated(pixels, share, spec.over)
     return Image.fromarray(drawn)

@@ -3,6 +3,8 @@ import { test } from "node:test";
 
 import { boundOf, withoutOutliers } from "../../../playground/microscope/core/outliers.js";
 import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
+import { captionOf, describe } from "../../../playground/microscope/lens/readouts.js";
+import { fileName } from "../../../playground/microscope/lens/saving.js";
 import { labelNow, overlayNow } from "../../../playground/microscope/lens/shown.js";
 import { aLens, asked, frame, open, pass } from "./alens.mjs";
 
@@ -52,6 +54,52 @@ test("a label needs no locked patch, and another label is asked for anew", async
   await pass(REST);
   assert.equal(overlayNow(lens), null);
   assert.deepEqual(count(), ["relevance cat 2"]);
+});
+
+const HALF = 0x3800,
+  MINUS_QUARTER = 0xb400;
+
+// 0.5 for the first patch, −0.25 for the second, nothing elsewhere.
+function bothSigns({ pack }) {
+  const halves = new Uint16Array(pack.tokens);
+  halves[pack.prefixCount] = HALF;
+  halves[pack.prefixCount + 1] = MINUS_QUARTER;
+  return halves;
+}
+
+test("what explains a label speaks of both sides, around zero, and nothing of it names a patch that asks", async () => {
+  for (const [what, most, least] of [
+    ["relevance", "+50 %", "−25 %"],
+    ["occlusion", "+0.50 logits", "−0.25 logits"],
+  ]) {
+    const { lens, source } = await explaining({ what, label: "0", locked: true, query: "1,1" });
+    const answer = bothSigns(lens.main);
+    const found = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
+    open(source, what).answer(what === "relevance" ? answer : found);
+    await pass(REST);
+    frame(lens);
+    const { sentence, chip, ask1 } = lens.refs;
+    assert.match(sentence.textContent, /^Most for “a dog”.* speaks row 0, column 0 /);
+    for (const words of [most, `most against it row 0, column 1 (${least})`])
+      assert.ok(sentence.textContent.includes(words), sentence.textContent);
+    assert.equal(`${ask1.textContent} ${chip.textContent}`, "What speaks for and against “a dog”");
+    assert.equal(lens.picture.mark, -1, "no box");
+    assert.deepEqual(lens.shown.mainDomain, { low: -0.5, high: 0.5, log: false, signed: true });
+    assert.equal(fileName(lens, "png"), `attention-${what}-label0.png`);
+    for (const words of [captionOf(lens), describe(lens), chip.textContent])
+      assert.doesNotMatch(words, /row 1, column 1/, words);
+    assert.ok(captionOf(lens).includes(`against it up to ${least} at row 0, column 1`), captionOf(lens));
+  }
+});
+
+test("where blanking moves nothing, nothing is made bright, and it is said", async () => {
+  const { lens, source } = await explaining({ what: "occlusion", label: "0" });
+  const matrix = bothSigns(lens.main).map((bits) => bits && bits - 0x2000); // a 256th of it
+  open(source, "occlusion").answer({ matrix, passes: 9, of: 9, steps: 1, how: "", floor: 0.1, unmoved: "0.1 logits" });
+  await pass(REST);
+  frame(lens);
+  assert.equal(lens.shown.mainDomain.high, 0.1);
+  assert.match(lens.refs.sentence.textContent, /^Nothing here moves “a dog”: .* less than 0.1 logits/);
 });
 
 test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {
