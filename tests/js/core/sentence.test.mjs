@@ -109,3 +109,32 @@ test("every other view has a sentence of its own", () => {
 test("a place is named by row and column", () => {
   assert.equal(placeName(14 * 8 + 5, 14), "row 8, column 5");
 });
+
+test("of a label the sentence names what speaks most for it and what most against it", () => {
+  const most = { value: 0.03, place: "row 3, column 11" },
+    least = { value: -0.02, place: "row 10, column 6" };
+  const facts = { what: "relevance", label: "a cat", seen: FAR, ends: { most, least, written: String } };
+  assert.equal(
+    said(facts),
+    "Most for “a cat”, through all layers, speaks row 3, column 11 (0.03), most against it row 10, column 6 (-0.02).",
+  );
+  const against = { ...facts.ends, most: { ...most, value: 0 } };
+  assert.match(said({ ...facts, ends: against }), /^Nothing in the picture speaks for “a cat”; most against it row 10/);
+  const alone = { ...facts.ends, least: { ...least, value: 0 } };
+  assert.match(
+    said({ ...facts, what: "occlusion", ends: alone }),
+    /when a patch is blanked speaks .* nothing against it/,
+  );
+});
+
+test("where blanking moves nothing the sentence says below what", () => {
+  const unmoved = said({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
+  assert.equal(
+    unmoved,
+    "Nothing here moves “a cat”: blanking changes it by less than 0.1 logits, whatever block it takes.",
+  );
+  assert.match(
+    said({ what: "occlusion", label: "", unmoved: "1.0%" }),
+    /^Nothing here moves the feature of this patch/,
+  );
+});
