@@ -191,10 +191,18 @@ function aboutBlanking({ seen, place, name }) {
 
 // Of a label, whose map has two signs.
 function aboutBothSides({ ends: { most, least, written }, what, label }) {
-  const whole = what === "relevance" ? ", through all layers," : " when a patch is blanked";
-  const against = least.value < 0 ? `most against it ${least.place} (${written(least.value)})` : "nothing against it";
-  if (!(most.value > 0)) return inParts(`Nothing in the picture speaks for “${label}”; ${against}.`);
-  return inParts(`Most for “${label}”${whole} speaks `, "", "", most.place, ` (${written(most.value)}), ${against}.`);
+  const against = least.value < 0 ? ` (${written(least.value)}).` : "";
+  if (!(most.value > 0))
+    return inParts(`Nothing in the picture speaks for “${label}”, most against it `, "", "", least.place, against);
+  const size = `(${written(most.value)})`;
+  if (what === "relevance") {
+    const other = against ? `${least.place} most against it${against}` : "nothing against it.";
+    return inParts("Through all layers, ", "", "", most.place, ` speaks most for “${label}” ${size}, ${other}`);
+  }
+  const other = against
+    ? `blanking ${least.place} gives it most${against}`
+    : "and nothing that is blanked gives it more.";
+  return inParts("Blanking ", "", "", most.place, ` takes most from “${label}” ${size}, ${other}`);
 }
 
 function aboutAllLayers({ what, seen, place, name, k }) {
