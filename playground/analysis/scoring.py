@@ -1,9 +1,9 @@
 """How good each relevance is on a picture.
 
-Of each method: its rank correlation with what blanking blocks of patches moves, and the areas under the
-curves of deletion (the larger the better) and insertion (the smaller the better). What has a sign, gradient × input of a
-label, has to foretell the sign of a move; the others foretell its size. Beside them stand rollout, and a map
-drawn at random, which any method has to beat.
+Of each method: its rank correlation with what blanking blocks of patches moves, and the areas under the curves of
+deletion (the larger the better) and insertion (the smaller the better). What has a sign, gradient × input of a label,
+has to foretell the sign of a move; the others foretell its size. Beside them stand rollout, and a map drawn at random,
+which any method has to beat.
 """
 
 from __future__ import annotations

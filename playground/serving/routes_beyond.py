@@ -198,7 +198,7 @@ def _blanked(seen: Trace, asked: occlusion.Asked, now: Found) -> dict[str, objec
 
     how = f"blanked in {captions.sides(now.sides)}"
     if asked.label is not None:
-        how += f"; in logits: {captions.margin(seen)}"
+        how += f"; in logits ({captions.margin(seen)})"
     if not now.nothing:
         return {"how": how}
     least = f"{asked.nothing:g} logits" if asked.label is not None else captions.percent(asked.nothing)

@@ -28,16 +28,16 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     chooser.locator("option", has_text="animal or face").wait_for(state="attached")
     chooser.select_option("1")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
-    part(visitor, "h1").filter(has_text="Most for “animal or face”").wait_for()
+    part(visitor, "h1").filter(has_text="speaks most for “animal or face”").wait_for()
     shown = visitor.until("r => r.map && Math.min(...r.map) < 0")
     truth = seen().relevance(label=1)
     assert_close(shown["map"], truth)
     both = float(seen().on_grid(truth).abs().max())
     assert shown["domain"]["low"] == -shown["domain"]["high"] == pytest.approx(-both, rel=2e-3)
     said = part(visitor, "h1").inner_text()
-    for sign, words in ((1, "Most for"), (-1, "most against it")):
+    for sign, words in ((1, "speaks most for"), (-1, "most against it")):
         row, column = divmod(int((sign * seen().on_grid(truth)).argmax()), seen().grid[1])
-        assert f"row {row}, column {column}" in said.split(words)[1].split(")")[0], said
+        assert f"row {row}, column {column} {words}" in said, said
     assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
     assert box_colours(visitor, *LOCKED) == set(), "the patch that is locked does not ask, and has no box"
     again = go(f"{PLACE}&what=relevance&label=1")
@@ -71,7 +71,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     *_, last = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Asked(label=1)))
     shown = visitor.until("r => r.map")
     np.testing.assert_allclose(np.array(shown["map"]), last.map.flatten(), rtol=0.02, atol=1e-3)
-    part(visitor, "h1").filter(has_text="logits)").wait_for()
+    part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
     assert shown["domain"]["signed"]
     assert box_colours(visitor, *LOCKED) == set()
     of_patch = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")

@@ -86,7 +86,7 @@ def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_do
     assert (values < 0).any()
     assert header["passes"] == last.passes == occlusion.passes_of(seen.grid)
     assert header["side"] == occlusion.side_of(seen.grid)
-    assert header["how"].startswith(f"blanked in {captions.sides(last.sides)}; in logits: its own"), header
+    assert header["how"].startswith(f"blanked in {captions.sides(last.sides)}; in logits (its own"), header
     assert "unmoved" not in header
 
 

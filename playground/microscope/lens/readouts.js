@@ -85,15 +85,17 @@ export function writeTitles(lens) {
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   say(
     refs.lock,
-    view.locked
-      ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-      : !lens.everHovered
-        ? hasNoLine(lens)
-          ? whatToDo(lens)
-          : "" // it stands below the picture, see kindline.js
-        : lens.touch
-          ? "tap to lock"
-          : "click to lock",
+    ofLabel // no patch asks, whether one is locked or not
+      ? ""
+      : view.locked
+        ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
+        : !lens.everHovered
+          ? hasNoLine(lens)
+            ? whatToDo(lens)
+            : "" // it stands below the picture, see kindline.js
+          : lens.touch
+            ? "tap to lock"
+            : "click to lock",
   );
   refs.lock.classList.toggle(
     "left",
