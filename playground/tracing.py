@@ -418,14 +418,18 @@ class Trace:
         query: Query | None = None,
         label: str | int | None = None,
         method: str = relevance.DEFAULT,
+        signed: bool | None = None,
         give_way: Callable[[], object] = lambda: None,
     ) -> Tensor:
         """(tokens,): which tokens, through all layers, move the query's feature, or, where a label is given by its name
-        or number, that label's score. Shares that sum to 1: see playground/relevance.py for the methods."""
+        or number, that label's score. Shares whose magnitudes sum to 1; of a label, unless `signed` says otherwise,
+        positive where a token speaks for it and negative where it speaks against it. See playground/relevance.py for
+        the methods."""
         if (query is None) == (label is None):
             raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
         if method not in METHODS:
             raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
+        with_sign = relevance.is_signed(label is not None, method, signed)
         vit, x, rotation = self.entering()
         if label is None:
             answer = relevance.feature(vit, self.token(query), self.tokens)  # type: ignore[arg-type]
@@ -434,7 +438,7 @@ class Trace:
         relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
-        found = _answer(relevance.relevance(of, answer, method)[0])
+        found = _answer(relevance.relevance(of, answer, method, with_sign)[0])
         if not found.isfinite().all():
             raise PlaygroundError(f"The gradients of {self.model} are no numbers here: load the model in float32.")
         return found

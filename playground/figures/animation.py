@@ -22,7 +22,7 @@ from playground.figures.metadata import provenance
 from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
 from playground.figures.sheet import CONVOLUTION
-from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import WITHOUT_HEADS, Spec
 from playground.figures.themes import THEMES
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def moves(spec: Spec, kind: str) -> bool:
     what = "components" if spec.layout == "components" else spec.what
     convolution = spec.layout == "convolution"  # whose patch moves
     return not (
-        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and what in WITHOUT_QUERY and not convolution)
+        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and not spec.asks and not convolution)
     )
 
 

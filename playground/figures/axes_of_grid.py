@@ -9,7 +9,7 @@ from playground.errors import PlaygroundError
 from playground.figures import captions
 from playground.figures.command_line import read_numbers, read_query
 from playground.figures.option_words import OptionError
-from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -47,7 +47,7 @@ def _changes_nothing(axis: str, spec: Spec) -> str:
     shown = f"{{what:{spec.what}}}"
     if axis == "heads" and spec.what in WITHOUT_HEADS:
         return f"{shown} has no heads"
-    if axis == "patches" and spec.what in WITHOUT_QUERY:
+    if axis == "patches" and not spec.asks:
         return f"{shown} is the same whoever asks"
     if axis == "layers" and spec.what in THROUGH_LAYERS:
         return f"{shown} goes through all layers"

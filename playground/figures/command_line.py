@@ -12,7 +12,7 @@ from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.figures.naming import published
 from playground.figures.option_words import OptionError, Words
-from playground.figures.spec import CHOICES, LAYOUTS, POOLED, PURPOSES, Spec, query_words
+from playground.figures.spec import CHOICES, LAYOUTS, METHODS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
 
@@ -25,6 +25,8 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "weights": "--weights",
         "size": "--size",
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
+        "method": "--method",
+        "signed": "--signed",
         "other_image": "--with-image",
         "other_model": "--with-model",
         "other_queries": "--with-patch",
@@ -69,6 +71,11 @@ HELP = {
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
     "size": "HxW, the model's input in pixels (default: its native area)",
+    "method": "of {what:relevance}: "
+    + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
+    + " (default: gradient)",
+    "signed": "of {what:relevance}: what speaks for it and what speaks against it in two colours (default: where a "
+    "--label is explained)",
     "other_image": "compare with this picture",
     "other_model": "compare with this model",
     "purpose": "; ".join(f"{name}: {p.words}" for name, p in PURPOSES.items()),
@@ -104,6 +111,7 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
+TRISTATE = ("signed",)  # yes, no, or, where nobody says it, what fits
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
@@ -127,8 +135,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
     default, options = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(HELP[name]).replace("%", "%%")}
-    if isinstance(default, bool):
-        plain = argparse.BooleanOptionalAction if default else "store_true"
+    if isinstance(default, bool) or name in TRISTATE:
+        plain = "store_true" if default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=plain, default=default, **options)
     elif name in CHOICES:
         group.add_argument(*flags, choices=CHOICES[name], type=type(default), default=default, **options)
@@ -149,7 +157,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         if name in left_out:
             continue
         text = _as_typed(spec, name)
-        if isinstance(DEFAULTS[name], bool):
+        if isinstance(DEFAULTS[name], bool) or name in TRISTATE:
             parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
             parts += [flag, text]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 
+import numpy as np
 from matplotlib.patches import Rectangle
 from PIL import Image
 
@@ -16,7 +17,7 @@ from playground.figures.maps import Domain, Map
 from playground.figures.option_words import OptionError
 from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.sheet import KEY, QUERY
-from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import COLOURED, WITHOUT_HEADS, Spec
 from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
 
 ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands beside its patch
@@ -113,7 +114,7 @@ def _mark_each(sheet, panel_axes, patches: list, box) -> None:
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
-    if spec.what in WITHOUT_QUERY and spec.layout != "convolution":
+    if spec.query is None:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
     heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)
@@ -152,7 +153,7 @@ def _map_panel(
     small: bool = False,
 ) -> Panel:  # fmt: skip
     """`asks`: the patch of `spec` is one of this picture. `small`: the photograph stands beside it, too."""
-    patch = maps.patch_of(subject.seen, spec.query) if asks and spec.what not in WITHOUT_QUERY else None
+    patch = maps.patch_of(subject.seen, spec.query) if asks and spec.asks else None
 
     def draw(sheet, axes, box) -> None:
         if shown.parts is not None:
@@ -172,6 +173,10 @@ def _map_panel(
         within = [at for at in over if at != patch and sheet.number(axes, at, box, said[at])]
         if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
             sheet.number_beside(axes, over[0], box, said[over[0]] + "%" * span.percent, shown.grid, patch)
+        for at in maps.peaks(shown, span):
+            text = captions.signed(float(shown.grid[at]), span.percent)
+            if not sheet.number(axes, at, box, text) and box.width > ROOMY:
+                sheet.number_beside(axes, at, box, text, np.abs(shown.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)

@@ -115,6 +115,8 @@ def figure(
     what: str = "weight",
     label: str | int = "",
     text: str = "",
+    method: str = "gradient",
+    signed: bool | None = None,
     blank: str = "mean",
     typical: bool = False,
     direction: str = "row",

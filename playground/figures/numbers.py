@@ -13,13 +13,13 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import maps
+from playground.figures import captions, maps
 from playground.figures.command_line import again
 from playground.figures.compose import subjects
 from playground.figures.disk import keep
 from playground.figures.maps import Map
 from playground.figures.provenance import facts
-from playground.figures.spec import COLOURED, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.spec import COLOURED, WITHOUT_HEADS, Spec, query_words
 from playground.figures.which_maps import OneMap, Subject, maps_of, maps_shown
 from playground.version import __version__
 
@@ -83,8 +83,21 @@ def _table(asks: tuple[OneMap, ...], _) -> Table:
     seen = asks[0].subject.seen
     rows, columns = seen.grid
     tokens = [*seen.prefix, *(f"{row},{column}" for row in range(rows) for column in range(columns))]
-    values = [maps.answer(seen, one.spec, one.spec.layer, one.spec.head, one.scale, one.asker).numpy() for one in asks]
-    return Table(_about(asks[0].subject), seen.grid, tokens, [_which(one) for one in asks], np.stack(values))
+    values, which = zip(*map(_values, asks), strict=True)
+    return Table(_about(asks[0].subject), seen.grid, tokens, list(which), np.stack(values))
+
+
+def _values(one: OneMap) -> tuple[np.ndarray, dict]:
+    """(the numbers of all tokens, which map it is)"""
+    spec, seen = one.spec, one.subject.seen
+    if spec.what == "occlusion":
+        blanked = maps.occluded(seen, spec)
+        return maps.of_all_tokens(seen, blanked).numpy(), _which(one) | {"blocks": _listed(blanked.sides)}
+    return maps.answer(seen, spec, spec.layer, spec.head, one.scale, one.asker).numpy(), _which(one)
+
+
+def _listed(sides: tuple[int, ...]) -> str:
+    return ", ".join(f"{side}x{side}" for side in sides)
 
 
 def _about(subject: Subject) -> dict:
@@ -100,10 +113,11 @@ def _about(subject: Subject) -> dict:
 
 def _which(one) -> dict:
     spec, seen = one.spec, one.subject.seen
-    said = {"layer": spec.layer, "head": spec.head, "patch": query_words(spec.query), "what": spec.what}
+    asked = query_words(spec.query) if spec.asks else None
+    said = {"layer": spec.layer, "head": spec.head, "patch": asked, "what": spec.what}
     if spec.what in WITHOUT_HEADS:
-        unsaid = ("head", "patch") if spec.what in WITHOUT_QUERY else ("head",)
-        return {key: value for key, value in said.items() if key not in unsaid}
+        unsaid = ("head",) if spec.asks else ("head", "patch")
+        return {key: value for key, value in said.items() if key not in unsaid} | captions.explained(spec, seen)
     return said | {"direction": spec.direction, "scale": seen.scale_number(one.scale)}
 
 

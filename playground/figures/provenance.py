@@ -37,6 +37,7 @@ def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -
     said |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
+        said |= captions.explained(spec, seen)
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else spec, subject)

@@ -62,16 +62,22 @@ LAYOUTS = {
 AXES = {  # of a grid -> the field that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
+METHODS = {  # of relevance, as in playground/relevance.py -> what a caption calls them
+    "gradient": "gradient × input", "chefer": "gradient × attention, which knows only what speaks for it",
+    "legrad": "LeGrad, which knows only what speaks for it",
+}  # fmt: skip
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
     "layout": tuple(LAYOUTS),
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "words": ("plain", "paper"),
     "over": ("photo", "grey", "none"),
+    "method": tuple(METHODS),
     "pack": PACKS,
 }
 SIGNED = ("score", "similarity", "text", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
+OF_A_LABEL = ("relevance", "occlusion")  # where a label is given; else of the query
 WITHOUT_QUERY = ("components", "parts", "norm", "label", "text")  # all patches are shown alike, whoever asks
 COLOURED = ("components", "parts")  # a colour for each patch, and no number on a scale
 THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
@@ -96,6 +102,8 @@ class Spec:
     cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
+    method: str = "gradient"  # of relevance
+    signed: bool | None = None  # relevance with what speaks against it; None: where a label is explained
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # lengths that stand apart are left out of the exposure
     what: str = "weight"
@@ -163,11 +171,40 @@ class Spec:
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise OptionError("{depth} is follow, or a number from 1 on; given was {!r}.", self.depth)
+        if self.signed and self.method != "gradient":
+            raise OptionError(
+                "{} knows only what speaks for an answer and has no sign: leave {signed:True} out, or take "
+                "{method:gradient}.",
+                self.method,
+            )
         if self.what in WITHOUT_HEADS and self.layout in ("heads", "wall", "atlas", "curves"):
             have = "have" if self.what in COLOURED else "has"
             raise PlaygroundError(
                 f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
+
+    @property
+    def asks(self) -> bool:
+        """Whether a token asks: nowhere else is decided what a figure says of one. What is the same whoever asks, and
+        what explains a label, has no query."""
+        shown = "components" if self.layout == "components" else self.what
+        return self.layout not in ("atlas", "curves") and shown not in WITHOUT_QUERY and not self.explains_label
+
+    @property
+    def explains_label(self) -> bool:
+        return bool(self.label) and self.what in OF_A_LABEL
+
+    @property
+    def for_and_against(self) -> bool:
+        """Whether its numbers speak for something or against it: they have two colours around zero."""
+        if self.what == "relevance" and self.signed is not None:
+            return self.signed
+        return self.explains_label and (self.what == "occlusion" or self.method == "gradient")
+
+    @property
+    def shares_a_whole(self) -> bool:
+        """Whether its numbers are parts of one whole, which can be lit and outlined."""
+        return self.what not in SIGNED and not self.for_and_against
 
     @property
     def cuts(self) -> list[str]:
@@ -205,8 +242,14 @@ class Spec:
             self,
             size=seen.size,
             layer=layer if self.layer is None else self.layer,
-            query=start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen),
+            query=self._settled_query(seen),
         )
+
+    def _settled_query(self, seen: Trace) -> tuple[int, int] | str | None:
+        """None: nobody asks, neither attention nor, in its layout, the convolution."""
+        if not self.asks and self.layout != "convolution":
+            return None
+        return start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen)
 
 
 def _within(number: float | None, low: float, high: float) -> bool:

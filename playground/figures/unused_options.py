@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from playground.figures.spec import AXES, COLOURED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import AXES, COLOURED, OF_A_LABEL, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -36,14 +36,15 @@ USES = (
         "it looks at one pass: add {whole:True}"),
     Use(("other_image", "other_model"), lambda s: s.layout == "compare", "it belongs to {layout:compare}"),
     Use(("other_queries",), lambda s: s.layout == "head", "it belongs to {layout:head}"),
-    Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
+    Use(("other_queries",), lambda s: s.asks, "what is the same whoever asks has no patches"),
+    Use(("other_queries",), lambda s: not s.for_and_against, "for and against have two colours already"),
     Use(
         ("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None or s.layout != "head",
         "several patches have colours of their own",
     ),
     Use(("over",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas", "components", "curves"),
         "it belongs to {draw:heat}, and to no layout of tiny maps"),
-    Use(("mass", "mask"), lambda s: s.what not in SIGNED and s.layout not in ("wall", "atlas", "components", "curves"),
+    Use(("mass", "mask"), lambda s: s.shares_a_whole and s.layout not in ("wall", "atlas", "components", "curves"),
         "it needs weights, in maps that are large enough"),
     Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what {mass} outlines: add {mass}"),
     Use(("rows", "columns"), lambda s: s.layout == "grid", "they belong to {layout:grid}"),
@@ -57,9 +58,11 @@ USES = (
         lambda s: s.layout != "components", "the layout components shows all patches alike",
     ),
     Use(
-        ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or s.layout == "convolution",
+        ("query", "marker"), lambda s: s.asks or s.explains_label or s.layout == "convolution",
         "components, parts, norm, label and text show all patches alike",
     ),
+    Use(("query", "marker"), lambda s: not s.explains_label or s.layout == "convolution",
+        "a label is explained, not a patch"),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
         for axis, field in AXES.items() if axis != "pictures" and axis != "models"
@@ -88,17 +91,16 @@ USES = (
     Use(("letters",), lambda s: s.layout not in ("wall", "atlas", "curves"), "the layout has no panels of its own"),
     Use(("footer",), lambda s: not s.anonymous, "{anonymous:True} says nothing of where it comes from"),
     Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to {what:weight} or {what:value}"),
-    Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
+    Use(("label",), lambda s: s.what in (*OF_A_LABEL, "label"),
         "it belongs to {what:relevance}, {what:occlusion} or {what:label}"),
     Use(("text",), lambda s: s.what == "text", "it belongs to {what:text}"),
     Use(("blank",), lambda s: s.what == "occlusion", "it belongs to {what:occlusion}"),
     Use(("typical",), lambda s: s.what == "norm", "it belongs to {what:norm}"),
-    Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),
-        "a label is explained, not a patch"),
-    Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
+    Use(("method", "signed"), lambda s: s.what == "relevance", "it belongs to {what:relevance}"),
+    Use(("log",), lambda s: s.shares_a_whole, "what may be negative has no logarithm"),
     Use(
-        ("draw",), lambda s: s.what not in SIGNED and s.layout != "wall",
-        "scores, similarity, lengths and the wall are always heat",
+        ("draw",), lambda s: s.shares_a_whole and s.layout != "wall",
+        "scores, similarity, lengths, what speaks for a label and against it, and the wall are always heat",
     ),
     Use(
         ("smooth",), lambda s: s.draw == "heat" and s.layout not in ("wall", "atlas"),
