@@ -1,0 +1,49 @@
+// A person's file as the pixels that Python reads from it (playground/pictures/upright.py): what shines through lies on
+// white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
+
+import { inEightBits, isOfSixteenBits } from "./sixteenbits.js";
+
+const UPRIGHT = { imageOrientation: "from-image" };
+const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
+const OPAQUE = /^(?:\xff\xd8|BM|\x89PNG(?:.{21}[\0\2\3](?![^]*tRNS)))/s;
+
+// A bitmap of it, turned upright. A frame of a camera is a bitmap already.
+export const toBitmap = async (file) => createImageBitmap(await readable(file), UPRIGHT);
+
+// What createImageBitmap makes these pixels of: the file itself where it can.
+export async function readable(file) {
+  if (!(file instanceof Blob)) return file;
+  const head = new TextDecoder("latin1").decode(await file.slice(0, HEAD).arrayBuffer());
+  if (isOfSixteenBits(head)) return readable(await inEightBits(file));
+  return OPAQUE.test(head) ? file : ((await onWhite(file)) ?? file);
+}
+
+// null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.
+async function onWhite(file) {
+  const bitmap = await createImageBitmap(file, { ...UPRIGHT, premultiplyAlpha: "none" });
+  let frame;
+  try {
+    frame = new VideoFrame(bitmap, { timestamp: 0 });
+    const { format, rotation, flip, colorSpace } = frame;
+    const { primaries, transfer } = colorSpace;
+    if (!format.endsWith("A") || rotation || flip || primaries !== "bt709" || transfer !== "iec61966-2-1") return null;
+    const { width, height } = bitmap;
+    const pixels = new Uint8ClampedArray(4 * width * height);
+    await frame.copyTo(pixels, { layout: [{ offset: 0, stride: 4 * width }] });
+    const [red, blue] = format === "BGRA" ? [2, 0] : [0, 2];
+    for (let i = 0; i < pixels.length; i += 4) {
+      const opacity = pixels[i + 3] / 255;
+      const [r, g, b] = [pixels[i + red], pixels[i + 1], pixels[i + blue]];
+      pixels[i] = 255 + (r - 255) * opacity;
+      pixels[i + 1] = 255 + (g - 255) * opacity;
+      pixels[i + 2] = 255 + (b - 255) * opacity;
+      pixels[i + 3] = 255;
+    }
+    return await createImageBitmap(new ImageData(pixels, width, height));
+  } catch {
+    return null;
+  } finally {
+    frame?.close();
+    bitmap.close();
+  }
+}
