@@ -1,5 +1,5 @@
-// A picture as pixels, in bands; what is transparent lies on white. A worker keeps for long what it throws away, so all
-// bands come into the same bytes, where the browser can.
+// A picture as pixels of sRGB, in bands, on white. A worker keeps for long what it throws away, so all bands come into
+// the same bytes, where the browser can.
 
 import { createResizer } from "./bicubic.js";
 
@@ -25,13 +25,13 @@ export async function displayed(t, bitmap, height, width) {
   }
 }
 
-// null: it has gaps, other colours than sRGB, or lies on its side; it is too long a strip; or no frame says so here.
+// null: it has gaps, other colours than sRGB, lies on its side or is too long a strip; or no frame says so here.
 function plainFrame(bitmap) {
   let frame;
   try {
     frame = new VideoFrame(bitmap, { timestamp: 0 });
     const { format, rotation, flip, colorSpace } = frame;
-    const { primaries, transfer } = colorSpace; // of the bytes
+    const { primaries, transfer } = colorSpace;
     if (format.endsWith("X") && rotation === 0 && !flip && primaries === "bt709" && transfer === "iec61966-2-1")
       return frame;
   } catch {}

@@ -1,11 +1,11 @@
 // A person's file as the pixels that Python reads from it (playground/pictures/upright.py): what shines through lies on
 // white, and of sixteen bits the upper eight count. Browsers round both in ways of their own, by up to a level.
 
-import { inEightBits, isOfSixteenBits } from "./sixteenbits.js";
+import { headerOf, inEightBits } from "./sixteenbits.js";
 
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
-const OPAQUE = /^(?:\xff\xd8|BM|\x89PNG(?:.{21}[\0\2\3](?![^]*tRNS)))/s;
+const [COLOUR_AND_OPACITY, JPEG] = [4, 0xff]; // a bit of a PNG's kind of pixels, the first byte of a file
 
 // A bitmap of it, turned upright. A frame of a camera is a bitmap already.
 export const toBitmap = async (file) => createImageBitmap(await readable(file), UPRIGHT);
@@ -13,9 +13,11 @@ export const toBitmap = async (file) => createImageBitmap(await readable(file), 
 // What createImageBitmap makes these pixels of: the file itself where it can.
 export async function readable(file) {
   if (!(file instanceof Blob)) return file;
-  const head = new TextDecoder("latin1").decode(await file.slice(0, HEAD).arrayBuffer());
-  if (isOfSixteenBits(head)) return readable(await inEightBits(file));
-  return OPAQUE.test(head) ? file : ((await onWhite(file)) ?? file);
+  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const png = headerOf(head);
+  const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
+  const isOpaque = png ? !png.keyed && !(png.pixels & COLOUR_AND_OPACITY) : head[0] === JPEG;
+  return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
 }
 
 // null: nothing shines through; or no frame gives its colours as they lie in the file, and a canvas has to do.

@@ -2,12 +2,18 @@
 // byte of a neighbour, so the upper bytes of all numbers are a PNG too.
 
 const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // what is kept, but for the pixels
-const CHANNELS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a colour type
+const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a pixel, by its kind
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
-const [DEPTH, TYPE, INTERLACED] = [8, 9, 12]; // bytes of IHDR
+const [DEPTH, PIXELS, INTERLACED] = [8, 9, 12]; // bytes of IHDR
+const HEADER = 16; // where that begins
 
-// `head`: the first bytes, in latin1. Interlaced ones, and a single transparent colour, are left to the browser.
-export const isOfSixteenBits = (head) => /^\x89PNG.{20}\x10[\0\2\4\6]..\0(?![^]*tRNS)/s.test(head);
+// Of its first bytes; null: it is no PNG. `keyed`: what in it is transparent is listed apart from the pixels.
+export function headerOf(head) {
+  const text = new TextDecoder("latin1").decode(head);
+  if (text.slice(1, 4) !== "PNG") return null;
+  const [depth, pixels, interlaced] = [DEPTH, PIXELS, INTERLACED].map((place) => head[HEADER + place]);
+  return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
+}
 
 // The file itself where it is damaged.
 export async function inEightBits(file) {
@@ -22,7 +28,7 @@ async function withUpperBytes(bytes) {
   const chunks = [...chunksOf(bytes)];
   const header = chunks[0].data.slice();
   const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
-  const rowBytes = 1 + 2 * CHANNELS[header[TYPE]] * width;
+  const rowBytes = 1 + 2 * NUMBERS[header[PIXELS]] * width;
   header[DEPTH] = 8;
   const packed = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
   const pixels = packed
