@@ -5,7 +5,8 @@ import { headerOf, inEightBits } from "./sixteenbits.js";
 
 const UPRIGHT = { imageOrientation: "from-image" };
 const HEAD = 2 ** 16; // bytes, in which a PNG says what in it is transparent
-const [COLOUR_AND_OPACITY, JPEG] = [4, 0xff]; // a bit of a PNG's kind of pixels, the first byte of a file
+const OPACITY_TOO = 4; // a bit of a PNG's kind of pixels
+const JPEG_BEGINS = 0xff;
 
 // A bitmap of it, turned upright. A frame of a camera is a bitmap already.
 export const toBitmap = async (file) => createImageBitmap(await readable(file), UPRIGHT);
@@ -16,7 +17,7 @@ export async function readable(file) {
   const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   const png = headerOf(head);
   const whole = png?.depth === 16 && !png.keyed && !png.interlaced ? await inEightBits(file) : file;
-  const isOpaque = png ? !png.keyed && !(png.pixels & COLOUR_AND_OPACITY) : head[0] === JPEG;
+  const isOpaque = png ? !png.keyed && !(png.pixels & OPACITY_TOO) : head[0] === JPEG_BEGINS;
   return isOpaque ? whole : ((await onWhite(whole)) ?? whole);
 }
 

@@ -4,14 +4,13 @@
 const COLOURS = ["IHDR", "sRGB", "gAMA", "cHRM", "iCCP", "cICP", "eXIf"]; // what is kept, but for the pixels
 const NUMBERS = { 0: 1, 2: 3, 4: 2, 6: 4 }; // of a pixel, by its kind
 const SIGNATURE = "\x89PNG\r\n\x1a\n";
-const [DEPTH, PIXELS, INTERLACED] = [8, 9, 12]; // bytes of IHDR
-const HEADER = 16; // where that begins
+const IHDR = { at: 16, depth: 8, pixels: 9, interlaced: 12 }; // where it lies, and its bytes
 
 // Of its first bytes; null: it is no PNG. `keyed`: what in it is transparent is listed apart from the pixels.
 export function headerOf(head) {
   const text = new TextDecoder("latin1").decode(head);
   if (text.slice(1, 4) !== "PNG") return null;
-  const [depth, pixels, interlaced] = [DEPTH, PIXELS, INTERLACED].map((place) => head[HEADER + place]);
+  const [depth, pixels, interlaced] = [IHDR.depth, IHDR.pixels, IHDR.interlaced].map((place) => head[IHDR.at + place]);
   return { depth, pixels, interlaced: interlaced > 0, keyed: text.includes("tRNS") };
 }
 
@@ -28,8 +27,8 @@ async function withUpperBytes(bytes) {
   const chunks = [...chunksOf(bytes)];
   const header = chunks[0].data.slice();
   const [width, height] = [numberAt(header, 0), numberAt(header, 4)];
-  const rowBytes = 1 + 2 * NUMBERS[header[PIXELS]] * width;
-  header[DEPTH] = 8;
+  const rowBytes = 1 + 2 * NUMBERS[header[IHDR.pixels]] * width;
+  header[IHDR.depth] = 8;
   const packed = new Blob(chunks.filter(({ name }) => name === "IDAT").map(({ data }) => data));
   const pixels = packed
     .stream()
