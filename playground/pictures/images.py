@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
-KEPT_PIXELS = 2**24  # larger pictures are shrunk: no model needs more, and every session keeps its own
+KEPT_PIXELS = 2**25  # a browser computes from all pixels; of larger pictures Python would need too much memory
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
@@ -33,7 +33,7 @@ def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
     from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
-    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 16.8
+    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 33.6
     million, come back at half size or less.
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
