@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from playground.errors import PlaygroundError
 from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
+from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ class Spec:
     layout: str = "head"
     model: str = "bundled"
     weights: str | None = None  # a file
+    mean: str | None = None  # how that model was built and trained, where no file says it: see models/given.py
+    std: str | None = None
+    num_heads: str | None = None
+    act_layer: str | None = None
+    global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # or "mean" or "max" of all heads
@@ -166,6 +172,11 @@ class Spec:
             raise PlaygroundError(
                 f"{self.what.capitalize()} {have} no heads: take the layout head, grid or convolution for it."
             )
+
+    @property
+    def trained(self) -> dict[str, str | None]:
+        """What `load` takes beside the model's name and its file of weights."""
+        return {word: getattr(self, word) for word in WORDS}
 
     @property
     def cuts(self) -> list[str]:

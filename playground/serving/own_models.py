@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.models.names import OWN
+from playground.models.names import OWN, plain_name
 from playground.serving import settings
 from playground.serving.cache import MB
 
@@ -72,4 +72,29 @@ def load(name: str, device: str | None):
     try:
         return zoo.load(str(file), device=device)
     except PlaygroundError as error:
-        raise PlaygroundError(str(error).replace(str(file), title)) from None
+        said = str(error).replace(str(file), title).replace(str(beside(file)), beside(file).name)
+        raise PlaygroundError(said) from None
+
+
+def beside(file: Path) -> Path:
+    """Where its owner says how the model was built and trained, if they do."""
+    return file.with_suffix(".json")
+
+
+def known(name: str) -> tuple[tuple[Path, int], ...]:
+    """The files that a model is made of, each with when it was changed: its weights, and what stands beside them."""
+    if (file := files().get(name)) is None:
+        return ()
+    folder = file.parent
+    here = (file, beside(file), folder / "config.json", folder / "preprocessor_config.json")
+    return tuple((one, one.stat().st_mtime_ns) for one in here if one.is_file())
+
+
+def assumed(name: str, vit) -> str:
+    """What was assumed of a model, in a line for who looks through it."""
+    if not vit.assumed:
+        return ""
+    says = f"{', '.join(one.value for one in vit.assumed)} were assumed of {plain_name(name)}"
+    if file := files().get(name):
+        says += f"; {beside(file).name} beside its file says otherwise"
+    return f"{says}. Its labels are not shown: {vit.no_answer}." if vit.no_answer else f"{says}."

@@ -173,6 +173,7 @@ export const MARKUP = `
       <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
       <div data-ref="habitRow" hidden><dt>on average</dt><dd data-ref="habit"></dd></div>
       <div data-ref="toldRow" class="told" hidden><dt>was told to</dt><dd data-ref="told"></dd></div>
+      <div data-ref="assumedRow" hidden><dt>of the model</dt><dd data-ref="assumed"></dd></div>
       <div class="extra"><dt data-ref="entropyLabel">entropy</dt>
         <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
       <div class="shares extra" data-ref="shares"></div>
