@@ -23,8 +23,9 @@ USES = (
     Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
         "it belongs to an interactive figure: leave it out, or write an .html"),
     Use(
-        ("model", "weights", *WORDS, "size", "layer", "head", "query", "scale", "whole", "what", "direction", "other_image",
-         "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar", "marker", "prefix"),
+        ("model", "weights", *WORDS, "size", "layer", "head", "query", "scale", "whole", "what", "direction",
+         "other_image", "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar",
+         "marker", "prefix"),
         lambda s: s.layout != "curves", "the layout curves shows random rows",
     ),
     Use(

@@ -102,7 +102,8 @@ def _asked(many: Any) -> str:
     """What makes two runs the same."""
     said = {
         "model": many.vit.name, "weights": fingerprints.of_weights(many.vit), "size": many.size,
-        "config": dataclasses.asdict(many.vit.config), "what": {kind: list(layers) for kind, layers in many.wanted.items()}, "pictures": many.names,
+        "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
+        "what": {kind: list(layers) for kind, layers in many.wanted.items()},
     }  # fmt: skip
     return json.dumps(said, sort_keys=True)
 

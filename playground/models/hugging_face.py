@@ -136,8 +136,8 @@ FAMILIES: dict[str, dict[str, Any]] = {  # what `transformers` takes for granted
     "siglip": {**HALVES, "eps": 1e-6, "interpolation": "bicubic", "act": "gelu_pytorch_tanh"},
 }
 ACTIVATIONS = {
-    "relu": "relu", "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu",
-    "silu": "silu",
+    "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu",
+    "relu": "relu", "silu": "silu",
 }  # fmt: skip
 RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers
 Said = dict[str, Any]

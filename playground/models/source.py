@@ -48,7 +48,7 @@ def unlike_ours(pool: object) -> str:
 
 
 def why_no_answer(source: Source) -> str:
-    """Why labels may be wrong: what they are read from, or what every layer computes, is assumed. "" where it is not."""
+    """Why labels may be wrong: what they are read from, or what MLPs compute, is assumed. "" where they are not."""
     if source.unlike or not source.config.classes:
         return source.unlike
     usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
