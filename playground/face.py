@@ -32,9 +32,9 @@ def trace(
     """One forward pass, remembered. `vit` is what `load` gives, or what it takes. `image` is a picture: PIL's, a path,
     bytes, a file object, the name of a sample such as "meadow", an array or a tensor of (height, width, 3) or (3,
     height, width), bytes or 0 … 1. `size` is the input's (height, width): by default the area that the model was
-    trained on, with the picture's aspect; a batch of one picture, (1, 3, height, width), keeps its own. `pixel_values`,
-    instead of a picture, is exactly what the model gets: (1, 3, height, width), normalised already, or what an image
-    processor of `transformers` gives. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
+    trained on, with the picture's aspect; a batch of one picture in fractions, (1, 3, height, width), keeps its own.
+    `pixel_values`, instead of a picture, is exactly what the model gets: (1, 3, height, width), normalised already, or
+    what an image processor of `transformers` gives. `scale` replaces 1/√d_k in every layer. `cut` says who may not hear
     whom, such as "7,5>3,2" or "*>3x3@4": see playground/cuts.py.
 
     >>> playground.trace("untrained", "meadow")
@@ -47,13 +47,18 @@ def trace(
         return tracing.trace_input(vit, given_input(pixel_values), scale=scale, cut=cut)
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
-    if size is None and (shape := getattr(image, "shape", ())) and len(shape) == 4:
-        size = tuple(shape[1:3] if shape[3] == 3 and shape[1] != 3 else shape[2:])
+    size = _of_a_batch(image) if size is None else size
     picture, name = _picture(image)
     if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return tracing.trace(vit, picture, size=size, scale=scale, cut=cut).of(picture, name)
+
+
+def _of_a_batch(image: Any) -> tuple[int, int] | None:
+    """The size of a batch of one picture in fractions, which somebody made for a model: another grid would surprise."""
+    shape, kind = getattr(image, "shape", ()), str(getattr(image, "dtype", ""))
+    return tuple(shape[2:]) if len(shape) == 4 and shape[1] == 3 and "float" in kind else None  # type: ignore[return-value]
 
 
 def _vit(vit: nn.Module | str | os.PathLike[str]) -> VisionTransformer:

@@ -77,7 +77,7 @@ def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mappi
     prefix tokens, depth, width; as is `known` of it, and as `said` by the config.json of `timm.models.save_for_hf`.
     What stands nowhere is as in the model that was named, and heads have the size of its heads."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # no such model: zoo.fitting says what it lacks
+        return base  # no such model: source.fitting says what it lacks
     arguments = said.get("model_args") or {}
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")

@@ -61,7 +61,7 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 
 
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Gives Hugging Face's weights timm's names. Unknown names stay, so that zoo.fitting can name them in its error."""
+    """Gives Hugging Face's weights timm's names. Unknown names stay, so that `fitting` can name them in its error."""
     ours: dict[str, Tensor] = {}
     parts: dict[str, dict[str, Tensor]] = {}  # a layer's "qkv.weight", and the like -> its three matrices
     gates: dict[str, Tensor] = {}

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from playground.errors import PlaygroundError
-from playground.models.names import OWN, plain_name
+from playground.models.names import OWN
 from playground.serving import settings
 from playground.serving.cache import MB
 
@@ -94,7 +94,7 @@ def assumed(name: str, vit) -> str:
     """What was assumed of a model, in a line for who looks through it."""
     if not vit.assumed:
         return ""
-    says = f"{', '.join(one.value for one in vit.assumed)} were assumed of {plain_name(name)}"
+    said = f"Assumed: {', '.join(one.value for one in vit.assumed)}."
     if file := files().get(name):
-        says += f"; {beside(file).name} beside its file says otherwise"
-    return f"{says}. Its labels are not shown: {vit.no_answer}." if vit.no_answer else f"{says}."
+        said += f" {beside(file).name} beside its file says otherwise."
+    return f"{said} Labels are not shown: {vit.no_answer}." if vit.no_answer else said

@@ -58,8 +58,6 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         for detail in models.details(wish.model)
     ]
     digest = chosen.digest(picture, wish)
-    if own_models.is_own(wish.model):
-        models.load(wish.model)  # only who has it knows what was assumed of it
     return {
         "id": f"{picture.id}-{digest}",
         "digest": digest,
@@ -75,7 +73,6 @@ def described(picture: Picture, wish: Wish, person: Person | None) -> dict:
         "opens": {key: int(word) for key, word in opening.view(picture.sample_name, wish).items()},
         "picture": {"id": picture.id, **shown},
         "text": own_models.text_tower(wish.model) is not None,
-        "assumed": models.assumed(wish.model),
         "private": not picture.sample,
     }
 

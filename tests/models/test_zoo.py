@@ -16,6 +16,7 @@ from models.parity import assert_equal
 from playground.errors import PlaygroundError
 from playground.models import timm_models, zoo
 from playground.models.checkpoints import from_eva
+from playground.models.source import fill
 from playground.vit import VisionTransformer
 
 SHALLOW = {"depth": 3}
@@ -52,7 +53,7 @@ def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
     ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
-    zoo.fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
     return reference, ours
 
 

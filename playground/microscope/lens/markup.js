@@ -77,7 +77,7 @@ export const MARKUP = `
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
             title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button><br>
-        <span data-ref="note"></span></p>
+        <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
     </div>
   </figure>
 </section>
@@ -173,7 +173,6 @@ export const MARKUP = `
       <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
       <div data-ref="habitRow" hidden><dt>on average</dt><dd data-ref="habit"></dd></div>
       <div data-ref="toldRow" class="told" hidden><dt>was told to</dt><dd data-ref="told"></dd></div>
-      <div data-ref="assumedRow" hidden><dt>of the model</dt><dd data-ref="assumed"></dd></div>
       <div class="extra"><dt data-ref="entropyLabel">entropy</dt>
         <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
       <div class="shares extra" data-ref="shares"></div>

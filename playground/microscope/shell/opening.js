@@ -37,7 +37,6 @@ export const besideFor = (view, compares) => ({
 export function adviceFor(trace, kind, { chose }, before, real) {
   const wasOther = before && before.model !== trace.model;
   const thing = kind === "drawing" ? "a drawing" : "a photograph";
-  if (trace.assumed) return { says: trace.assumed, model: null, label: "" };
   if (!chose && wasOther)
     return {
       says: `${thing}: shown in ${trace.title}`,

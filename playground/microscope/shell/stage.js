@@ -247,15 +247,13 @@ function advise(kept, trace, now, before) {
   kept.advice.replaceChildren();
   if (comes) requestAnimationFrame(() => kept.lens.refresh()); // where it has a line of its own, the picture gets less
   if (!found) return;
-  const says = document.createElement("span");
-  says.textContent = `${found.says} `;
-  kept.advice.append(says);
-  kept.advice.title = found.says; // where there is no room for all of it
-  if (!found.model) return;
   const button = document.createElement("button");
   button.textContent = found.label;
   button.addEventListener("click", () => visit.fetch(found.model));
-  kept.advice.append(button);
+  const says = document.createElement("span");
+  says.textContent = `${found.says} `;
+  button.title = found.says; // where there is no room for both
+  kept.advice.append(says, button);
 }
 
 function nextSample() {
