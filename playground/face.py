@@ -57,8 +57,8 @@ def trace(
 
 def _of_a_batch(image: Any) -> tuple[int, int] | None:
     """The size of a batch of one picture in fractions, which somebody made for a model: another grid would surprise."""
-    shape, kind = getattr(image, "shape", ()), str(getattr(image, "dtype", ""))
-    return tuple(shape[2:]) if len(shape) == 4 and shape[1] == 3 and "float" in kind else None  # type: ignore[return-value]
+    shape, kind = tuple(getattr(image, "shape", ())), str(getattr(image, "dtype", ""))
+    return (shape[2], shape[3]) if len(shape) == 4 and shape[1] == 3 and "float" in kind else None
 
 
 def _vit(vit: nn.Module | str | os.PathLike[str]) -> VisionTransformer:

@@ -3,7 +3,12 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { Window } from "happy-dom";
 
-import { cardOfModel, factsOfModel, groupsOfModels, wordsOfSearch } from "../../../playground/microscope/shell/modelcards.js";
+import {
+  cardOfModel,
+  factsOfModel,
+  groupsOfModels,
+  wordsOfSearch,
+} from "../../../playground/microscope/shell/modelcards.js";
 import { fillModels, pickModel, showFetching, wordsOfFetching } from "../../../playground/microscope/shell/models.js";
 
 const CARD = {
