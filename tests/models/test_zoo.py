@@ -180,7 +180,8 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
     reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
     save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
-    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu")
+    said = {"act_layer": "gelu", "global_pool": "token"}  # which no weight says
+    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **said)
     seen = playground.trace(vit, picture)
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference(seen.input)[0], atol=1e-5, rtol=1e-5)
