@@ -82,7 +82,8 @@ def _drop_if_changed(name: str) -> None:
 
 def assumed(name: str) -> str:
     """Of a model from the owner's folder: what was assumed of it, where it is in memory; "" where nothing was."""
-    return own_models.assumed(name, load(name)) if own_models.is_own(name) and name in _loaded() else ""
+    vit = _loaded().held(name) if own_models.is_own(name) else None
+    return "" if vit is None else own_models.assumed(name, vit)
 
 
 @contextmanager
