@@ -70,9 +70,18 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> str:
-    """Our own warnings without the place in the code; others as they are."""
+    """Our own warnings without the place in the code, with flags for Python's words; others as they are."""
     ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {message}\n" if ours else _usual(message, category, *where, **more)
+    return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *where, **more)
+
+
+def _with_flags(sentence: str) -> str:
+    """ "mean=" as "--mean", "act_layer='gelu'" as "--act-layer gelu"."""
+    from playground.figures.command_line import FLAGS
+    from playground.models.given import WORDS
+
+    words = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
+    return re.sub(words, lambda found: f"{FLAGS[found[1]]} {found[2] or ''}".rstrip(), sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -84,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         from playground.figures.command_line import TYPED
         from playground.figures.option_words import told
 
-        return _complain(told(error, TYPED))
+        return _complain(_with_flags(told(error, TYPED)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `| head` has seen enough
@@ -238,6 +247,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
+    from playground.figures.command_line import add_trained
+
     parser.add_argument(
         "--model",
         metavar="NAME",
@@ -245,6 +256,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="a name, a file, a folder or a repository on the hub (default: bundled)",
     )
     parser.add_argument("--weights", metavar="FILE", help="a .safetensors or .pth file with that model's weights")
+    add_trained(parser)
 
 
 # Each command's code is imported when it is asked for: the help does not wait for torch.
@@ -301,12 +313,12 @@ def _photographs(options: argparse.Namespace) -> None:
 
 
 def _numbers(options: argparse.Namespace) -> None:
-    from playground.figures.command_line import read_size
+    from playground.figures.command_line import read_size, trained
     from playground.figures.many import trace_many
     from playground.models.bars import bar
     from playground.models.loading import load
 
-    vit = load(options.model, weights=options.weights, device=options.device)
+    vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
     size = read_size(options.size)
     every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:

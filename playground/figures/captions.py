@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -356,6 +356,12 @@ def _made_with(spec: Spec, seen: Trace) -> str:
 def altered(spec: Spec, seen: Trace) -> list[str]:
     """A scale that the network was not trained with, and an edge that is cut, are counterfactuals, and said to be."""
     return _cut(seen) + _scaled(spec, seen)
+
+
+def assumed(traces: Iterable[Trace]) -> list[str]:
+    """What nobody has said of these models, and what was taken instead."""
+    of = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
+    return [f"Assumed of {name}: {what}." for name, what in of.items()]
 
 
 def _cut(seen: Trace) -> list[str]:

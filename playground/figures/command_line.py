@@ -15,6 +15,8 @@ from playground.figures.option_words import OptionError, Words
 from playground.figures.spec import CHOICES, LAYOUTS, METHODS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
+from playground.models.given import POOLS, WORDS
+from playground.vit import ACTIVATIONS
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
 VIEWED = {choice.field: choice.flag for choice in DRAWN}
@@ -23,6 +25,7 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "layout": "--layout",
         "model": "--model",
         "weights": "--weights",
+        **{word: f"--{word.replace('_', '-')}" for word in WORDS},
         "size": "--size",
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
         "method": "--method",
@@ -60,6 +63,13 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "pack": "--pack",
     },
 }
+TRAINED = {  # how a file's model was built and trained, where the file does not say it
+    "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
+    "std": "the deviation by which they were, such as 0.229,0.224,0.225",
+    "num_heads": "how many heads share its width",
+    "act_layer": f"the activation of its MLPs: {', '.join(ACTIVATIONS)}",
+    "global_pool": f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
+}
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
 ALIASES = {  # as in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
@@ -70,6 +80,7 @@ HELP = {
     "layout": "; ".join(f"{name}: {words}" for name, words in LAYOUTS.items()),
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
+    **{word: f"of --model or --weights: {words}" for word, words in TRAINED.items()},
     "size": "HxW, the model's input in pixels (default: its native area)",
     "method": "of {what:relevance}: "
     + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
@@ -105,7 +116,8 @@ HELP = {
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {
-    "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
+    "model": "NAME", "weights": "FILE", "mean": "R,G,B", "std": "R,G,B", "num_heads": "N", "act_layer": "NAME",
+    "global_pool": "NAME", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "other_queries": "PLACES", "mass": "SHARE",
@@ -144,6 +156,17 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample
         group.add_argument(*flags, metavar=METAVARS[name], type=kind, default=default, **options)
+
+
+def add_trained(parser: argparse.ArgumentParser) -> None:
+    """How a model was built and trained, for a command that has no figure."""
+    for word in WORDS:
+        parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
+
+
+def trained(options: argparse.Namespace) -> dict[str, str | None]:
+    """What `load` takes beside the model's name and its file of weights."""
+    return {word: getattr(options, word) for word in WORDS}
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:

@@ -18,7 +18,7 @@ from playground.figures.option_words import OptionError
 from playground.figures.panels import Grid, Matrix, Panel, Panels
 from playground.figures.sheet import KEY, QUERY
 from playground.figures.spec import COLOURED, WITHOUT_HEADS, Spec
-from playground.figures.which_maps import OneMap, Subject, grid, maps_of, maps_shown
+from playground.figures.which_maps import OneMap, Others, Subject, grid, maps_of, maps_shown
 
 ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands beside its patch
 STRIP = 0.2  # of a cell's height, of the atlas: where a head's habit stands, beside its map
@@ -35,7 +35,14 @@ class Content:
     legend: tuple[tuple[str, str, str], ...] = ()  # (colour, words, a shape or "")
 
 
-def content(spec: Spec, subject: Subject, other: Subject | None) -> Content:
+def content(spec: Spec, subject: Subject, other: Subject | Others | None) -> Content:
+    made = _laid_out(spec, subject, other)
+    subjects = [subject, *(other.values() if isinstance(other, dict) else filter(None, [other]))]
+    said = " ".join([made.caption, *captions.assumed(one.seen for one in subjects)])
+    return replace(made, caption=said)
+
+
+def _laid_out(spec: Spec, subject: Subject, other: Subject | Others | None) -> Content:
     if spec.layout == "atlas":
         return _atlas(spec, subject)
     if spec.layout == "components":  # what it shows, by a name of its own

@@ -12,6 +12,8 @@ from playground.figures.naming import published, weights
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.which_maps import Others, Subject
+from playground.models import known
+from playground.tracing import Trace
 from playground.version import __version__
 
 
@@ -21,6 +23,7 @@ def facts(spec: Spec, subject: Subject, other: Subject | Others | None = None) -
     said = {
         "model": seen.model,
         "weights": weights(seen),
+        **_trained(seen),
         "image": subject.name,
         "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
@@ -64,8 +67,15 @@ def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
     return said
 
 
+def _trained(seen: Trace) -> dict[str, str]:
+    """What somebody said of the model when it was loaded, and what was assumed of it."""
+    asked = known.asked(seen.vit)
+    given = "; ".join(f"{word} {text}" for word, text in asked.given.texts.items()) if asked else ""
+    return {key: value for key, value in (("said of it", given), ("assumed of it", seen.assumed)) if value}
+
+
 _NAMES = {"query": "patch"}
-_OF_A_SUBJECT = ("model", "weights", "image", "pixels", "input")
+_OF_A_SUBJECT = ("model", "weights", "said of it", "assumed of it", "image", "pixels", "input")
 
 
 def _scale(spec: Spec, subject: Subject) -> str:

@@ -11,6 +11,7 @@ from playground.errors import PlaygroundError
 from playground.figures.option_words import OptionError
 from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
+from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -93,6 +94,11 @@ class Spec:
     layout: str = "head"
     model: str = ""  # "": of random rows alone; a picture's figure names the model that it was traced with
     weights: str | None = None  # a file
+    mean: str | None = None  # how that model was built and trained, where no file says it: see models/given.py
+    std: str | None = None
+    num_heads: str | None = None
+    act_layer: str | None = None
+    global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # or "mean" or "max" of all heads
@@ -205,6 +211,11 @@ class Spec:
     def shares_a_whole(self) -> bool:
         """Whether its numbers are parts of one whole, which can be lit and outlined."""
         return self.what not in SIGNED and not self.for_and_against
+
+    @property
+    def trained(self) -> dict[str, str | None]:
+        """What `load` takes beside the model's name and its file of weights."""
+        return {word: getattr(self, word) for word in WORDS}
 
     @property
     def cuts(self) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from playground.figures.spec import AXES, COLOURED, OF_A_LABEL, THROUGH_LAYERS, WITHOUT_HEADS, Spec
+from playground.models.given import WORDS
 
 MANY_HEADS = ("heads", "wall", "atlas")
 MANY_MAPS = ("heads", "wall", "scale", "compare", "grid")
@@ -24,8 +25,9 @@ USES = (
     Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
         "it belongs to an interactive figure: leave it out, or write an .html"),
     Use(
-        ("model", "weights", "size", "layer", "head", "query", "scale", "whole", "what", "direction", "other_image",
-         "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar", "marker", "prefix"),
+        ("model", "weights", *WORDS, "size", "layer", "head", "query", "scale", "whole", "what", "direction",
+         "other_image", "other_model", "draw", "colours", "ceiling", "log", "smooth", "kernel", "depth", "bar",
+         "marker", "prefix"),
         lambda s: s.layout != "curves", "the layout curves shows random rows",
     ),
     Use(

@@ -236,9 +236,9 @@ def _asked(words: Mapping[str, str], seen: Trace) -> dict:
 
 
 def _label(words: Mapping[str, str], seen: Trace) -> int:
-    classes = seen.vit.config.classes  # type: ignore[union-attr]
+    classes = seen.vit.classes  # type: ignore[union-attr]
     if not classes:
-        seen.label(0)  # raises: it has none
+        seen.label(0)  # raises: it has none, or none that is shown
     return chosen.number(words, "label", classes)
 
 

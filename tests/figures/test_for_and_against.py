@@ -104,7 +104,7 @@ def test_other_methods_are_said_and_have_no_sign(seen, tmp_path):
         assert "against" not in said.replace("for and against", "")
         _, shown = numbers_of(seen, tmp_path, what="relevance", method=method, **LABEL)
         np.testing.assert_allclose(shown["values"], seen.relevance(label=3, method=method), atol=1e-6)
-    with pytest.raises(PlaygroundError, match="has no sign: leave --signed out"):
+    with pytest.raises(PlaygroundError, match="has no sign: leave signed=True out"):
         playground.figure(seen, what="relevance", method="chefer", signed=True, **LABEL)
 
 

@@ -72,7 +72,7 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
     domain, steps, lines = in_javascript(
         f"const values = Float32Array.from({values.ravel().tolist()});"
         "const domain = light.domainAround(values, 0, values.length);"
-        "const inLine = light.hatch(21);"
+        "const inLine = light.hatching(21);"
         "const lines = Array.from({ length: 40 * 40 }, (_, i) => inLine(i % 40, Math.floor(i / 40)));"
         "return [domain, [...values].map((x) => light.stepOf(x, domain)), lines];"
     )

@@ -69,7 +69,7 @@ TEXT = Text(
             ),
             said={
                 "names_none": "This model names no classes.",
-                "no_classifier": "This model has no classifier: it predicts nothing.",
+                "no_classifier": "This model has no classifier, or none that is sure: no label is shown.",
                 "turned": "The vector that sums the picture up has turned: its cosine with what it was is "
                 "{cosine:.3f}.",
                 "untouched": "Switch a head off, and see how far its summary turns.",

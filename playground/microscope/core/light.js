@@ -96,7 +96,7 @@ export function domainAround(values, from, to, floor = 0) {
 
 // What is below zero has slanting lines in which the photograph is seen: colours of one lightness are one grey. Gives
 // whether a pixel lies in one, and the step that is left there. `cell` is a patch's height in pixels.
-export function hatch(cell) {
+export function hatching(cell) {
   const period = Math.max(MIN_PERIOD, cell / HATCH.lines);
   return (x, y) => (x + y) % period < HATCH.wide * period;
 }

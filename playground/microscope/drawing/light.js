@@ -9,7 +9,7 @@ import {
   DRAINED,
   densestInto,
   fadedPixels,
-  hatch,
+  hatching,
   hatchedStep,
   heatTable,
   KEPT,
@@ -155,7 +155,7 @@ function heatCell(print, step, x0, x1, y0, y1) {
 function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
   const table = laidOver(true);
   const { tones, beneath, width, height } = photo;
-  const inLine = hatch(height / rows);
+  const inLine = hatching(height / rows);
   const [full, faint] = [step, hatchedStep(step)];
   for (let y = y0; y < y1; y++) {
     for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
@@ -193,7 +193,7 @@ function printSmoothHeat(print, values, at, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
   const warm = laidOver(),
-    inLine = domain.signed ? hatch(height / rows) : null;
+    inLine = domain.signed ? hatching(height / rows) : null;
   const inside = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
     const v = ((y + 0.5) / height) * rows - 0.5,

@@ -124,7 +124,7 @@ export function waitingForExplained(lens) {
   const { view } = lens;
   const labels = labelsOf(lens);
   if (view.what === "label") {
-    if (labels?.length === 0) return "This model has no labels: no layer of it says one.";
+    if (labels?.length === 0) return "This model shows no labels: it has none, or they may be wrong.";
     return labels ? `The classifier reads each patch after layer ${view.layer}…` : "Asking for the labels…";
   }
   if (view.what === "text") return view.text ? `The model reads “${view.text}”…` : "";

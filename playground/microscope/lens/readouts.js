@@ -263,6 +263,8 @@ export function writeNumbers(lens) {
     say(refs.told, habit.told);
     refs.told.title = `A loss on its attention weights told this head to ${habit.told}.`;
   }
+  show(refs.assumed, Boolean(main.pack.assumed));
+  say(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   say(refs.headsNote, headsNote(view.direction, habit, lens.more));
   for (let i = 0; i < lens.shares.length; i++) {
     say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
