@@ -29,11 +29,12 @@ else:  # its server imports it once, and takes `app` out of it
     from playground.ui import sockets, streamlit_private
     from playground.ui.ahead import Ahead
     from playground.ui.headers import Headers
+    from playground.ui.known_hosts import KnownHosts
     from playground.ui.left_pages import LeftPages
     from playground.ui.lifespan import lifespan
     from playground.ui.socket_limits import Sockets
 
     sockets.use()
     streamlit_private.use_our_pages()
-    parts = [Middleware(part) for part in (Headers, Sockets, Compressed, Ahead, LeftPages)]
+    parts = [Middleware(part) for part in (KnownHosts, Headers, Sockets, Compressed, Ahead, LeftPages)]
     app = st.App(__file__, middleware=parts, routes=ROUTES, lifespan=lifespan)

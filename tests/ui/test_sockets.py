@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import h11
 import pytest
+from browser.server import ROOT, free_port
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
-from browser.server import ROOT, free_port
 from waiting import PATIENCE
 
 from playground.serving import admission
