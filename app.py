@@ -24,6 +24,7 @@ else:  # its server imports it once, and takes `app` out of it
 
     from starlette.middleware import Middleware
 
+    from playground.serving import base_path
     from playground.serving.compressing import Compressed
     from playground.serving.routes import ROUTES
     from playground.ui import sockets, streamlit_private
@@ -36,5 +37,7 @@ else:  # its server imports it once, and takes `app` out of it
 
     sockets.use()
     streamlit_private.use_our_pages()
-    parts = [Middleware(part) for part in (KnownHosts, Headers, Sockets, Compressed, Ahead, LeftPages)]
-    app = st.App(__file__, middleware=parts, routes=ROUTES, lifespan=lifespan)
+    base = base_path.read(st.get_option("server.baseUrlPath"))
+    parts = (Headers, Sockets, Compressed, Ahead, LeftPages)
+    middleware = [Middleware(KnownHosts), Middleware(base_path.BasePath, base=base), *map(Middleware, parts)]
+    app = st.App(__file__, middleware=middleware, routes=base_path.under(base, ROUTES), lifespan=lifespan)

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
-from playground.serving import settings, temporary
+from playground.serving import base_path, settings, temporary
 
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
@@ -34,7 +34,8 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     _answer_to(*names, *_as_name(host))
     if browser:
         there = "localhost" if host in EVERYBODY else host
-        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}",), daemon=True).start()
+        base = base_path.read(os.environ.get(base_path.OPTION))
+        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}{base}",), daemon=True).start()
     # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
     asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]
     with suppress(cli.click.Abort):  # Ctrl-C
