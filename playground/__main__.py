@@ -118,6 +118,14 @@ def _parser() -> argparse.ArgumentParser:
     app = parser.add_argument_group("the app")
     app.add_argument("--port", type=int, metavar="N", help="where it listens (default: the first free one from 8501)")
     app.add_argument("--host", default="localhost", help="0.0.0.0 lets other machines in (default: localhost)")
+    app.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name by which browsers call it, beside this machine's own; may be given more than once "
+        "(PLAYGROUND_HOSTS)",
+    )
     app.add_argument("--no-browser", action="store_true", help="only start the server")
     app.add_argument("--models", metavar="DIR", help="offer the model files in this folder too (PLAYGROUND_MODELS_DIR)")
     parser.set_defaults(run=_app)
@@ -283,7 +291,7 @@ def _app(options: argparse.Namespace) -> None:
         if not Path(options.models).expanduser().is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
         os.environ["PLAYGROUND_MODELS_DIR"] = str(Path(options.models).expanduser().resolve())
-    launch(options.host, options.port, browser=not options.no_browser)
+    launch(options.host, options.port, not options.no_browser, options.allow_host)
 
 
 def _relevance(options: argparse.Namespace) -> None:
