@@ -5,6 +5,7 @@
 #   docker build -t playground --build-arg WEIGHTS="vit_small_patch16_224.dino deit_small_patch16_224.fb_in1k" .
 #   docker build -t playground --build-arg BORROW=no .          without DINOv2 and the photographs: 165 MB less
 #   docker run -p 8501:8501 -v weights:/cache playground        weights that are fetched stay in a volume
+#   docker run -p 8501:8501 -e PLAYGROUND_HOSTS=attention.example.org playground    called by another name than localhost
 
 # Python 3.11.16 on Debian 13, for amd64 and arm64: every build begins with the same bytes (deploy/README.md renews it)
 FROM python:3.11-slim@sha256:e41613d42d4891e4930f79523f93f81bbc7632584ec65e36ab055f41a800b41e
@@ -36,11 +37,10 @@ RUN python -m venv /tmp/bom \
 
 # /cache may become a volume, which hides what lies there; so what is built in lies in /borrowed.
 RUN useradd --uid 1000 --create-home playground && install -d -o playground -g playground /cache /borrowed
-# ALLOWED_HOSTS are the names by which browsers may call this server: who serves others gives their own. OPEN=yes lets
-# whoever comes ask for any of timm's models, and not for the listed ones alone.
+# OPEN=yes lets whoever comes ask for any of timm's models, and not for the listed ones alone.
 ENV PLAYGROUND_BORROWED=/borrowed/attention-playground HF_HOME=/cache TORCH_HOME=/cache/torch \
     HF_HUB_DISABLE_TELEMETRY=1 MPLCONFIGDIR=/tmp/matplotlib PYTHONUNBUFFERED=1 \
-    STREAMLIT_SERVER_ALLOWED_HOSTS=* PLAYGROUND_OPEN=no
+    PLAYGROUND_OPEN=no
 
 # .dockerignore says what of this folder comes along
 COPY . ./

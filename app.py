@@ -24,16 +24,20 @@ else:  # its server imports it once, and takes `app` out of it
 
     from starlette.middleware import Middleware
 
+    from playground.serving import base_path
     from playground.serving.compressing import Compressed
     from playground.serving.routes import ROUTES
     from playground.ui import sockets, streamlit_private
     from playground.ui.ahead import Ahead
     from playground.ui.headers import Headers
+    from playground.ui.known_hosts import KnownHosts
     from playground.ui.left_pages import LeftPages
     from playground.ui.lifespan import lifespan
     from playground.ui.socket_limits import Sockets
 
     sockets.use()
     streamlit_private.use_our_pages()
-    parts = [Middleware(part) for part in (Headers, Sockets, Compressed, Ahead, LeftPages)]
-    app = st.App(__file__, middleware=parts, routes=ROUTES, lifespan=lifespan)
+    base = base_path.read(st.get_option("server.baseUrlPath"))
+    parts = (Headers, Sockets, Compressed, Ahead, LeftPages)
+    middleware = [Middleware(KnownHosts), Middleware(base_path.BasePath, base=base), *map(Middleware, parts)]
+    app = st.App(__file__, middleware=middleware, routes=base_path.under(base, ROUTES), lifespan=lifespan)

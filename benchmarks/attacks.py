@@ -359,7 +359,7 @@ def told_to_end(server: Server) -> Outcome:
     watch = Watch(server)
     line = socket.create_connection(("127.0.0.1", server.port))
     key = b"X-Playground-Key: somebody-who-stalls-at-the-end\r\n"
-    line.sendall(b"POST /api/pictures HTTP/1.1\r\nHost: x\r\n" + key + b"Content-Length: 1000000\r\n\r\nx")
+    line.sendall(b"POST /api/pictures HTTP/1.1\r\nHost: localhost\r\n" + key + b"Content-Length: 1000000\r\n\r\nx")
 
     def look() -> None:
         with suppress(Exception):  # it never gets an answer

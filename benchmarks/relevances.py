@@ -73,7 +73,7 @@ def moves(seen: Trace, blocks: list[Tensor]) -> Tensor:
 
 def judged(seen: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
     """Of each query and map: the rank correlation over all blocks, and over all but that of the patch itself."""
-    side = next(s for s in reversed(occlusion.SIZES) if len(occlusion.blocks(seen.grid, s)) <= occlusion.WHOLE)
+    side = occlusion.side_of(seen.grid)
     blocks = occlusion.blocks(seen.grid, side)
     blocks = [blocks[i] for i in occlusion.equal(blocks)]
     moved = moves(seen, blocks)

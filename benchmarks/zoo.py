@@ -52,6 +52,7 @@ def offers() -> dict[str, dict]:
             "good_for": good_for,
             "suits": suits(name),
             "megabytes": round(card.megabytes),
+            "labels": len(card.config.labels),
             "licence": card.licence,
             "hub": hub,
         }

@@ -24,6 +24,7 @@ match step:
     case "off":
         lesson.say(prose)
         mean = heads_numbers.habits_here(here)
+        heads_numbers.say_drawn(seen)
         heads_off.board(here, seen, mean)
         heads_off.switches(seen, mean)
         heads_off.guess_sharp(mean)

@@ -70,9 +70,18 @@ _usual = warnings.formatwarning
 
 
 def _in_a_line(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> str:
-    """Our own warnings without the place in the code; others as they are."""
+    """Our own warnings without the place in the code, with flags for Python's words; others as they are."""
     ours = issubclass(category, PlaygroundWarning)
-    return f"playground: {message}\n" if ours else _usual(message, category, *where, **more)
+    return f"playground: {_with_flags(str(message))}\n" if ours else _usual(message, category, *where, **more)
+
+
+def _with_flags(sentence: str) -> str:
+    """ "mean=" as "--mean", "act_layer='gelu'" as "--act-layer gelu"."""
+    from playground.figures.command_line import FLAGS
+    from playground.models.given import WORDS
+
+    words = rf"\b({'|'.join(WORDS)})=(?:'(\w+)')?"
+    return re.sub(words, lambda found: f"{FLAGS[found[1]]} {found[2] or ''}".rstrip(), sentence)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -84,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         from playground.figures.command_line import TYPED
         from playground.figures.option_words import told
 
-        return _complain(told(error, TYPED))
+        return _complain(_with_flags(told(error, TYPED)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `| head` has seen enough
@@ -109,6 +118,14 @@ def _parser() -> argparse.ArgumentParser:
     app = parser.add_argument_group("the app")
     app.add_argument("--port", type=int, metavar="N", help="where it listens (default: the first free one from 8501)")
     app.add_argument("--host", default="localhost", help="0.0.0.0 lets other machines in (default: localhost)")
+    app.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name by which browsers call it, beside this machine's own; may be given more than once "
+        "(PLAYGROUND_HOSTS)",
+    )
     app.add_argument("--no-browser", action="store_true", help="only start the server")
     app.add_argument("--models", metavar="DIR", help="offer the model files in this folder too (PLAYGROUND_MODELS_DIR)")
     parser.set_defaults(run=_app)
@@ -238,6 +255,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
+    from playground.figures.command_line import add_trained
+
     parser.add_argument(
         "--model",
         metavar="NAME",
@@ -245,6 +264,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="a name, a file, a folder or a repository on the hub (default: bundled)",
     )
     parser.add_argument("--weights", metavar="FILE", help="a .safetensors or .pth file with that model's weights")
+    add_trained(parser)
 
 
 # Each command's code is imported when it is asked for: the help does not wait for torch.
@@ -271,7 +291,7 @@ def _app(options: argparse.Namespace) -> None:
         if not Path(options.models).expanduser().is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
         os.environ["PLAYGROUND_MODELS_DIR"] = str(Path(options.models).expanduser().resolve())
-    launch(options.host, options.port, browser=not options.no_browser)
+    launch(options.host, options.port, not options.no_browser, options.allow_host)
 
 
 def _relevance(options: argparse.Namespace) -> None:
@@ -301,12 +321,13 @@ def _photographs(options: argparse.Namespace) -> None:
 
 
 def _numbers(options: argparse.Namespace) -> None:
+    from playground.figures.command_line import trained
     from playground.figures.many import trace_many
     from playground.figures.reading import read_size
     from playground.models.bars import bar
     from playground.models.loading import load
 
-    vit = load(options.model, weights=options.weights, device=options.device)
+    vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
     size = read_size(options.size)
     every = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:

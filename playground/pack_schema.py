@@ -46,6 +46,7 @@ def trace(header: dict, arrays: Arrays) -> None:
         raise ValueError(f"head_numbers are heads, not {numbers!r:.60}")
     if numbers and len(numbers) != header["heads"]:
         raise ValueError(f"{len(numbers)} heads are named, and {header['heads']} are there")
+    _words("assumed", [header.get("assumed", "")])
     if not isinstance(header.get("cuts", []), list):
         raise ValueError(f"cuts are a list of texts, not {header['cuts']!r:.60}")
     for guess in header["predictions"] or []:

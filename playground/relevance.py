@@ -4,12 +4,15 @@ A weight says how much of a token's vector is mixed in; it does not say whether 
 the answer would change if a weight were a little larger. The answer is the score of a label, or the feature of one
 token: how far it reaches, after the last layer and its norm, in the direction in which it differs from the mean patch.
 
-    "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer, without its sign
+    "gradient"  gradient × input: ∂y/∂x · x of each token x that enters the first layer. With its sign it tells what
+                speaks for the answer from what speaks against it; without, how much each token moves it
     "chefer"    gradient × attention (Chefer, Gur & Wolf, 2021). Of each layer, Ā is the mean over its heads of
                 max(0, ∂y/∂A ⊙ A); the tokens that the answer is read from begin with 1 in all, and from the last layer
                 down r ← r + r Ā.
     "legrad"    LeGrad (Bousselham et al., 2024): each layer answers by itself, with the model's last norm and head;
                 max(0, ∂y/∂A), averaged over heads and over the tokens that ask, summed over layers
+
+The other two cut away what is negative: they know only what speaks for the answer.
 
 No N × N gradient is held. A's gradient is ∂y/∂A = g Vᵀ, where g is the gradient of what the head mixed, (N, d): so a
 row of it is computed when it is needed, as a row of A is, and the gradients of queries, keys and values come of the
@@ -32,6 +35,7 @@ from playground.positions import rotate
 from playground.vit import QKV, Attention, Block, Heard, Rotation, VisionTransformer, everybody
 
 METHODS = ("gradient", "chefer", "legrad")
+SIGNED = ("gradient",)  # with a sign for each token
 DEFAULT = "gradient"  # it foretells best what blanking moves, and never the contrary: benchmarks/relevances.py
 BLOCK = 2**20  # weights held at one time: few enough for the cache of a processor
 KEPT = 2**27  # bytes; where a pass is larger, each layer is computed again on the way back
@@ -59,10 +63,23 @@ class Pass:
     give_way: Callable[[], object] = lambda: None  # called between layers: a server lets others come in between
 
 
-def relevance(of: Pass, answer: Answer, method: str = DEFAULT) -> Tensor:
-    """(B, N): how much each token moves the answer, as shares that sum to 1; zeros where nothing moves it."""
-    found = {"chefer": _chefer, "gradient": _gradient, "legrad": _legrad}[method](of, answer)
-    return (found / found.sum(-1, keepdim=True).clamp(min=torch.finfo(found.dtype).tiny)).detach()
+def relevance(of: Pass, answer: Answer, method: str = DEFAULT, signed: bool = False) -> Tensor:
+    """(B, N): how much each token moves the answer, as shares whose magnitudes sum to 1; zeros where nothing moves it.
+    `signed`: below zero where a token speaks against it."""
+    moves = {"chefer": _chefer, "gradient": _gradient, "legrad": _legrad}[method](of, answer)
+    shares = moves / moves.abs().sum(-1, keepdim=True).clamp(min=torch.finfo(moves.dtype).tiny)
+    return (shares if signed else shares.abs()).detach()
+
+
+def is_signed(of_label: bool, method: str = DEFAULT, signed: bool | None = None) -> bool:
+    """What `signed` means where nobody says it: a label has something for it and against it; how far a patch's feature
+    moves has no side."""
+    if signed and method not in SIGNED:
+        raise PlaygroundError(
+            f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
+            f"{' or '.join(SIGNED)}."
+        )
+    return of_label and method in SIGNED if signed is None else signed
 
 
 def check_memory(vit: VisionTransformer, tokens: int) -> None:
@@ -143,7 +160,7 @@ def _chefer(of: Pass, answer: Answer) -> Tensor:
 
 def _gradient(of: Pass, answer: Answer) -> Tensor:
     *_, gradient = _back(of, answer)
-    return (gradient * of.entering).sum(-1).abs()
+    return (gradient * of.entering).sum(-1)
 
 
 @torch.no_grad()

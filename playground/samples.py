@@ -32,6 +32,7 @@ class Sample:
     title: str
     start: tuple[float, float]  # the first query, as shares of height and width
     hint: str  # what to look for, one sentence
+    shows: tuple[str, ...] = ()  # labels that are true of it: all of ours for a drawing, some of ImageNet's else
     look: Look | None = None  # None: the bundled model, as it is
     loan: borrowed.Borrowed | None = None  # None: drawn by the playground
 
@@ -67,21 +68,30 @@ class Sample:
 
 
 def _photograph(
-    file: str, title: str, patch: tuple[int, int], grid: tuple[int, int], layer: int, head: int, hint: str
+    file: str,
+    title: str,
+    patch: tuple[int, int],
+    grid: tuple[int, int],
+    layer: int,
+    head: int,
+    hint: str,
+    shows: tuple[str, ...] = (),
 ) -> Sample:
     thing = next(thing for thing in borrowed.PHOTOGRAPHS if thing.file == file)
     start = ((patch[0] + 0.5) / grid[0], (patch[1] + 0.5) / grid[1])
-    return Sample(Path(file).stem, title, start, hint, Look("dinov2-small", grid, layer, head), thing)
+    return Sample(Path(file).stem, title, start, hint, shows, Look("dinov2-small", grid, layer, head), thing)
 
 
 PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 of DINOv2's training
     _photograph(
         "chelsea.png", "Chelsea the cat", (11, 23), (23, 34), 6, 5,
         "Point at one eye: the other eye lights up, across the whole face.",
+        ("tabby", "tiger cat", "Egyptian cat"),
     ),
     _photograph(
         "coffee.png", "A cup of coffee", (14, 20), (23, 34), 9, 4,
         "Point at the spoon: it listens to the cup.",
+        ("espresso", "cup", "coffee mug"),
     ),
     _photograph(
         "astronaut.png", "Eileen Collins, astronaut", (19, 16), (28, 28), 8, 4,
@@ -94,6 +104,7 @@ PHOTOGRAPHS = (  # about 28 × 28 patches: three times as fast as the 37 × 37 o
     _photograph(
         "camera.png", "The cameraman", (24, 20), (28, 28), 9, 1,
         "Point at one leg of the tripod: the others answer.",
+        ("tripod",),
     ),
 )  # fmt: skip
 
@@ -101,42 +112,52 @@ SAMPLES = (  # the drawings, which are always there
     Sample(
         "meadow", "Morning in the meadow", (0.62, 0.4),
         "Hover the cat, then the grass: each patch finds the rest of its own thing.",
+        ("animal or face", "plant", "made thing", "patterned thing", "thing of natural texture", "landscape"),
     ),
     Sample(
         "flock", "A flock of equal birds", (0.4, 0.42),
         "Point at one bird: does its attention cross the empty sky to the others?",
+        ("animal or face", "landscape"),
     ),
     Sample(
         "still-life", "Still life", (0.62, 0.62),
         "Mug, bottle and fruit touch and overlap: where does each object end for a head?",
+        ("plain shape", "plant", "made thing", "indoors"),
     ),
     Sample(
         "portrait", "Portrait", (0.49, 0.44),
         "An eye can listen to the other eye, which no small convolution window reaches.",
+        ("animal or face", "textured"),
     ),
     Sample(
         "twins", "Two look-alikes", (0.58, 0.29),
         "The same face twice: does a patch stay with its own face or jump to the twin?",
+        ("animal or face", "textured"),
     ),
     Sample(
         "landscape", "Lake and hills", (0.48, 0.17),
         "Sky with sky, water with water: attention by content, at any distance.",
+        ("plant", "thing of natural texture", "landscape"),
     ),
     Sample(
         "odd-tile", "One odd tile", (0.58, 0.42),
         "Every tile has many equals but one: hover it, and see whom it can listen to.",
+        ("plain shape", "thing of natural texture", "empty"),
     ),
     Sample(
         "camouflage", "Hidden by colour", (0.74, 0.3),
         "Three animals in the very colours of the ground: only texture and outline tell.",
+        ("animal or face", "thing of natural texture", "textured"),
     ),
     Sample(
         "one-colour", "Two things, one colour", (0.58, 0.35),
         "The pear and the mug share one red: colour alone can't keep them apart.",
+        ("plant", "made thing", "indoors"),
     ),
     Sample(
         "two-colours", "One thing, two colours", (0.62, 0.35),
         "Half light and half dark, yet one car: do its halves find each other?",
+        ("made thing", "landscape"),
     ),
 )  # fmt: skip
 

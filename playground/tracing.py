@@ -58,10 +58,15 @@ def trace(
     hear whom: see playground/cuts.py."""
     c = vit.config
     size = images.fit(image.size, c.patch_size, c.image_size) if size is None else _checked_size(size, c.patch_size)
+    return trace_input(vit, images.model_input(image, size, c.mean, c.std, c.interpolation), scale=scale, cut=cut)
+
+
+def trace_input(vit: VisionTransformer, pixels: Tensor, *, scale: Scale = None, cut: Sequence[str] | str = ()) -> Trace:
+    """The same of what the model gets, (1, 3, height, width), as it is."""
+    c, size = vit.config, _checked_size(pixels.shape[2:], vit.config.patch_size)  # type: ignore[arg-type]
     weight = vit.patch_embed.proj.weight
     grid = (size[0] // c.patch_size, size[1] // c.patch_size)
     made = cuts.read(cut, Shape(c.prefix, grid, c.depth, c.heads))
-    pixels = images.model_input(image, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
         number = c.scale if scale is None else scale_number(scale, c.scale)
         logits, record = vit.record(pixels.to(weight), None if scale is None else number, _on(weight.device, made))
@@ -75,12 +80,13 @@ def trace(
         scale=number,
         record={i: QKV(*(t[0].float() for t in layer)) for i, layer in enumerate(record)},  # whatever the model's dtype
         layers=c.depth,
-        logits=logits[0].float().cpu() if c.classes else None,
-        predictions=_predictions(logits[0], c),
+        logits=logits[0].float().cpu() if vit.classes else None,
+        predictions=_predictions(logits[0], c) if vit.classes else (),
         input=pixels,
         vit=vit,
         vit_state=vit.state(),
         cuts=made,
+        assumed=", ".join(one.value for one in vit.assumed if one.word != "global_pool"),
     )
 
 
@@ -138,6 +144,7 @@ class Trace:
     stored_norms: dict[int, Tensor] = field(default_factory=dict)  # of a trace that was read from bytes
     picture: Image.Image | None = None  # what `playground.trace` was given, with all its pixels
     picture_name: str = ""  # its file, or a sample's name
+    assumed: str = ""  # of the model, by whoever loaded it: "mean 0.5 0.5 0.5, std 0.5 0.5 0.5"
 
     def __repr__(self) -> str:
         rows, columns = self.grid
@@ -418,14 +425,18 @@ class Trace:
         query: Query | None = None,
         label: str | int | None = None,
         method: str = relevance.DEFAULT,
+        signed: bool | None = None,
         give_way: Callable[[], object] = lambda: None,
     ) -> Tensor:
         """(tokens,): which tokens, through all layers, move the query's feature, or, where a label is given by its name
-        or number, that label's score. Shares that sum to 1: see playground/relevance.py for the methods."""
+        or number, that label's score. Shares whose magnitudes sum to 1; of a label, unless `signed` says otherwise,
+        positive where a token speaks for it and negative where it speaks against it. See playground/relevance.py for
+        the methods."""
         if (query is None) == (label is None):
             raise PlaygroundError("Relevance is of a query's feature or of a label: give one of the two.")
         if method not in METHODS:
             raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
+        with_sign = relevance.is_signed(label is not None, method, signed)
         vit, x, rotation = self.entering()
         if label is None:
             answer = relevance.feature(vit, self.token(query), self.tokens)  # type: ignore[arg-type]
@@ -434,7 +445,7 @@ class Trace:
         relevance.check_memory(vit, self.tokens)
         with torch.no_grad():
             of = relevance.Pass(vit, x.detach(), rotation, self.scale, self.heard_on(x.device), give_way)
-        found = _answer(relevance.relevance(of, answer, method)[0])
+        found = _answer(relevance.relevance(of, answer, method, with_sign)[0])
         if not found.isfinite().all():
             raise PlaygroundError(f"The gradients of {self.model} are no numbers here: load the model in float32.")
         return found
@@ -443,11 +454,10 @@ class Trace:
         """The logit lens: (tokens, classes), how likely each label is if the last norm and the classifier read this
         token alone, as it leaves a layer. They were trained for what the last layer gives, and, in a model that pools a
         class token, for that token: of others it is what they would say, not what the model says."""
-        c = self._need_vit().config
-        if not c.classes:
-            raise PlaygroundError(f"{self.model} has no labels: no layer of it says one.")
-        logits = self.alone(layer)
-        return logits.sigmoid() if c.multi_label else logits.softmax(-1)
+        vit = self._need_vit()
+        if not vit.classes:
+            raise self._without_labels("no layer of it says one")
+        return vit.config.shares(self.alone(layer))
 
     def alone(self, layer: int | None = None) -> Tensor:
         """(tokens, classes): what the last norm and the classifier make of each token if it were all there is; without
@@ -460,14 +470,20 @@ class Trace:
     def label(self, label: str | int) -> int:
         """The number of a label that is given by its name or number."""
         c = self._need_config()
-        if not c.classes:
-            raise PlaygroundError(f"{self.model} has no labels: ask about a patch.")
+        if not self.vit.classes:  # type: ignore[union-attr]
+            raise self._without_labels("ask about a patch")
         if isinstance(label, str) and label in c.labels:
             return c.labels.index(label)
         if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
             return label
         known = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
         raise PlaygroundError(f"{self.model} has no label {label!r:.60}{known}")
+
+    def _without_labels(self, instead: str) -> PlaygroundError:
+        why = self.vit.no_answer if self.vit else ""
+        return PlaygroundError(
+            f"The labels of {self.model} are not shown: {why}." if why else f"{self.model} has no labels: {instead}."
+        )
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
@@ -493,6 +509,7 @@ class Trace:
             "patch": self.patch_size,
             "held": held,
             **({"cuts": self.cuts.texts} if self.cuts else {}),
+            **({"assumed": self.assumed} if self.assumed else {}),
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
         if heads is not None and list(heads) != list(range(self.heads)):
@@ -543,6 +560,7 @@ class Trace:
                 vit=None,
                 cuts=replace(made, numbers=numbers),
                 stored_norms={layer: norms[i] for i, layer in enumerate(header["held"])},
+                assumed=header.get("assumed", ""),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
@@ -736,8 +754,7 @@ def _checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
 def _predictions(logits: Tensor, c: Config, top: int = 5) -> tuple[tuple[str, float], ...]:
     if not c.labels:
         return ()
-    p = logits.float().sigmoid() if c.multi_label else logits.float().softmax(dim=-1)
-    best = p.topk(min(top, len(c.labels)))
+    best = c.shares(logits.float()).topk(min(top, len(c.labels)))
     return tuple((c.labels[i], share) for share, i in zip(best.values.tolist(), best.indices.tolist(), strict=True))
 
 

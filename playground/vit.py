@@ -76,6 +76,10 @@ class Config:
     def scale(self) -> float:
         return (self.width // self.heads) ** -0.5  # 1/√d_k
 
+    def shares(self, logits: Tensor) -> Tensor:
+        """Probabilities: of each label by itself where several may be true, else of labels that share out 100 %."""
+        return logits.sigmoid() if self.multi_label else logits.softmax(dim=-1)
+
 
 PAPER = {  # Config(**PAPER["B"], patch_size=16) is the paper's ViT-B/16
     "Ti": {"depth": 12, "width": 192, "mlp_width": 768, "heads": 3},
@@ -103,6 +107,13 @@ class Told(NamedTuple):
     head: int
     query: str  # whose rows: those of every "patch", or those of a prefix token, such as "cls"
     what: str  # the end of the sentence "this head was told to …"
+
+
+class Assumed(NamedTuple):
+    """What nothing says of a model, and what is taken instead."""
+
+    word: str  # the option of `load` that says otherwise
+    value: str  # "mean 0.5 0.5 0.5"
 
 
 class QKV(NamedTuple):
@@ -175,6 +186,7 @@ class QuickGELU(nn.Module):
 
 
 ACTIVATIONS = {
+    "relu": nn.ReLU,
     "gelu": nn.GELU,
     "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
     "quick_gelu": QuickGELU,
@@ -271,6 +283,8 @@ class VisionTransformer(nn.Module):
         self.random_weights = True  # until others are loaded
         self.file: Path | None = None  # of its weights, where they are a file of somebody's own
         self.told: tuple[Told, ...] = ()  # heads that did not find by themselves where to look
+        self.assumed: tuple[Assumed, ...] = ()  # of what it is, where its file does not say so
+        self.no_answer = ""  # why what its classifier says may be wrong, and is not shown
         self.native_grid = (c.image_size[0] // c.patch_size, c.image_size[1] // c.patch_size)  # (rows, columns)
         patches = self.native_grid[0] * self.native_grid[1]
 
@@ -291,6 +305,11 @@ class VisionTransformer(nn.Module):
         self.head = nn.Linear(read, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
         self.initialise(seed)
+
+    @property
+    def classes(self) -> int:
+        """How many labels it is asked about: none where what it says of them may be wrong."""
+        return 0 if self.no_answer else self.config.classes
 
     def load_state_dict(self, *given, **how):
         self.random_weights = False

@@ -47,6 +47,7 @@ SMALLEST = {  # the arguments of each script's smallest run; {} is a folder that
     "screenshots": ["--folder", "{}", "compare"],
     "sharper": ["--help"],
     "site": ["--times", "1"],
+    "small_answers": ["--times", "5"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "trials": ["--help"],
     "upload": ["--times", "1"],

@@ -1,11 +1,13 @@
 import shlex
 import subprocess
 import sys
+import warnings
 
 import pytest
 from PIL import Image
 
-from playground.__main__ import EXAMPLES, _parser, main
+from playground.__main__ import EXAMPLES, _in_a_line, _parser, main
+from playground.errors import PlaygroundWarning
 
 
 @pytest.fixture
@@ -165,3 +167,44 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
     assert found == ["own/mine"]
     assert main(["--models", str(tmp_path / "none")]) == 2
     assert "There is no folder" in capsys.readouterr().err
+
+
+def test_how_a_model_was_trained_is_said_by_flags_and_the_printed_command_says_it_again(tmp_path, monkeypatch, capfd):
+    import json
+
+    import timm
+    from conftest import scramble
+    from safetensors.torch import save_file
+
+    monkeypatch.chdir(tmp_path)
+    reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
+    save_file({key: value.clone() for key, value in reference.state_dict().items()}, "mine.safetensors")
+    line = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
+    said = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
+    with pytest.warns(PlaygroundWarning) as heard:
+        assert main([*line, "-o", "guessed.json"]) == 0
+    (sentence,) = {_in_a_line(one.message, one.category, one.filename, one.lineno) for one in heard}
+    assert sentence.startswith(
+        "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"
+    )
+    assert "--mean, --std, --num-heads, --act-layer, --global-pool say otherwise" in sentence
+    assert "such as --act-layer gelu, --global-pool token" in sentence
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlaygroundWarning)
+        assert main([*line, *said, "--global-pool", "token", "-o", "said.json"]) == 0
+    guessed, told = (json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json"))
+    assert guessed["tables"][0]["maps"] != told["tables"][0]["maps"]
+    command = shlex.split(told["figure"]["command"])
+    again = [*command[command.index("figure") : -1], "again.json"]
+    assert main(again) == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == told
+    capfd.readouterr()
+    assert main([*line[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
+    assert "labels of vit_tiny_patch16_224 are not shown: they depend on --act-layer and" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["figure meadow -o x.png", "relevance meadow --out x.csv", "numbers . -o x.zarr"])
+def test_every_command_that_takes_a_model_takes_how_it_was_trained(command):
+    said = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
+    options = _parser().parse_args([*command.split(), *said.split()])
+    assert (options.mean, options.num_heads, options.global_pool) == ("0.4,0.4,0.4", "3", "avg")

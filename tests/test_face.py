@@ -65,7 +65,7 @@ BROKEN = {
     "no model": (lambda seen: playground.trace(None, "meadow"), "a model that playground.load gave"),
     "a strange model": (lambda seen: playground.trace(torch.nn.Linear(2, 2), "meadow"), "given was Linear"),
     "no name": (lambda seen: playground.load(3), "load takes a model's name"),
-    "no picture": (lambda seen: playground.trace("untrained", None), "not from NoneType"),
+    "no picture": (lambda seen: playground.trace("untrained", None), "takes a picture, or the model.s input"),
     "a list": (lambda seen: playground.trace("untrained", [1, 2]), "not from list"),
     "four channels": (lambda seen: playground.trace("untrained", np.zeros((9, 9, 4))), r"given was \(9, 9, 4\)"),
     "normalised": (lambda seen: playground.trace("untrained", torch.randn(3, 32, 32)), "Undo the normalisation"),

@@ -62,10 +62,14 @@ def test_gradient_times_input_is_autograd_s(small, seen, kind):
     _, x, _ = seen.entering()
     x = x.detach().requires_grad_()
     explicit(small, x, number)[0].backward()
-    expected = (x.grad * x).sum(-1)[0].detach().abs()
-    torch.testing.assert_close(
-        seen.relevance(**asked, method="gradient"), expected / expected.sum(), atol=1e-6, rtol=1e-4
-    )
+    expected = (x.grad * x).sum(-1)[0].detach()
+    expected = expected / expected.abs().sum()
+    assert (expected < 0).any(), "both signs are there"
+    for signed in (True, False):
+        found = seen.relevance(**asked, method="gradient", signed=signed)
+        torch.testing.assert_close(found, expected if signed else expected.abs(), atol=1e-6, rtol=1e-4)
+    unsaid = seen.relevance(**asked)
+    assert torch.equal(unsaid, seen.relevance(**asked, signed=kind == "label")), "a label's has its sign"
 
 
 def test_legrad_lets_each_layer_answer_by_itself(small, seen):
@@ -135,7 +139,7 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
     vit = scramble(VisionTransformer(replace(SMALL, pool="avg", cls_token=False, norm_place="pooled")))
     answer = relevance.label_score(vit, 0, 66)
     assert answer.read_from.tolist() == [0] * 2 + [1 / 64] * 64
-    assert playground.trace(vit, picture).relevance(label=0).sum().item() == pytest.approx(1, abs=1e-5)
+    assert playground.trace(vit, picture).relevance(label=0).abs().sum().item() == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +148,7 @@ def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
         ({}, "give one of the two"), ({"query": (0, 0), "label": 1}, "give one of the two"),
         ({"label": 10}, "no label 10"), ({"label": "cat"}, "no label 'cat'"), ({"label": True}, "no label True"),
         ({"query": (9, 9)}, "no patch (9, 9)"), ({"label": 1, "method": "magic"}, "no method 'magic'"),
+        ({"label": 1, "method": "chefer", "signed": True}, "chefer knows only what speaks for an answer"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_asked_gets_a_sentence(seen, asked, says):
@@ -174,7 +179,7 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
         monkeypatch.setattr(relevance, "KEPT", kept)
         monkeypatch.setattr(relevance, "BLOCK", block)
         of = relevance.Pass(small, entering, None, small.config.scale)
-        found = relevance.relevance(of, relevance.label_score(small, 7, 67), method)
+        found = relevance.relevance(of, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED)
         torch.testing.assert_close(found, torch.stack(expected), atol=1e-6, rtol=1e-4)
 
 
@@ -207,10 +212,9 @@ def test_of_every_kind_of_model_the_gradient_is_autograd_s(picture, change):
     for last, _ in vit.layers(x, rotation, 0.3, heard=seen.heard_on(x.device)):  # noqa: B007
         pass
     vit.classify(last)[0, 4].backward()
-    expected = (x.grad * x).sum(-1)[0].detach().abs()
-    torch.testing.assert_close(
-        seen.relevance(label=4, method="gradient"), expected / expected.sum(), atol=1e-6, rtol=1e-4
-    )
+    expected = (x.grad * x).sum(-1)[0].detach()
+    found = seen.relevance(label=4, method="gradient")
+    torch.testing.assert_close(found, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
 def test_where_the_memory_does_not_do_it_is_refused_with_a_sentence(seen, tmp_path, monkeypatch):

@@ -51,7 +51,7 @@ def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None
         silent = whole[:first] + changed
         change = [_moved(s, x) for s, x in zip(silent, whole, strict=True)]
         before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (whole, silent))
-    read = (probabilities(vit, before), probabilities(vit, after)) if vit.config.classes else (None, None)
+    read = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
     turned = 0.0 if not changed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
     return Loss(torch.stack(change).float().cpu(), *read, turned=turned)
 
@@ -149,7 +149,7 @@ def _muted_block(block: Block, heads: list[int]) -> Block:
 
 
 def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
-    return logits.sigmoid() if vit.config.multi_label else logits.softmax(dim=-1)
+    return vit.config.shares(logits)
 
 
 def _by_layer(seen: Trace, off: Off) -> dict[int, list[int]]:

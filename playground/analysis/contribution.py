@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from playground.analysis import drawn
 from playground.tracing import Trace, entropy
-
-ALL = 1024  # patches; of a larger grid, MOST_QUERIES evenly spread patches are the queries
-MOST_QUERIES = 400
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,10 @@ class Differing:
 
 
 def differing(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
-    """Over all layers, heads and patches. Both maxima are taken over the patches, without the prefix tokens. `give_way`
-    is called after every layer."""
+    """Over all layers and heads and the patches of `drawn.asking`. Both maxima are taken over the patches, without the
+    prefix tokens. `give_way` is called after every layer."""
     front = len(seen.prefix)
-    asked = seen.some_patches(ALL if seen.tokens - front <= ALL else MOST_QUERIES)
+    asked = drawn.asking(seen)
     share, breadth = torch.empty(seen.layers, seen.heads), 0.0
     for layer in range(seen.layers):
         weights = seen.weights(layer, asked)  # (heads, queries, tokens)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -50,14 +49,6 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     drawn = {name: seen.on_grid(row.float().cpu()) for name, row in found.items()}
     drawn["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
     return drawn
-
-
-def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
-    """The side of the smallest blocks that need at most `most` passes, one for each block. There are more than `FEW`
-    blocks, for a rank correlation of fewer says nothing."""
-    many = {side: len(occlusion.blocks(grid, side)) for side in range(1, max(grid) + 1)}
-    sides = [side for side, blocks in many.items() if occlusion.FEW < blocks <= occlusion.WHOLE] or [1]
-    return next((side for side in sides if many[side] <= most), sides[-1])
 
 
 def explain(

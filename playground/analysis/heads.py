@@ -16,12 +16,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from playground.analysis import drawn
 from playground.tracing import Trace, entropy
 
 REACH = 3  # patches: offsets up to this distance are searched
 OWN = 0.5  # a head that gives more than half of its weight to the query's own object has that habit
 CROWD = 24  # patches, evenly spread, whose mean row is that of anybody
-MOST_QUERIES = 400  # a larger grid is sampled evenly
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Grid:
     def of(seen: Trace) -> Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
-        queries = torch.tensor(seen.some_patches(MOST_QUERIES)) - len(seen.prefix)
+        queries = torch.tensor(drawn.asking(seen)) - len(seen.prefix)
         y, x = patches // columns, patches % columns
         colour = None
         if seen.input is not None:

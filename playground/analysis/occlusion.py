@@ -1,7 +1,13 @@
-"""Occlusion: some patches of the picture are blanked, and what moves is measured. It is what a relevance predicts."""
+"""Occlusion: some patches of the picture are blanked, and what moves is measured. It is what a relevance predicts.
+
+Of a patch it is how far its feature moves. Of a label it is what its margin loses: positive where the patches speak for
+the label, negative where they speak against it. A probability of 99.9 % hardly moves whatever is blanked, and a margin
+does.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,16 +23,37 @@ SIZES = (8, 4, 2, 1)  # patches: the sides of the blocks that are blanked, one a
 AT_ONCE = 4  # pictures in one pass
 FEW = 12  # blocks: of fewer a rank correlation says nothing
 WHOLE = 64  # blocks: so many of one size are all blanked
+MOST = 200  # passes of one map
+NOTHING = {
+    "label": 0.1,
+    "feature": 0.01,
+}  # logits (a tenth more or less of the odds), and parts of the feature's length:
+# where no block moves it so far, nothing here moves it
 STEPS = 12  # of a curve of deletion or insertion
 SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What may move: a token's feature, or a label's probability."""
+    """What may move: a token's feature, or a label's margin."""
 
     query: Query | None = None
     label: int | str | None = None
+
+    @property
+    def nothing(self) -> float:
+        return NOTHING["feature" if self.label is None else "label"]
+
+
+def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
+    """(…, classes) -> (…): by how much a label leads, in logits. Of a softmax only differences between logits mean
+    anything: how far the label is above the largest other. Of a model that says yes or no to each label by itself its
+    logit, which is how far yes is above no."""
+    if multi_label or logits.shape[-1] == 1:
+        return logits[..., label]
+    others = logits.clone()
+    others[..., label] = -torch.inf
+    return logits[..., label] - others.amax(-1)
 
 
 def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
@@ -71,7 +98,7 @@ class Measured:
 
     def moved(self, several: Sequence[Tensor]) -> list[float]:
         """For each of these sets of patches, (rows, columns) bool: what moves when it is blanked. Of a feature
-        ‖x' − x‖ / ‖x‖; of a label what its probability loses."""
+        ‖x' − x‖ / ‖x‖; of a label what its margin loses."""
         pixels, keys = self.seen._need_input(), [np.packbits(gone.numpy()).tobytes() for gone in several]
         new = {key: gone for key, gone in zip(keys, several, strict=True) if key not in self.known}
         for start in range(0, len(new), AT_ONCE):
@@ -82,7 +109,7 @@ class Measured:
         return [self.known[key] for key in keys]
 
     def _answers(self, pixels: Tensor) -> Tensor:
-        """(B, D) features, or (B, 1) probabilities."""
+        """(B, D) features, or (B, 1) margins."""
         vit, asked = self.seen._need_vit(), self.asked
         device = vit.patch_embed.proj.weight.device
         with torch.no_grad():
@@ -91,8 +118,7 @@ class Measured:
             if asked.label is None:
                 return vit.norm(x)[:, self.seen.token(asked.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()
-        shares = logits.sigmoid() if vit.config.multi_label else logits.softmax(-1)
-        return shares[:, self.seen.label(asked.label), None]
+        return margin(logits, self.seen.label(asked.label), vit.config.multi_label)[:, None]
 
     def _far(self, answer: Tensor) -> float:
         if self.asked.label is not None:
@@ -117,15 +143,32 @@ class Step:
     map: Tensor  # (rows, columns): what moves, for each patch of the smallest block that was blanked there
     whole: int  # the side of the smallest blocks of which all were blanked; 0: of none
     moves: tuple[float, ...]  # what moves without each of these
+    sides: tuple[int, ...]  # of all blocks that were blanked, the largest first
+    largest: float  # what moves without the block that moves it most, without its sign
+    nothing: bool  # nothing here moves it
 
 
-def occlusion(measured: Measured, most: int = 200) -> Iterator[Step]:
+def sides_of(grid: tuple[int, int]) -> list[int]:
+    """Of the blocks that an occlusion blanks, the largest first."""
+    return [side for side in SIZES if side <= max(1, min(grid) // 2)]
+
+
+def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
+    """The side of the blocks with which maps are compared: the smallest of which all are blanked, and that need at most
+    `most` passes. There are more than `FEW` of them, for a rank correlation of fewer says nothing."""
+    many = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
+    sides = [side for side, count in many.items() if FEW < count <= WHOLE] or [1]
+    return next((side for side in sides if many[side] <= most), sides[-1])
+
+
+def occlusion(measured: Measured, most: int = MOST) -> Iterator[Step]:
     """A map that becomes finer. While blocks are few all are blanked, then only the half that moved most is cut
     further, those that moved most first; `most` passes are made in all."""
     grid = measured.seen.grid
-    found, done, whole, moves = torch.zeros(grid), 0, 0, ()
+    found, done, whole, moves, largest = torch.zeros(grid), 0, 0, (), 0.0
+    sides: list[int] = []
     within = torch.ones(grid, dtype=torch.bool)
-    for size in [size for size in SIZES if size <= max(1, min(grid) // 2)]:
+    for size in sides_of(grid):
         wanted = [block & within for block in blocks(grid, size) if (block & within).any()]
         all_of_them = bool(within.all())
         order = sorted(range(len(wanted)), key=lambda i: -float(found[wanted[i]].abs().max()))
@@ -136,19 +179,22 @@ def occlusion(measured: Measured, most: int = 200) -> Iterator[Step]:
         for block, move in zip(wanted, moved, strict=True):
             found[block] = move / int(block.sum())
         done += len(wanted)
+        sides.append(size)
+        largest = max(largest, *map(abs, moved))
         if all_of_them and len(wanted) == len(order):
             whole = size
             moves = tuple(moved[order.index(i)] for i in range(len(order)))
-        yield Step(done, found.clone(), whole, moves)
+        nothing = largest < measured.asked.nothing
+        yield Step(done, found.clone(), whole, moves, tuple(sides), largest, nothing)
         if len(blocks(grid, size // 2 or 1)) > WHOLE:
             half = sorted(range(len(wanted)), key=lambda i: -abs(moved[i]))[: max(1, len(wanted) // 2)]
             within = torch.stack([wanted[i] for i in half]).any(0)
 
 
-def passes_of(grid: tuple[int, int], most: int = 200) -> int:
+def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
     """How many passes that takes."""
     done, wanted = 0, 0
-    for size in [size for size in SIZES if size <= max(1, min(grid) // 2)]:
+    for size in sides_of(grid):
         here = len(blocks(grid, size))
         wanted = here if here <= WHOLE or not wanted else min(here, 4 * max(1, wanted // 2))
         done += wanted
@@ -157,15 +203,16 @@ def passes_of(grid: tuple[int, int], most: int = 200) -> int:
 
 def predicts(relevance: Tensor, measured: Measured, size: int) -> float:
     """How well a map of relevance, (rows, columns), foretells what blanking moves: the rank correlation (Spearman's)
-    between its sum in each block and what moves without that block."""
+    between its sum in each block and what moves without that block. A map with signs has to foretell the sign too."""
     return foretells(relevance, size, measured.moved(blocks(measured.seen.grid, size)))
 
 
 def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
     """The same, of blocks that were blanked already."""
     some = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
-    alike = equal(some)
-    return spearman([float(relevance[some[i]].sum()) for i in alike], [abs(moves[i]) for i in alike])
+    alike, signed = equal(some), bool((relevance < 0).any())
+    moved = [moves[i] if signed else abs(moves[i]) for i in alike]
+    return spearman([float(relevance[some[i]].sum()) for i in alike], moved)
 
 
 def equal(some: Sequence[Tensor]) -> list[int]:

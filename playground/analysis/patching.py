@@ -80,7 +80,7 @@ def _go_on(seen: Trace, vit, x: Tensor, rotation, layer: int) -> Tensor:
 
 
 def _probabilities(vit, x: Tensor) -> Tensor | None:
-    if not vit.config.classes:
+    if not vit.classes:
         return None
     logits = vit.classify(x)[0].float().cpu()
     return logits.sigmoid() if vit.config.multi_label else logits.softmax(-1)

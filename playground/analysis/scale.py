@@ -28,7 +28,6 @@ ROWS = 200  # that can be looked at one by one
 MANY = 20_000  # on which the curves rest: of 200, the quantiles change with the seed
 AT_ONCE = 1000  # of them in memory
 BAND = (0.1, 0.9)  # quantiles: eight of ten rows lie between them
-MOST_QUERIES = 200  # a larger grid is sampled evenly
 
 # One row --------------------------------------------------------------------------------------------------------------
 
@@ -153,7 +152,9 @@ def sharpness(
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
     The scale is changed in each layer by itself: queries and keys are those of this pass. `give_way` is called after
     every layer."""
-    asked = seen.some_patches(MOST_QUERIES)
+    from playground.analysis.drawn import asking
+
+    asked = asking(seen)
     bits, peaks, apart = (np.empty((seen.layers, seen.heads)) for _ in range(3))
     for layer in range(seen.layers):
         weights = seen.weights(layer, asked, scale).numpy()  # (heads, asked, tokens)
@@ -196,8 +197,7 @@ def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
 
 def _probabilities(seen: Trace) -> np.ndarray:
     """(classes,)"""
-    multi = seen.vit is not None and seen.vit.config.multi_label
-    return (seen.logits.sigmoid() if multi else seen.logits.softmax(-1)).numpy()
+    return seen.vit.config.shares(seen.logits).numpy()  # type: ignore[union-attr,arg-type]
 
 
 def _label(seen: Trace, number: int) -> str:

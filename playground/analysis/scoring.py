@@ -1,8 +1,9 @@
 """How good each relevance is on a picture.
 
-Of each method: its rank correlation with what blanking blocks of patches moves, and the areas under the
-curves of deletion (the larger the better) and insertion (the smaller the better). Beside them stand rollout, and a map
-drawn at random, which any method has to beat.
+Of each method: its rank correlation with what blanking blocks of patches moves, and the areas under the curves of
+deletion (the larger the better) and insertion (the smaller the better). What has a sign, gradient × input of a label,
+has to foretell the sign of a move; the others foretell its size. Beside them stand rollout, and a map drawn at random,
+which any method has to beat.
 """
 
 from __future__ import annotations
@@ -31,10 +32,7 @@ class Score:
 def scores(seen: Trace, asked: occlusion.Asked, by: str = "mean", methods: Sequence[str] = METHODS) -> Iterator[Score]:
     """Of each method, and of the controls: each takes some thirty passes."""
     measured = occlusion.Measured(seen, asked, by)
-    side = next(
-        (s for s in reversed(occlusion.SIZES) if len(occlusion.blocks(seen.grid, s)) <= occlusion.WHOLE),
-        occlusion.SIZES[0],
-    )
+    side = occlusion.side_of(seen.grid)
     moves = measured.moved(occlusion.blocks(seen.grid, side))
     for method in (*methods, *CONTROLS):
         found = _map(seen, asked, method)

@@ -22,7 +22,7 @@ from playground.figures.maps import Domain
 from playground.figures.metadata import provenance
 from playground.figures.option_words import OptionError
 from playground.figures.prints import bar
-from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import WITHOUT_HEADS, Spec
 from playground.figures.themes import CONVOLUTION, THEMES
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def animate(
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
     if spec.transparent and path.suffix.lower() == ".gif":
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
-    steps = frames(spec.settled(seen), seen)
+    steps = frames(layouts.settled(spec, seen), seen)
     room = max(caption_lines(one, seen, image, **others) for one, _ in steps)
     shown, said = [], {}
     for one, _ in track(steps):
@@ -89,9 +89,7 @@ def moves(spec: Spec, kind: str) -> bool:
     """Whether anything changes along such a sweep."""
     layout = layouts.of(spec)
     what = layout.prepared(spec).what
-    return not (
-        (kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and what in WITHOUT_QUERY and not layout.asks)
-    )
+    return not ((kind == "scale" and what in WITHOUT_HEADS) or (kind == "patches" and not layouts.marks(spec)))
 
 
 def _fading(spec: Spec, seen: Trace) -> list[tuple[Spec, int]]:

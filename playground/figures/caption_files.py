@@ -21,7 +21,7 @@ TEX = {  # what LaTeX reads otherwise, or has no letter for
 
 def write(path: Path, spec: Spec, *subject, **others) -> Path:
     said = words(spec, *subject, **others)
-    spec = spec.settled(subject[0]) if subject else spec  # its title says which layer and which patch
+    spec = layouts.settled(spec, subject[0]) if subject else spec  # its title says which layer and which patch
     return keep(path, (said + "\n" if path.suffix.lower() == ".txt" else latex(spec, said, path.stem)).encode())
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures import naming
 from playground.figures.light import share_within
-from playground.figures.maps import Domain, Map, clipped, is_even
+from playground.figures.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
 from playground.figures.one_map import Shown
 from playground.figures.prints import PART_COLOURS, has_outline, outline
-from playground.figures.spec import POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
+from playground.figures.spec import METHODS, OF_A_LABEL, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 from playground.models.names import plain_name
 from playground.models.told_heads import told
 
@@ -122,6 +123,11 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 
+def signed(value: float, share: bool) -> str:
+    """ "+4.1%" or "−0.13"."""
+    return f"{'−' if value < 0 else '+'}{(percent if share else number)(abs(value))}"
+
+
 def percent(share: float) -> str:
     if 0 < share < 0.0005:
         return "<0.1%"
@@ -148,12 +154,13 @@ def outside(map_: Map, spec: Spec) -> str:
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
         shares["registers" if name.startswith("reg") else name.upper()] += share
+    written = partial(signed, share=True) if spec.for_and_against else percent
     present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
-    return ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if name in present)
+    return ", ".join(f"{name} {written(share)}" for name, share in shares.items() if name in present)
 
 
 def taken(map_: Map) -> float:
-    return sum(share for _, share in map_.prefix)
+    return sum(abs(share) for _, share in map_.prefix)
 
 
 def caption(spec: Spec, shown: list[Shown], span: Domain, where: str) -> str:
@@ -175,7 +182,7 @@ def sentences(spec: Spec, shown: list[Shown], span: Domain, made_with: str) -> s
             else f", about {_count(maps[0].breadth)} of {seen.tokens} tokens (2^entropy)"
         )
     first += held(maps)
-    first += peak(maps, span)
+    first += peak(maps, span) + blocks(maps) + for_and_against(spec, maps) + unmoved(spec, maps)
     sentences = [f"{first[0].upper()}{first[1:]}.", *_brightness(spec, span), *taught(shown), *altered(spec, shown)]
     return " ".join([*sentences, *outlined(spec, maps)])
 
@@ -192,6 +199,46 @@ def peak(maps: list[Map], span: Domain | None) -> str:
     """A peak is not hidden: how many patches are brighter than can be shown, and how much the largest has."""
     count = sum(len(clipped(one, span)) for one in maps) if span else 0
     return brighter(span, count, max(float(one.grid.max()) for one in maps), "patch", "patches") if span else ""
+
+
+def blocks(maps: list[Map]) -> str:
+    """Which blocks an occlusion has blanked, of one map or of several."""
+    blanked = sorted({side for one in maps if one.blanked for side in one.blanked.sides}, reverse=True)
+    return f"; blanked in {sides(blanked)}, each patch with its part of its block" if blanked else ""
+
+
+def sides(of_blocks: Sequence[int]) -> str:
+    """ "blocks of 4 × 4 and 2 × 2, the smaller where more moved" """
+    *others, last = (f"{side} × {side}" for side in of_blocks)
+    return f"blocks of {', '.join(others)} and {last}, the smaller where more moved" if others else f"blocks of {last}"
+
+
+def for_and_against(spec: Spec, maps: list[Map]) -> str:
+    """How much each way, and the patch with the most: "; 48% for it, most patch 3, 4 (+3.2%); 52% against it, …"."""
+    if not spec.for_and_against or moved_by_nothing(maps):
+        return ""
+    said = []
+    for words, sign in (("for it", 1), ("against it", -1)):
+        largest = max(float((sign * one.grid).max()) for one in maps)
+        if largest <= 0:
+            said.append(f"nothing speaks {words}")
+            continue
+        written = signed(sign * largest, spec.what == "relevance")
+        if len(maps) > 1:
+            said.append(f"{words} up to {written}")
+            continue
+        share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.what == "relevance" else 0.0
+        at = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
+        said.append(f"{f'{percent(abs(share))} ' if share else ''}{words}, most patch {at} ({written})")
+    return f"; {'; '.join(said)}"
+
+
+def unmoved(spec: Spec, maps: list[Map]) -> str:
+    """What blanking moves so little that nobody should look for a pattern in it."""
+    if not moved_by_nothing(maps):
+        return ""
+    least = least_move(spec)
+    return f"; nothing here moves it: no block by {f'{least:g} logits' if spec.explains_label else percent(least)}"
 
 
 def brighter(span: Domain, count: int, largest: float, one: str, many: str) -> str:
@@ -244,7 +291,8 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     made_with, says = ", ".join(fixed), _says(spec, who, shown)
     sentence = f"{made_with}: {says}" if made_with else says
     changing = [f"{where}: {axis}" for where, axis in along.items()]
-    sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{peak(maps, span)}."
+    more = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved(spec, maps)}"
+    sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{more}."
     where = [] if "scales" in along.values() else altered(first.spec, shown)
     return " ".join([sentence, *_brightness(spec, span), *where, *outlined(spec, maps)])
 
@@ -261,8 +309,8 @@ def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
         "score": f"raw scores of {who}",
         "similarity": f"patches with features like those of {who}",
         "rollout": f"what weights alone bring to {who} through all layers",
-        "relevance": f"what moves {_explained(spec, who, shown)}, through all layers (gradient × input)",
-        "occlusion": f"what moves {_explained(spec, who, shown)} when a patch becomes {_BLANKED[spec.blank]}",
+        "relevance": _of_relevance(spec, who, shown),
+        "occlusion": _of_occlusion(spec, who, shown),
         "label": f"how likely {_label(spec, shown)} is, if the classifier read each patch after this layer",
         "text": f"which patches are like “{spec.text}”, if the model read each after this layer",
         "components": "the first three principal components of the patches’ features as red, green and blue",
@@ -273,6 +321,41 @@ def _says(spec: Spec, who: str, shown: list[Shown]) -> str:
 
 
 _BLANKED = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
+
+
+def explained(spec: Spec, seen: Trace) -> dict[str, str]:
+    """What a file says of its numbers beside what they are called: whose they are, how made, and what a sign means."""
+    if spec.what not in OF_A_LABEL:
+        return {}
+    made = METHODS[spec.method].partition(",")[0] if spec.what == "relevance" else f"blanked by {spec.blank}"
+    said = {"made": made}
+    if spec.explains_label:
+        names = seen.vit.config.labels if seen.vit else ()
+        said = {"label": names[int(spec.label)] if names else spec.label} | said
+    if spec.for_and_against:
+        said["sign"] = "+ speaks for it, - against it"
+    if spec.what == "occlusion":
+        said["unit"] = f"logits, {margin(seen)}" if spec.explains_label else "parts of the feature's length"
+    return said
+
+
+def _of_relevance(spec: Spec, who: str, shown: list[Shown]) -> str:
+    kind = METHODS[spec.method].replace("speaks for it", "speaks for it" if spec.explains_label else "adds to it")
+    verb = "speaks for and against" if spec.for_and_against else "moves"
+    return f"what {verb} {_explained(spec, who, shown)}, through all layers ({kind})"
+
+
+def _of_occlusion(spec: Spec, who: str, shown: list[Shown]) -> str:
+    """What is measured, and in what."""
+    blanked = f"when patches become {_BLANKED[spec.blank]}"
+    if not spec.explains_label:
+        return f"how far {_explained(spec, who, shown)} moves {blanked}"
+    return f"what {_label(spec, shown)} loses in logits {blanked} ({margin(shown[0].seen)})"
+
+
+def margin(seen: Trace) -> str:
+    yes_or_no = seen.vit is not None and seen.vit.config.multi_label
+    return "its own: this model says yes or no to each label" if yes_or_no else "how far it is above the largest other"
 
 
 def _explained(spec: Spec, who: str, shown: list[Shown]) -> str:
@@ -313,6 +396,12 @@ def altered(spec: Spec, shown: list[Shown]) -> list[str]:
     return _cut(shown[0].seen) + _scaled(spec, shown)
 
 
+def assumed(traces: Iterable[Trace]) -> list[str]:
+    """What nobody has said of these models, and what was taken instead."""
+    of = {naming.model(seen): seen.assumed for seen in traces if seen.assumed}
+    return [f"Assumed of {name}: {what}." for name, what in of.items()]
+
+
 def _cut(seen: Trace) -> list[str]:
     said = ", ".join(text.replace(">", " > ").replace("@", " in ") for text in seen.cuts.texts)
     return [f"Cut in the whole forward pass: {said}."] if said else []
@@ -347,7 +436,8 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     return f"Not in the pictures: {who} {verb} {from_to(low, high)} of the row."
 
 
-def title(spec: Spec, where: str, whose: str | None = None) -> str:
+def title(spec: Spec, where: str) -> str:
     """For a file's metadata."""
-    whose = asked(spec.query) if whose is None else whose
-    return f"{method(spec).capitalize()} of {whose or plain_name(spec.model)}, {where}"
+    model = plain_name(spec.model)
+    whose = f"label {spec.label} of {model}" if spec.explains_label else asked(spec.query) if spec.asks else model
+    return f"{method(spec).capitalize()} of {whose}, {where}"

@@ -13,9 +13,11 @@ from playground.figures.layouts import LAYOUTS
 from playground.figures.naming import published
 from playground.figures.option_words import Words
 from playground.figures.reading import read_length, read_numbers, write_length
-from playground.figures.spec import CHOICES, POOLED, PURPOSES, Spec, query_words
+from playground.figures.spec import CHOICES, METHODS, POOLED, PURPOSES, Spec, query_words
 from playground.figures.unused_options import unused
 from playground.figures.view import DRAWN
+from playground.models.given import POOLS, WORDS
+from playground.vit import ACTIVATIONS
 
 LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # of a view
 VIEWED = {choice.field: choice.flag for choice in DRAWN}
@@ -24,8 +26,11 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "layout": "--layout",
         "model": "--model",
         "weights": "--weights",
+        **{word: f"--{word.replace('_', '-')}" for word in WORDS},
         "size": "--size",
         **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
+        "method": "--method",
+        "signed": "--signed",
         "other_image": "--with-image",
         "other_model": "--with-model",
         "other_queries": "--with-patch",
@@ -59,6 +64,13 @@ GROUPS = {  # the help's parts: a field of Spec -> its flag
         "pack": "--pack",
     },
 }
+TRAINED = {  # how a file's model was built and trained, where the file does not say it
+    "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
+    "std": "the deviation by which they were, such as 0.229,0.224,0.225",
+    "num_heads": "how many heads share its width",
+    "act_layer": f"the activation of its MLPs: {', '.join(ACTIVATIONS)}",
+    "global_pool": f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
+}
 FLAGS = {name: flag for group in GROUPS.values() for name, flag in group.items()}
 ALIASES = {  # as in Python
     "layer": "--layers", "head": "--heads", "query": "--query", "purpose": "--purpose",
@@ -68,7 +80,13 @@ HELP = {
     **{choice.field: choice.help for choice in DRAWN},
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
+    **{word: f"of --model or --weights: {words}" for word, words in TRAINED.items()},
     "size": "HxW, the model's input in pixels (default: its native area)",
+    "method": "of {what:relevance}: "
+    + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
+    + " (default: gradient)",
+    "signed": "of {what:relevance}: what speaks for it and what speaks against it in two colours (default: where a "
+    "--label is explained)",
     "other_image": "compare with this picture",
     "other_model": "compare with this model",
     "purpose": "; ".join(f"{name}: {p.words}" for name, p in PURPOSES.items()),
@@ -99,12 +117,14 @@ HELP = {
     "view": "what else an .html begins with, as in a link: locked=true&grid=true",
 }
 METAVARS = {
-    "model": "NAME", "weights": "FILE", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
+    "model": "NAME", "weights": "FILE", "mean": "R,G,B", "std": "R,G,B", "num_heads": "N", "act_layer": "NAME",
+    "global_pool": "NAME", "size": "HxW", "layer": "N", "head": "N", "query": "ROW,COLUMN", "scale": "S",
     "other_image": "IMAGE", "other_model": "NAME", "ceiling": "SHARE", "depth": "N", "dpi": "N",
     "width": "LENGTH", "font": "NAME", "sweep": "WHAT", "rows": "WHAT", "columns": "WHAT",
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
+TRISTATE = ("signed", "log")  # yes, no, or, where nobody says it, what fits
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
@@ -128,7 +148,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
     default, options = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
-    if isinstance(default, bool) or name == "log":
+    if isinstance(default, bool) or name in TRISTATE:
         plain = "store_true" if default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=plain, default=default, **options)
     elif name == "layout":
@@ -149,6 +169,17 @@ def _help(name: str) -> str:
     return HELP[name]
 
 
+def add_trained(parser: argparse.ArgumentParser) -> None:
+    """How a model was built and trained, for a command that has no figure."""
+    for word in WORDS:
+        parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
+
+
+def trained(options: argparse.Namespace) -> dict[str, str | None]:
+    """What `load` takes beside the model's name and its file of weights."""
+    return {word: getattr(options, word) for word in WORDS}
+
+
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The line that makes this figure again: what differs from the defaults."""
     if not spec.model and layouts.of(spec).of_pictures:
@@ -160,7 +191,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         if name in left_out:
             continue
         text = _as_typed(spec, name)
-        if isinstance(getattr(spec, name), bool):
+        if isinstance(DEFAULTS[name], bool) or name in TRISTATE:
             parts += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
             parts += [flag, text]

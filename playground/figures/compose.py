@@ -84,12 +84,12 @@ def subjects(
             )
             for key, (its, shown) in more.items()
         }
-        return spec.settled(seen), every[next(iter(every))], every
+        return layouts.settled(spec, seen), every[next(iter(every))], every
     if other is None:
-        return spec.settled(seen), first, None
+        return layouts.settled(spec, seen), first, None
     name = captions.picture(said.other_image) if said.other_image else first.name
     second = Subject(naming.published_trace(spec, other, True), image if other_image is None else other_image, name)
-    return spec.settled(seen), first, second
+    return layouts.settled(spec, seen), first, second
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,13 @@ TONES, STEPS = 64, 256  # of the table: tones beneath, and shares of the exposur
 TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 LIFTED = 0.4  # the faintest colour is lighter than the tone beneath by this part of the way to the top
 HUES = (20, 55, 95)  # degrees, from the faintest to the strongest: red, orange, gold
+AGAINST = (285, 255, 220)  # the same below zero: violet, blue, sky; as light as their counterparts
+HATCH = (
+    4,
+    0.3,
+    0.3,
+)  # below zero, for who prints in grey: lines to a cell, how wide they are, how much of the colour stays
+MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
 OPAQUE = 0.94  # of the strongest colour; the rest is the photograph
 OPACITY_POWER = 2.3  # faint weights are seen, too
@@ -66,10 +73,21 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """(height, width, 3) of 0 … 255 and (height, width) of 0 … 1 -> (height, width, 3): the picture under the heat."""
-    step = (share * (STEPS - 1) + 0.5).astype(int)
-    opaque = opacities()[step][..., None]
-    return (faded(photo, BENEATH, KEPT) * (1 - opaque) + table()[tones(photo), step] * opaque + 0.5).astype(np.uint8)
+    """(height, width, 3) of 0 … 255 and (height, width) of −1 … 1 -> (height, width, 3): the picture under the heat."""
+    step = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
+    opaque, colours = opacities()[step][..., None], table()[tones(photo), step]
+    if (share < 0).any():
+        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), step], colours)
+    return (faded(photo, BENEATH, KEPT) * (1 - opaque) + colours * opaque + 0.5).astype(np.uint8)
+
+
+def hatched(share: np.ndarray, cell: float) -> np.ndarray:
+    """(height, width): what is below zero with slanting lines in which the photograph is seen: colours of one lightness
+    are one grey. `cell` is a patch's height in pixels."""
+    (lines, wide, kept), (rows, columns) = HATCH, np.indices(share.shape)
+    period = max(MIN_PERIOD, cell / lines)
+    inside = (rows + columns) % period < wide * period
+    return np.where((share < 0) & inside, kept * share, share)
 
 
 def faded(photo: np.ndarray, ends: tuple[float, float], kept: float) -> np.ndarray:
@@ -93,14 +111,14 @@ def opacities() -> np.ndarray:
 
 
 @cache
-def table() -> np.ndarray:
+def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
     """(tones, steps, 3) of 0 … 255: the colour that is laid over each tone."""
     grey = np.arange(TONES)[:, None] / (TONES - 1)
     base = _lightness(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey)
     top = TOPS[0] + (TOPS[1] - TOPS[0]) * _lightness(grey)
     t = np.arange(STEPS) / (STEPS - 1)
     lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t)
-    hue = np.deg2rad(np.interp(t, (0, 0.5, 1), HUES))
+    hue = np.deg2rad(np.interp(t, (0, 0.5, 1), hues))
     wished = np.interp(t, (0, 0.5, 1), CHROMAS)
     low, high = np.zeros_like(lightness), np.broadcast_to(wished, lightness.shape)
     fits = _inside(_from_oklab(lightness, high, hue))

@@ -29,10 +29,11 @@ class Manifest:
     def add(self, file: Path, spec: Spec, seen, image, others: dict) -> None:
         if self.path is None:
             return
+        from playground.figures import layouts
         from playground.figures.command_line import again
         from playground.figures.compose import described
 
-        said = again(spec.settled(seen), file.name)
+        said = again(layouts.settled(spec, seen), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
         self.entries[name] = described(spec, seen, image, **others) | ({"command": said} if said else {})
         keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())

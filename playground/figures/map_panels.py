@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 from PIL import Image
 
 from playground.figures import captions, maps, prints
@@ -11,7 +12,7 @@ from playground.figures.maps import Domain
 from playground.figures.one_map import Shown, Subject
 from playground.figures.option_words import OptionError
 from playground.figures.panels import Panel
-from playground.figures.spec import WITHOUT_QUERY, Spec
+from playground.figures.spec import Spec
 from playground.figures.themes import KEY, QUERY
 
 ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands beside its patch
@@ -20,7 +21,7 @@ ROOMY = 1.2  # inches: a map where the largest number that can't be shown stands
 def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small: bool = False) -> Panel:
     """`small`: the photograph stands beside it, too."""
     spec, subject, shown = one.spec, one.subject, one.map
-    asks = one.one.asker is None and spec.what not in WITHOUT_QUERY  # the patch is one of this picture
+    asks = one.one.asker is None and spec.asks  # the patch is one of this picture
     patch = maps.patch_of(subject.seen, spec.query) if asks else None
 
     def draw(sheet, axes, box) -> None:
@@ -41,14 +42,18 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
         within = [at for at in over if at != patch and sheet.number(axes, at, box, said[at])]
         if over and over[0] not in within and (within or box.width > ROOMY):  # no smaller one stands for the largest
             sheet.number_beside(axes, over[0], box, said[over[0]] + "%" * span.percent, shown.grid, patch)
+        for at in maps.peaks(shown, span):
+            text = captions.signed(float(shown.grid[at]), span.percent)
+            if not sheet.number(axes, at, box, text) and box.width > ROOMY:
+                sheet.number_beside(axes, at, box, text, np.abs(shown.grid), None)
         sheet.mark(axes, patch, box, colour=KEY if spec.direction == "column" else QUERY)
 
     return Panel(heading, sub, subject.seen.grid, draw)
 
 
-def photo_panel(spec: Spec, subject: Subject, asks: bool = False) -> Panel:
-    """The picture, with the patch that asks where one does; `asks`: whatever is shown."""
-    if spec.what in WITHOUT_QUERY and not asks:
+def photo_panel(spec: Spec, subject: Subject) -> Panel:
+    """The picture, with the patch that asks where one does."""
+    if spec.query is None:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
     heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)

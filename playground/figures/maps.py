@@ -15,6 +15,7 @@ from playground.figures.spec import COLOURED, POOLED, SIGNED, THROUGH_LAYERS, WI
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from playground.analysis.occlusion import Step
     from playground.tracing import Trace
 
 DEEPEST = 1000  # the logarithm ends at this part of the brightest value
@@ -31,6 +32,7 @@ class Map:
     held: float = 0.0  # of what differs between patches, by these colours
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
     values: np.ndarray | None = None  # (tokens,), of which the grid has the patches
+    blanked: Step | None = None  # of an occlusion: which blocks were
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,14 @@ class Domain:
     log: bool = False
     own: bool = False  # each map has another one: the bar stands for all of them
     bare: bool = False  # colours without a photograph, in proportion to the numbers
+    signed: bool = False  # two colours around zero
 
 
 def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The numbers that `spec` asks of one head. A scale of None is that of the pass. `asker`: of similarity, the trace
     of another picture whose patch it is that asks."""
-    numbers = answer(seen, spec, layer, head, scale, asker)
+    blanked = occluded(seen, spec) if spec.what == "occlusion" else None
+    numbers = of_all_tokens(seen, blanked) if blanked else answer(seen, spec, layer, head, scale, asker)
     breadth = None
     if (
         spec.what == "weight" and spec.direction == "row" and head != "max"
@@ -61,6 +65,7 @@ def look(seen: Trace, spec: Spec, layer: int, head: int | str, scale: str | None
         tuple(zip(seen.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
+        blanked=blanked,
     )
 
 
@@ -78,9 +83,9 @@ def answer(
     if spec.what == "rollout":
         return seen.rollout(spec.query)
     if spec.what == "relevance":
-        return seen.relevance(**_explained(spec))
+        return seen.relevance(**_explained(spec), method=spec.method, signed=spec.for_and_against)
     if spec.what == "occlusion":
-        return _occluded(seen, spec)
+        return of_all_tokens(seen, occluded(seen, spec))
     if spec.what == "label":
         said = seen.answers(layer)
         return said[:, seen.label(int(spec.label)) if spec.label else int(seen.logits.argmax())]
@@ -111,15 +116,18 @@ def _explained(spec: Spec) -> dict:
     return {"label": int(spec.label)} if spec.label else {"query": spec.query}
 
 
-def _occluded(seen: Trace, spec: Spec) -> Tensor:
+def occluded(seen: Trace, spec: Spec) -> Step:
+    from playground.analysis import occlusion
+
+    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Asked(**_explained(spec)), spec.blank))
+    return last
+
+
+def of_all_tokens(seen: Trace, blanked: Step) -> Tensor:
     """(tokens,): no token of the prefix can be blanked."""
     import torch
 
-    from playground.analysis import occlusion
-
-    measured = occlusion.Measured(seen, occlusion.Asked(**_explained(spec)), spec.blank)
-    *_, last = occlusion.occlusion(measured)
-    return torch.cat([torch.zeros(len(seen.prefix)), last.map.flatten()])
+    return torch.cat([torch.zeros(len(seen.prefix)), blanked.map.flatten()])
 
 
 WORDS = {
@@ -132,7 +140,7 @@ WORDS = {
     "norm": "length of the features",
     "rollout": "rollout: attention through all layers",
     "relevance": "relevance: share of what moves it",
-    "occlusion": "what blanking a patch moves",
+    "occlusion": "what blanking moves, for a patch",
     "label": "probability of the label, read after this layer",
 }
 
@@ -146,14 +154,39 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     if spec.head in POOLED and spec.what not in WITHOUT_HEADS:
         words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([one.grid.ravel() for one in maps])
+    if spec.for_and_against:
+        high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
+        return Domain(-high, high, AGAINST_AND_FOR[spec.what], percent=spec.what == "relevance", signed=True)
     if spec.what in SIGNED:
         shown = values[values <= outliers.bound(values)] if spec.what == "norm" and spec.typical else values
         low, high = float(shown.min()), float(shown.max())
         return Domain(low, high if high > low else low + 1, words)
     if spec.what in THROUGH_LAYERS or spec.what == "label":
-        return _rising(spec, float(values.max()) or 1.0, words, percent=True)
+        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, words, percent=True)
     high = spec.ceiling or light.exposure(values)
     return _rising(spec, high, words, percent=spec.what == "weight", open_end=high < 1)
+
+
+AGAINST_AND_FOR = {
+    "relevance": "against it (hatched), for it: shares of what moves it",
+    "occlusion": "against it (hatched), for it: what blanking moves, for a patch, in logits",
+}
+
+
+def floor(spec: Spec, maps: list[Map]) -> float:
+    """The least exposure: where blanking moves nothing, nothing is not made bright."""
+    return least_move(spec) if moved_by_nothing(maps) else 0.0
+
+
+def moved_by_nothing(maps: list[Map]) -> bool:
+    return all(one.blanked is not None and one.blanked.nothing for one in maps)
+
+
+def least_move(spec: Spec) -> float:
+    """By how much a block has to move what is explained: less is nothing."""
+    from playground.analysis.occlusion import NOTHING
+
+    return NOTHING["label" if spec.explains_label else "feature"]
 
 
 def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
@@ -161,7 +194,9 @@ def _rising(spec: Spec, high: float, words: str, **more) -> Domain:
 
 
 def shares(values: np.ndarray, span: Domain) -> np.ndarray:
-    """0 … 1: how bright each cell is."""
+    """0 … 1: how bright each cell is; −1 … 1 of what speaks for something or against it."""
+    if span.signed:
+        return np.sign(values) * light.shares(np.abs(values), span.high)
     if span.log:
         return np.clip(np.log(np.maximum(values, span.low) / span.low) / np.log(span.high / span.low), 0, 1)
     return light.shares(np.maximum(values - span.low, 0), span.high - span.low)
@@ -188,11 +223,22 @@ def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kern
     ]
 
 
+def peaks(map_: Map, span: Domain) -> list[tuple[int, int]]:
+    """The patch that speaks most for it and the one that speaks most against it, where there are such."""
+    if not span.signed:
+        return []
+    ends = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
+    places = [tuple(int(n) for n in np.unravel_index(at, map_.grid.shape)) for at, _ in ends]
+    return [place for place, (_, sign) in zip(places, ends, strict=True) if sign * map_.grid[place] > 0]
+
+
 # Places ---------------------------------------------------------------------------------------------------------------
 
 
 def patch_of(seen: Trace, query) -> tuple[int, int] | None:
-    """(row, column) of the patch that a query means; None for a prefix token."""
+    """(row, column) of the patch that a query means; None for a prefix token, and where nobody asks."""
+    if query is None:
+        return None
     patch = seen.token(query) - len(seen.prefix)
     return None if patch < 0 else divmod(patch, seen.grid[1])
 
@@ -200,6 +246,8 @@ def patch_of(seen: Trace, query) -> tuple[int, int] | None:
 def same_place(query, seen: Trace, other: Trace):
     """The same place in another picture, whose grid may be finer or of another shape."""
     patch = patch_of(seen, query)
+    if query is None:
+        return None
     if patch is None:
         if query not in other.prefix:
             raise PlaygroundError(f"{other.model} has no token called {query!r} to compare with; choose a patch.")

@@ -30,6 +30,7 @@ from playground.figures.sheet import Drawing
 from playground.figures.spec import Spec
 from playground.figures.unused_options import unused
 from playground.models import known
+from playground.models.given import WORDS
 from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
 
@@ -39,6 +40,7 @@ NOT_OPTIONS = (
     "image",
     "model",
     "weights",
+    *WORDS,
     "size",
     "layer",
     "head",
@@ -116,6 +118,8 @@ def figure(
     what: str = "weight",
     label: str | int = "",
     text: str = "",
+    method: str = "gradient",
+    signed: bool | None = None,
     blank: str = "mean",
     typical: bool = False,
     direction: str = "row",
@@ -278,7 +282,9 @@ def _asked(seen: Trace) -> known.Asked | None:
 def _by_name(seen: Trace) -> bool:
     """Whether the command line finds its model by the name that it has here."""
     asked = _asked(seen)
-    return asked is not None and asked[1] is None and seen.model in (asked[0], Path(asked[0]).name)
+    if asked is None or asked.weights is not None or asked.given.words:
+        return False
+    return seen.model in (asked.model, Path(asked.model).name)
 
 
 def _of_a_grid(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
@@ -330,11 +336,11 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], as_it_ran: s
     else:
         given = scale
     asked = _asked(seen)
-    model, weights = asked or (seen.model, None)
     return Spec(
         image=seen.picture_name,
-        model=model,
-        weights=weights,
+        model=asked.model if asked else seen.model,
+        weights=asked.weights if asked else None,
+        **(asked.given.texts if asked else {}),
         repeatable=asked is not None,
         cut=";".join(seen.cuts.texts),
         layer=layer,

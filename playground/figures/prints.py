@@ -7,19 +7,21 @@ from PIL import Image
 
 from playground.figures import light
 from playground.figures.maps import Domain, neighbourhood, shares
-from playground.figures.spec import SIGNED, Spec
+from playground.figures.spec import Spec
 from playground.figures.themes import THEMES
 
 PALE = (48, 0.4)  # of the photograph beneath small maps: its darkest tone, and how much of its contrast is left
 FIELD = 0.55  # of the photograph's own colour comes through where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in core/colours.js
 PART_TINT = 0.5  # of them above the photograph
+BAR_CELL = 48  # pixels: its lines lie as those of a patch
+FLAT = 127  # a middle grey, what the bar of the heat is shown on
 LIT_GOLD = (236, 190, 96)  # what the bar of the light is shown on: bright and colourful, so that both can fade
 
 
 def is_lit(spec: Spec) -> bool:
-    """Scores and cosines have no share that could be lit: they are always heat, as on the screen."""
-    return spec.draw == "light" and spec.what not in SIGNED
+    """What may be negative has no share that could be lit: it is always heat, as on the screen."""
+    return spec.draw == "light" and spec.shares_a_whole
 
 
 def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> Image.Image:
@@ -32,7 +34,14 @@ def printed(photo: Image.Image, grid: np.ndarray, spec: Spec, span: Domain) -> I
         drawn = light.light(pixels, softened(light.lit(shares(grid, span), densest(grid, spec)), photo.size))
     else:
         values = softened(grid, photo.size) if spec.smooth else spread(grid, photo.size)
-        drawn = heated(pixels, shares(values, span), spec.over)
+        share = shares(values, span)
+        if span.signed:
+            share = light.hatched(share, photo.height / grid.shape[0])
+            drawn = light.heat(
+                {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, FLAT)), share
+            )
+        else:
+            drawn = heated(pixels, share, spec.over)
     return Image.fromarray(drawn)
 
 
@@ -161,6 +170,9 @@ def bare(grid: np.ndarray, span: Domain) -> Image.Image:
 def bar(spec: Spec, span: Domain) -> Image.Image:
     """256 colours from the smallest to the largest value, as they are drawn: the heat over a middle grey, the light on
     a bright colour."""
+    if span.signed:
+        share = np.tile(shares(np.linspace(-span.high, span.high, 512), span), (24, 1))
+        return Image.fromarray(light.heat(np.full((24, 512, 3), FLAT, np.uint8), light.hatched(share, BAR_CELL)))
     places = np.linspace(0, 1, 256)[None]
     if span.bare:
         return bare(places, Domain(0, 1, ""))
@@ -168,4 +180,4 @@ def bar(spec: Spec, span: Domain) -> Image.Image:
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
         return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
-    return Image.fromarray(heated(np.full((1, 256, 3), 127, np.uint8), share, spec.over))
+    return Image.fromarray(heated(np.full((1, 256, 3), FLAT, np.uint8), share, spec.over))

@@ -11,6 +11,8 @@ from playground.figures.naming import published, weights
 from playground.figures.one_map import Other, Subject
 from playground.figures.spec import Spec, query_words
 from playground.figures.unused_options import unused
+from playground.models import known
+from playground.tracing import Trace
 from playground.version import __version__
 
 
@@ -32,6 +34,7 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
     said |= {axis: values for axis, values in axes.items() if values}
     if "what" not in left_out:
         said["shows"] = spec.what if "direction" in left_out else f"{spec.what}, {spec.direction}"
+        said |= captions.explained(spec, seen)
     if seen.cuts:
         said["cut"] = "; ".join(seen.cuts.texts)
     said["scale"] = _scale(replace(spec, scale="on") if "scale" in left_out else layout.prepared(spec), subject)
@@ -52,6 +55,7 @@ def _of(subject: Subject) -> dict[str, str]:
     return {
         "model": seen.model,
         "weights": weights(seen),
+        **_trained(seen),
         "image": subject.name,
         "pixels": f"sha256:{fingerprints.of_image(subject.image)}",
         "input": f"{seen.size[0]}x{seen.size[1]}",
@@ -68,6 +72,13 @@ def _of_a_grid(subjects: list[Subject]) -> dict[str, str]:
     for number, (name, digest) in list(enumerate(models.items(), start=1))[1:]:
         said |= {f"model {number}": name, f"weights {number}": digest}
     return said
+
+
+def _trained(seen: Trace) -> dict[str, str]:
+    """What somebody said of the model when it was loaded, and what was assumed of it."""
+    asked = known.asked(seen.vit)
+    given = "; ".join(f"{word} {text}" for word, text in asked.given.texts.items()) if asked else ""
+    return {key: value for key, value in (("said of it", given), ("assumed of it", seen.assumed)) if value}
 
 
 _NAMES = {"query": "patch"}

@@ -11,6 +11,7 @@ from playground.analysis import occlusion
 from playground.analysis.scoring import Score, answer_of, scores, words
 from playground.errors import PlaygroundError
 from playground.figures import picture_files
+from playground.figures.command_line import trained
 from playground.models.bars import bar
 from playground.models.loading import load
 from playground.pictures.images import open_image
@@ -27,7 +28,10 @@ def write(options) -> None:
         raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.BLANKS)}, not by {options.by!r}.")
     if options.method not in (None, *METHODS):
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
-    vit, pictures = load(options.model, weights=options.weights), picture_files.found(options.images)
+    vit, pictures = (
+        load(options.model, weights=options.weights, **trained(options)),
+        picture_files.found(options.images),
+    )
     found: dict[str, list[Score]] = {}
     with open(options.out, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)

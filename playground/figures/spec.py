@@ -11,6 +11,7 @@ from playground.errors import PlaygroundError
 from playground.figures.option_words import OptionError
 from playground.figures.packed import PACKS
 from playground.figures.view import DRAWN, VIEW, matching
+from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -50,15 +51,21 @@ ROOMY = 4.5  # inches: a width of one's own from here on is made like a page, be
 AXES = {  # of a grid -> the field that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
+METHODS = {  # of relevance, as in playground/relevance.py -> what a caption calls them
+    "gradient": "gradient × input", "chefer": "gradient × attention, which knows only what speaks for it",
+    "legrad": "LeGrad, which knows only what speaks for it",
+}  # fmt: skip
 CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "words": ("plain", "paper"),
     "over": (None, "photo", "grey", "none"),
+    "method": tuple(METHODS),
     "pack": PACKS,
 }
 SIGNED = ("score", "similarity", "text", "norm")  # no shares of a whole: exposed from their smallest to their largest
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}  # instead of a head's number
+OF_A_LABEL = ("relevance", "occlusion")  # where a label is given; else of the query
 WITHOUT_QUERY = ("components", "parts", "norm", "label", "text")  # all patches are shown alike, whoever asks
 COLOURED = ("components", "parts")  # a colour for each patch, and no number on a scale
 THROUGH_LAYERS = ("rollout", "relevance", "occlusion")  # of the whole network, not of one layer
@@ -74,6 +81,11 @@ class Spec:
     layout: str = "head"  # see layouts/
     model: str = ""  # "": of random rows alone; a picture's figure names the model that it was traced with
     weights: str | None = None  # a file
+    mean: str | None = None  # how that model was built and trained, where no file says it: see models/given.py
+    std: str | None = None
+    num_heads: str | None = None
+    act_layer: str | None = None
+    global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # or "mean" or "max" of all heads
@@ -83,6 +95,8 @@ class Spec:
     cut: str = ""  # who did not hear whom in the pass, as in playground/cuts.py; several are separated by ;
     label: str = ""  # the number or the name of the label that is explained; "": the feature of the query
     text: str = ""  # what patches are compared with, in a model that learned from captions
+    method: str = "gradient"  # of relevance
+    signed: bool | None = None  # relevance with what speaks against it; None: where a label is explained
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # lengths that stand apart are left out of the exposure
     what: str = "weight"
@@ -149,6 +163,38 @@ class Spec:
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise OptionError("{depth} is follow, or a number from 1 on; given was {!r}.", self.depth)
+        if self.signed and self.method != "gradient":
+            raise OptionError(
+                "{} knows only what speaks for an answer and has no sign: leave {signed:True} out, or take "
+                "{method:gradient}.",
+                self.method,
+            )
+
+    @property
+    def asks(self) -> bool:
+        """Whether a token asks. What is the same whoever asks, and what explains a label, has no query."""
+        return self.what not in WITHOUT_QUERY and not self.explains_label
+
+    @property
+    def explains_label(self) -> bool:
+        return bool(self.label) and self.what in OF_A_LABEL
+
+    @property
+    def for_and_against(self) -> bool:
+        """Whether its numbers speak for something or against it: they have two colours around zero."""
+        if self.what == "relevance" and self.signed is not None:
+            return self.signed
+        return self.explains_label and (self.what == "occlusion" or self.method == "gradient")
+
+    @property
+    def shares_a_whole(self) -> bool:
+        """Whether its numbers are parts of one whole, which can be lit and outlined."""
+        return self.what not in SIGNED and not self.for_and_against
+
+    @property
+    def trained(self) -> dict[str, str | None]:
+        """What `load` takes beside the model's name and its file of weights."""
+        return {word: getattr(self, word) for word in WORDS}
 
     @property
     def cuts(self) -> list[str]:
@@ -171,8 +217,9 @@ class Spec:
     def dots(self) -> int:
         return self.dpi or (MOVING_DPI if self.sweep else self.made_for.dpi)
 
-    def settled(self, seen: Trace | None) -> Spec:
-        """With every default that depends on the trace as a number."""
+    def settled(self, seen: Trace | None, marks: bool = True) -> Spec:
+        """With every default that depends on the trace as a number. `marks`: the figure shows whose patch it is about;
+        else nobody asks, and it has none."""
         if seen is None:
             return self
         if self.label and not self.label.isdecimal():
@@ -182,11 +229,12 @@ class Spec:
         layer = self.look.layer if self.look else seen.upper_layer
         if self.rows or self.columns:  # each picture of a grid has a size of its own, and begins where it shows most
             return replace(self, layer=layer if self.layer is None else self.layer)
+        query = start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen)
         return replace(
             self,
             size=seen.size,
             layer=layer if self.layer is None else self.layer,
-            query=start_patch(self.image, seen.grid) if self.query is None else _named(self.query, seen),
+            query=query if marks else None,
         )
 
 

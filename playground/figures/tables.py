@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from playground.figures.captions import explained
 from playground.figures.one_map import Shown, Subject
-from playground.figures.spec import WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.spec import WITHOUT_HEADS, Spec, query_words
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ def about(subject: Subject) -> dict:
 
 def _which(one: Shown) -> dict:
     spec = one.spec
-    said = {"layer": spec.layer, "head": spec.head, "patch": query_words(spec.query), "what": spec.what}
+    patch = query_words(spec.query) if spec.asks else None
+    said = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if spec.what in WITHOUT_HEADS:
-        unsaid = ("head", "patch") if spec.what in WITHOUT_QUERY else ("head",)
-        return {key: value for key, value in said.items() if key not in unsaid}
+        unsaid = ("head",) if spec.asks else ("head", "patch")
+        blocks = {"blocks": ", ".join(f"{n}x{n}" for n in one.map.blanked.sides)} if one.map.blanked else {}
+        return {key: value for key, value in said.items() if key not in unsaid} | explained(spec, one.seen) | blocks
     return said | {"direction": spec.direction, "scale": one.seen.scale_number(one.one.scale)}
 
 

@@ -140,7 +140,8 @@ def _back(paper: str, key: bool, found: teaching.Sheet) -> Page:
         page.write(answer if key else "", indent=0.2)
         page.y += 0 if key else 0.3
     page.y += 0.15
-    page.write(f"All rows. Each pair of seats computes one; {asks}'s is on the front. Every row sums to 1.")
+    share_out = teaching.SHARED_OUT[0].upper() + teaching.SHARED_OUT[1:]
+    page.write(f"All rows. {share_out}; {asks}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
     for letter, row in zip(TOKENS, found.all, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])

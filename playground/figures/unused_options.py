@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from playground.figures import layouts
 from playground.figures.layouts import LAYOUTS
-from playground.figures.spec import AXES, COLOURED, SIGNED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import AXES, COLOURED, OF_A_LABEL, THROUGH_LAYERS, WITHOUT_HEADS, Spec
 
 SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option in layout.uses))
 
@@ -25,20 +25,23 @@ USES = (
     Use(("view", "bare", "pack", "layers", "heads"), lambda s: False,
         "it belongs to an interactive figure: leave it out, or write an .html"),
     Use(("scale",), lambda s: not layouts.of(s).one_pass or s.whole, "it looks at one pass: add {whole:True}"),
-    Use(("other_queries",), lambda s: s.what not in WITHOUT_QUERY, "what is the same whoever asks has no patches"),
+    Use(("other_queries",), lambda s: s.asks, "what is the same whoever asks has no patches"),
+    Use(("other_queries",), lambda s: not s.for_and_against, "for and against have two colours already"),
     Use(("over", "mask", "draw", "smooth", "log"), lambda s: s.other_queries is None,
         "several patches have colours of their own"),
     Use(("over",), lambda s: s.draw == "heat", "it belongs to {draw:heat}"),
-    Use(("mass", "mask"), lambda s: s.what not in SIGNED, "it needs weights"),
+    Use(("mass", "mask"), lambda s: s.shares_a_whole, "it needs weights"),
     Use(("mask",), lambda s: s.mass is not None or s.draw == "light", "it shows what {mass} outlines: add {mass}"),
     Use(
         ("prefix", "bar", "smooth", "over", "mass", "mask", "log", "draw", "ceiling", "colours"),
         lambda s: s.what not in COLOURED, "the colours of features are no numbers on a scale",
     ),
     Use(
-        ("query", "marker"), lambda s: s.what not in WITHOUT_QUERY or layouts.of(s).asks,
+        ("query", "marker"), lambda s: s.asks or s.explains_label or layouts.of(s).asks,
         "components, parts, norm, label and text show all patches alike",
     ),
+    Use(("query", "marker"), lambda s: not s.explains_label or layouts.of(s).asks,
+        "a label is explained, not a patch"),
     *(
         Use((field,), lambda s, axis=axis: axis not in f"{s.rows} {s.columns}", f"the grid's {axis} say it")
         for axis, field in AXES.items() if axis != "pictures" and axis != "models"
@@ -58,15 +61,15 @@ USES = (
     Use(("purpose",), lambda s: s.width is None, "{width} says how wide the figure is"),
     Use(("footer",), lambda s: not s.anonymous, "{anonymous:True} says nothing of where it comes from"),
     Use(("ceiling",), lambda s: s.what in ("weight", "value"), "it belongs to {what:weight} or {what:value}"),
-    Use(("label",), lambda s: s.what in ("relevance", "occlusion", "label"),
+    Use(("label",), lambda s: s.what in (*OF_A_LABEL, "label"),
         "it belongs to {what:relevance}, {what:occlusion} or {what:label}"),
     Use(("text",), lambda s: s.what == "text", "it belongs to {what:text}"),
     Use(("blank",), lambda s: s.what == "occlusion", "it belongs to {what:occlusion}"),
     Use(("typical",), lambda s: s.what == "norm", "it belongs to {what:norm}"),
-    Use(("query", "marker"), lambda s: not (s.label and s.what in ("relevance", "occlusion")),
-        "a label is explained, not a patch"),
-    Use(("log",), lambda s: s.what not in SIGNED, "scores and cosines may be negative and have no logarithm"),
-    Use(("draw",), lambda s: s.what not in SIGNED, "scores, similarity and lengths are always heat"),
+    Use(("method", "signed"), lambda s: s.what == "relevance", "it belongs to {what:relevance}"),
+    Use(("log",), lambda s: s.shares_a_whole, "what may be negative has no logarithm"),
+    Use(("draw",), lambda s: s.shares_a_whole,
+        "scores, similarity, lengths and what speaks for a label and against it are always heat"),
     Use(("smooth",), lambda s: s.draw == "heat", "it belongs to {draw:heat}"),
 )  # fmt: skip
 

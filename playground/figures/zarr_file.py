@@ -6,6 +6,7 @@ pictures that are not done, and a store of other pictures, another model or othe
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -112,7 +113,8 @@ def _asked(many: Any) -> str:
     """What makes two runs the same."""
     said = {
         "model": many.vit.name, "weights": fingerprints.of_weights(many.vit), "size": many.size,
-        "what": {kind: list(layers) for kind, layers in many.wanted.items()}, "pictures": many.names,
+        "config": dataclasses.asdict(many.vit.config), "pictures": many.names,
+        "what": {kind: list(layers) for kind, layers in many.wanted.items()},
     }  # fmt: skip
     return json.dumps(said, sort_keys=True)
 
@@ -161,6 +163,7 @@ def _describe(store, many: Any) -> None:
         {
             "asked": _asked(many), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
             "model": many.vit.name, "prefix": list(c.prefix), "grid": [rows, columns],
+            **({"assumed": said} if (said := ", ".join(one.value for one in many.vit.assumed)) else {}),
             "cut": "each picture around its middle, to the aspect of the size",
             "coordinates": "token_row token_column query_row query_column",
         }

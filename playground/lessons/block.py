@@ -4,7 +4,7 @@ makes of the MLP's numbers, and where norms stand."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from playground.tracing import Trace
-from playground.vit import VisionTransformer
+from playground.vit import Config, VisionTransformer
 
 # The boxes ------------------------------------------------------------------------------------------------------------
 
@@ -253,9 +253,17 @@ def _through(layer: dict[str, Tensor], x: Tensor, place: str) -> Tensor:
 # The answer -----------------------------------------------------------------------------------------------------------
 
 
-def cross_entropy(logits: Tensor, label: int) -> float:
-    """−log of the probability of the right class."""
-    return float(-logits.log_softmax(-1)[label])
+def cross_entropy(c: Config, logits: Tensor, label: int) -> float:
+    """−log of the probability of a right label, as the model tells it."""
+    return float(F.binary_cross_entropy_with_logits(logits[label], torch.ones(())) if c.multi_label else
+                 F.cross_entropy(logits, torch.tensor(label)))  # fmt: skip
+
+
+def costs(logits: Tensor, true: Collection[int]) -> Tensor:
+    """(classes,): the binary cross-entropy of each label, −log of the probability of what is so: the label's where it
+    is true, what is left of 1 where it is not."""
+    so = torch.zeros_like(logits).index_fill(0, torch.tensor(list(true), dtype=torch.long), 1)
+    return F.binary_cross_entropy_with_logits(logits, so, reduction="none")
 
 
 def look_up(matrix: Tensor, number: int) -> Tensor:
@@ -305,19 +313,25 @@ def read_stream(seen: Trace, label: int | None = None, give_way: Callable[[], ob
     label = int(seen.logits.argmax()) if label is None else label  # type: ignore[union-attr]
     front, of_patches, pooled = len(seen.prefix), [], []
     with torch.no_grad():
-        vit, x, rotation = seen.entering()
-        heard = seen.heard_on(x.device)
-        for layer in range(-1, seen.layers):
-            if layer >= 0:
-                x, _ = vit.blocks[layer](x, seen.scale, rotation, heard(layer))
+        for vit, x in layer_by_layer(seen, give_way):
             alone = x[0, front:, None].expand(-1, front + 1, -1)  # a picture of each patch alone
-            said = [_shares(vit, vit.classify(some)) for some in alone.split(512)]
+            said = [read(vit, some) for some in alone.split(512)]
             of_patches.append(torch.cat(said)[:, label].view(seen.grid))
-            pooled.append(float(_shares(vit, vit.classify(x))[0, label]))
-            give_way()
+            pooled.append(float(read(vit, x)[0, label]))
     return Read(label, tuple(pooled), torch.stack(of_patches))
 
 
-def _shares(vit: VisionTransformer, logits: Tensor) -> Tensor:
-    logits = logits.float().cpu()
-    return logits.sigmoid() if vit.config.multi_label else logits.softmax(-1)
+def layer_by_layer(seen: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
+    """The tokens, (1, N, D), before the first layer and after each."""
+    vit, x, rotation = seen.entering()
+    heard = seen.heard_on(x.device)
+    yield vit, x
+    for layer, block in enumerate(vit.blocks):
+        x, _ = block(x, seen.scale, rotation, heard(layer))
+        give_way()
+        yield vit, x
+
+
+def read(vit: VisionTransformer, x: Tensor) -> Tensor:
+    """(B, classes): probabilities, by the last norm and the classifier."""
+    return vit.config.shares(vit.classify(x).float().cpu())

@@ -19,6 +19,7 @@ ASKS = 0  # the token of the handout whose row is computed
 
 
 FIXED = {"model": "bundled", "sample": "meadow"}
+SHARED_OUT = "each pair of seats computes one row"  # of the handout
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ _LOOK = Scene(
 )  # fmt: skip
 _HANDS = Scene(
     12, "By hand",
-    "Hand out the sheet; each row of seats computes one weight. Guess on the screen, then drag an arrow and compare.",
+    f"Hand out the sheet; {SHARED_OUT}. Guess on the screen, then drag an arrow and compare.",
     "by_hand", {"step": "arrows"},
 )  # fmt: skip
 _SCALE = Scene(

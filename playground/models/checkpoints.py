@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,10 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError
+from playground.models.given import Given
 from playground.vit import Config
 
-ACTIVATIONS = ("gelu", "gelu_tanh", "quick_gelu", "silu")
 SHOWN = {  # arguments of timm's models that the weights show, or that change nothing once a model is trained
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",
@@ -59,19 +58,29 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     return ours
 
 
-def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] | None = None) -> Config:
+def told(said: Mapping[str, Any]) -> Given:
+    """What the config.json of `timm.models.save_for_hf` says in the words of `load`."""
+    arguments, pixels = said.get("model_args") or {}, said.get("pretrained_cfg") or {}
+    return Given.read(
+        {
+            "mean": pixels.get("mean"),
+            "std": pixels.get("std"),
+            "num_heads": arguments.get("num_heads"),
+            "act_layer": arguments.get("act_layer"),
+            "global_pool": said.get("global_pool") or None,
+        }
+    )
+
+
+def changed(base: Config, state: Mapping[str, Tensor], known: Given, said: Mapping[str, Any]) -> Config:
     """`base` with what somebody has changed, as the weights (under our names) tell it: classes, input size, pooling,
-    prefix tokens, depth, width. `said` is what the config.json of `timm.models.save_for_hf` says beside them. What
-    stands in neither, such as how many heads share the width, is as in the model that was named: heads of one size."""
+    prefix tokens, depth, width; as is `known` of it, and as `said` by the config.json of `timm.models.save_for_hf`.
+    What stands nowhere is as in the model that was named, and heads have the size of its heads."""
     if "patch_embed.proj.weight" not in state or "blocks.0.mlp.fc2.weight" not in state:
-        return base  # no such model: zoo.fitting says what it lacks
-    said = said or {}
+        return base  # no such model: source.fitting says what it lacks
     arguments = said.get("model_args") or {}
-    activation = arguments.get("act_layer") or base.activation
     if hidden := [name for name, value in arguments.items() if name not in SHOWN and value is not None]:
         raise PlaygroundError(f"its config.json asks for {hidden[0]}, which the playground's ViT has not")
-    if activation not in ACTIVATIONS:
-        raise PlaygroundError(f"its activation is {activation!r:.60}; known are {', '.join(ACTIVATIONS)}")
     patches = state["patch_embed.proj.weight"]
     if patches.dim() != 4 or patches.shape[1] != 3:
         raise PlaygroundError(
@@ -84,9 +93,6 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
     tokens = ("cls_token" in state) + ("dist_token" in state) + registers
     positions, size = _places(base, state, patch, tokens, _size_said(said))
     mlp_width = state["blocks.0.mlp.fc2.weight"].shape[1]
-    heads = arguments.get("num_heads")
-    if heads is None and width != base.width:
-        heads = _guessed_heads(base, width)
     return replace(
         base,
         image_size=size,
@@ -94,13 +100,13 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
         depth=1 + max(int(key.split(".")[1]) for key in state if key.startswith("blocks.")),
         width=width,
         mlp_width=mlp_width,
-        heads=int(heads or base.heads),
+        heads=known.num_heads or _heads(base, state, width),
         classes=classes,
         cls_token="cls_token" in state,
         dist_token="dist_token" in state,
         registers=registers,
         positions=positions,
-        pool=_pool(base, state, norm, said.get("global_pool")),
+        pool=_pool(base, state, norm, known.global_pool),
         norm_place=norm,
         pre_norm="norm_pre.weight" in state,
         qk_norm="blocks.0.attn.q_norm.weight" in state,
@@ -108,23 +114,18 @@ def changed(base: Config, state: Mapping[str, Tensor], said: Mapping[str, Any] |
         layer_scale="blocks.0.ls1.gamma" in state,
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
-        activation=activation,
+        activation=known.act_layer or base.activation,
         labels=_labels(said, classes) or (base.labels if classes == base.classes else ()),
-        **_pixels(said.get("pretrained_cfg") or {}),
+        mean=known.mean or base.mean,
+        std=known.std or base.std,
+        interpolation=(said.get("pretrained_cfg") or {}).get("interpolation") or base.interpolation,
     )
 
 
-def _guessed_heads(base: Config, width: int) -> int:
-    """Keeps the size of a head of the named model. No parameter tells how many heads there are, so it warns."""
-    size = base.width // base.heads
-    heads = max(1, width // size)
-    warnings.warn(
-        f"no weight says how many heads share its width of {width}: {heads} of {size} are taken, as in the model "
-        "that was named. Give the model itself, or a folder of timm's save_for_hf, to have it said.",
-        PlaygroundWarning,
-        stacklevel=2,
-    )
-    return heads
+def _heads(base: Config, state: Mapping[str, Tensor], width: int) -> int:
+    """Of the size that the norm of queries has, or a head of the named model: else no weight tells it."""
+    norm = state.get("blocks.0.attn.q_norm.weight")
+    return max(1, width // (base.width // base.heads if norm is None else norm.shape[0]))
 
 
 def _places(
@@ -177,8 +178,3 @@ def _labels(said: Mapping[str, Any], classes: int) -> tuple[str, ...]:
     if isinstance(names, dict):
         names = [names.get(str(number), str(number)) for number in range(classes)]
     return tuple(str(more.get(name, name)) for name in names) if len(names) == classes else ()
-
-
-def _pixels(told: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {name: tuple(told[name]) for name in ("mean", "std") if told.get(name)}
-    return found | ({"interpolation": told["interpolation"]} if told.get("interpolation") else {})

@@ -61,7 +61,7 @@ def is_hugging_face(names: Iterable[str]) -> bool:
 
 
 def from_hugging_face(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Gives Hugging Face's weights timm's names. Unknown names stay, so that zoo.fitting can name them in its error."""
+    """Gives Hugging Face's weights timm's names. Unknown names stay, so that `fitting` can name them in its error."""
     ours: dict[str, Tensor] = {}
     parts: dict[str, dict[str, Tensor]] = {}  # a layer's "qkv.weight", and the like -> its three matrices
     gates: dict[str, Tensor] = {}
@@ -137,7 +137,7 @@ FAMILIES: dict[str, dict[str, Any]] = {  # what `transformers` takes for granted
 }
 ACTIVATIONS = {
     "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "quick_gelu": "quick_gelu",
-    "silu": "silu",
+    "relu": "relu", "silu": "silu",
 }  # fmt: skip
 RESAMPLING = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # Pillow's numbers
 Said = dict[str, Any]
@@ -193,6 +193,18 @@ def hugging_face_config(
         labels=tuple(labels) if len(labels) == classes else (),
     )
     return config, state
+
+
+def hugging_face_words(said: Said, pixels: Said) -> set[str]:
+    """What these files say of a model, in the words of `load`. A config.json of `transformers` leaves out what is as
+    usual there, and how each of its classes reads its tokens out is fixed."""
+    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "num_heads": _told_heads(said)}
+    words["act_layer"] = said.get("model_type") or said.get("hidden_act")
+    return {"global_pool", *(word for word, value in words.items() if value)}
+
+
+def _told_heads(said: Said) -> Any:
+    return said.get("num_attention_heads") or said.get("model_type")
 
 
 def _not_plain(names: list[str], state: dict[str, Tensor]) -> str | None:

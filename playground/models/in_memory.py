@@ -8,19 +8,18 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
-from playground.models import schema, timm_models, zoo
+from playground.models import schema, timm_models
 from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
-from playground.vit import Config, VisionTransformer
+from playground.models.source import Source, assumed
+from playground.vit import Config
 
 
-def from_object(model: nn.Module) -> VisionTransformer:
-    model = _unwrapped(model)
-    if isinstance(model, VisionTransformer):
-        return model
+def source_of(model: nn.Module) -> Source:
+    """Neither library's model says by which mean and deviation the pictures were normalised that it was trained with:
+    what it says is of the weights that were published for its name."""
     library = type(model).__module__.partition(".")[0]
     state = model.state_dict()
     name = type(model).__name__
@@ -33,14 +32,12 @@ def from_object(model: nn.Module) -> VisionTransformer:
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm or transformers; "
             f"given was {name}."
         )
-    with torch.device("meta"):
-        vit = VisionTransformer(config)
-    zoo.fill(vit, {key: value.detach() for key, value in state.items()}, f"This {name}")
-    vit.name = name
-    return vit.eval()
+    weights = {key: value.detach() for key, value in state.items()}
+    unsaid = tuple(one for one in assumed(config) if one.word in ("mean", "std"))
+    return Source(name, config, lambda: weights, f"This {name}", assumed=unsaid)
 
 
-def _unwrapped(model: nn.Module) -> nn.Module:
+def unwrapped(model: nn.Module) -> nn.Module:
     """What torch.compile and DataParallel stand around."""
     while isinstance(inside := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
         model = inside

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from playground.models.given import Given
 from playground.vit import State, VisionTransformer
 
-Asked = tuple[str, str | None]  # the name, and the file of weights, by which a command loads it again
+
+class Asked(NamedTuple):
+    """How a command loads a model again."""
+
+    model: str
+    weights: str | None
+    given: Given
+
+
 _loaded: WeakKeyDictionary[VisionTransformer, tuple[State, Asked | None]] = WeakKeyDictionary()
 
 

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.models import borrowed, hub, known, pickled, timm_models, zoo
+from playground.models.given import WORDS, Given
+from playground.models.names import OWN
+from playground.models.source import Source, build, notice, over
 from playground.models.timm_models import WEIGHTS
+from playground.models.zoo import PICKLED_WEIGHTS
 from playground.vit import VisionTransformer
 
 HUB, FOLDER = "hf-hub:", "local-dir:"  # as timm writes them
 ON_THE_HUB = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
-PICKLED_WEIGHTS = "pytorch_model.bin"
 ALSO_HERE = {"facebook/dinov2-small": "dinov2-small"}  # the same weights, which this playground borrows elsewhere
 
 
@@ -33,6 +38,11 @@ def load(
     device: str | torch.device | None = None,
     seed: int = 0,
     offline: bool = False,
+    mean: Sequence[float] | str | None = None,
+    std: Sequence[float] | str | None = None,
+    num_heads: int | None = None,
+    act_layer: str | None = None,
+    global_pool: str | None = None,
 ) -> VisionTransformer:
     """A ViT in evaluation mode. `model` is one of these:
 
@@ -47,39 +57,67 @@ def load(
     pooling, prefix tokens, depth and width are told by the file. `offline=True` takes published weights only from this
     machine. Without a `device`, the best there is.
 
+    What a file does not tell is said by `mean` and `std` (the normalisation that it was trained with: three numbers
+    each), `num_heads`, `act_layer` ("gelu", "relu", …) and `global_pool` ("token", "avg", …), as timm calls them. What
+    nobody says is assumed, and a PlaygroundWarning names it in numbers; `load(…).assumed` lists it. Labels are not
+    shown where they may be wrong.
+
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
     """
+    given = Given.read({word: value for word, value in locals().items() if word in WORDS})
     if isinstance(model, nn.Module):
-        return _of_object(model, pretrained, weights, device)
-    vit = _load(model, pretrained, weights, device, seed, offline)
-    again = not seed and (pretrained or weights is not None)
-    known.remember(vit, (os.fspath(model), None if weights is None else os.fspath(weights)) if again else None)
+        vit = _of_object(model, pretrained, weights, device, given)
+    else:
+        source = resolve(model, pretrained, weights, offline, given)
+        vit = zoo.placed(build(source, seed), device)
+        again = not seed and (pretrained or weights is not None)
+        of = None if weights is None else os.fspath(weights)
+        known.remember(vit, known.Asked(os.fspath(model), of, source.given) if again else None)
+    if said := notice(vit):
+        warnings.warn(said, PlaygroundWarning, stacklevel=2)
     return vit
 
 
-def _load(model: object, pretrained: bool, weights, device, seed: int, offline: bool) -> VisionTransformer:
+def resolve(
+    model: str | os.PathLike[str], pretrained: bool, weights: str | os.PathLike[str] | None, offline: bool, given: Given
+) -> Source:
+    """What was asked for, found; of a file of torch's with its weights."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
             f"{type(model).__name__}."
         )
-    name = os.fspath(model)
-    if weights is not None and _is_pickled(Path(weights)):
-        with _readable(Path(weights)) as made:
-            return zoo.load(name, weights=made, device=device)
+    name = _of_the_app(os.fspath(model))
     place = _place(name)
     if name and (place.is_dir() or name.startswith(FOLDER)):
-        vit = _from_folder(place)
+        source = _from_folder(place, given)
     elif _is_pickled(place):
-        vit = _from_pickled(place)
+        source = _from_pickled(place, given)
     elif repository(name):
-        vit = _from_hub(name.removeprefix(HUB), pretrained, seed, offline)
+        source = _from_hub(name.removeprefix(HUB), pretrained, offline, given)
+    elif weights is not None and _is_pickled(Path(weights)):
+        base = zoo.resolve(name, pretrained=False)
+        return _read(Path(weights), lambda made: zoo.with_weights(base, made, Path(weights), given))
     else:
-        return zoo.load(name, pretrained=pretrained, weights=weights, device=device, seed=seed, offline=offline)
-    if weights is not None:
-        zoo.fill_from(vit, weights)
-    return zoo.placed(vit, device)
+        return zoo.resolve(name, pretrained, weights, offline, given)
+    if weights is None:
+        return source
+    of = Path(weights)
+    if _is_pickled(of):
+        return _read(of, lambda made: zoo.with_weights(source, made, of, given))
+    return zoo.with_weights(source, of, of, given)
+
+
+def _of_the_app(name: str) -> str:
+    """The file of a model that the app calls own/NAME, so that a command that it prints loads it."""
+    folder = os.environ.get("PLAYGROUND_MODELS_DIR")
+    if not name.startswith(OWN) or Path(name).exists() or not folder:
+        return name
+    here = zoo.own_models(folder)
+    if name.removeprefix(OWN) not in here:
+        raise PlaygroundError(f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN)}.")
+    return str(here[name.removeprefix(OWN)])
 
 
 def repository(name: str) -> bool:
@@ -88,14 +126,18 @@ def repository(name: str) -> bool:
 
 
 def _of_object(
-    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None
+    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given: Given
 ) -> VisionTransformer:
-    from playground.models.in_memory import from_object
+    from playground.models import in_memory
 
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
-    vit = from_object(model)
-    return vit if device is None else zoo.placed(vit, device)
+    model = in_memory.unwrapped(model)
+    if not isinstance(model, VisionTransformer):
+        model = build(over(in_memory.source_of(model), given)).eval()
+    elif given.words:
+        raise PlaygroundError(f"{given.words[0]}= is said where a model is loaded, and this one is loaded already.")
+    return model if device is None else zoo.placed(model, device)
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -123,13 +165,13 @@ def _is_pickled(path: Path) -> bool:
     )
 
 
-def _from_folder(folder: Path) -> VisionTransformer:
+def _from_folder(folder: Path, given: Given) -> Source:
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
     if (folder / WEIGHTS).is_file():
-        return zoo.from_file(folder / WEIGHTS, folder)
+        return zoo.from_file(folder / WEIGHTS, folder / WEIGHTS, given)
     if (folder / PICKLED_WEIGHTS).is_file():
-        return _from_pickled(folder / PICKLED_WEIGHTS)
+        return _from_pickled(folder / PICKLED_WEIGHTS, given)
     if list(folder.glob("*.index.json")):
         raise PlaygroundError(
             f"The weights in {folder} lie in several files: save them as one, by "
@@ -139,44 +181,42 @@ def _from_folder(folder: Path) -> VisionTransformer:
     if len(here) != 1:
         found = f"; give one of its files: {', '.join(file.name for file in here[:5])}" if here else ""
         raise PlaygroundError(f"{folder} holds no {WEIGHTS} and no {PICKLED_WEIGHTS}{found}.")
-    return _from_pickled(here[0]) if pickled.is_pickled(here[0]) else zoo.from_file(here[0], folder)
+    return _from_pickled(here[0], given) if pickled.is_pickled(here[0]) else zoo.from_file(here[0], here[0], given)
 
 
-def _from_pickled(path: Path) -> VisionTransformer:
-    with _readable(path) as made:
-        vit = zoo.from_file(made, path.parent)
-    vit.name = path.parent.resolve().name if path.name == PICKLED_WEIGHTS else path.name.split(".")[0]
-    return vit
+def _from_pickled(path: Path, given: Given) -> Source:
+    return _read(path, lambda made: zoo.from_file(made, path, given))
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[Path]:
-    """A safetensors file of it; sentences about that are about the file that was given."""
+def _read(path: Path, source_of: Callable[[Path], Source]) -> Source:
+    """With the weights, for the safetensors file that is made of a pickled one is gone when this returns. Sentences
+    about that are about the file that was given."""
     with pickled.as_safetensors(path) as made:
         try:
-            yield made
+            source = source_of(made)
+            state = source.weights() if source.weights else {}
         except PlaygroundError as error:
             raise PlaygroundError(str(error).replace(str(made), str(path))) from None
+    return replace(source, weights=lambda: state, where=str(path))
 
 
 # The hub --------------------------------------------------------------------------------------------------------------
 
 
-def _from_hub(repository: str, pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
+def _from_hub(repository: str, pretrained: bool, offline: bool, given: Given) -> Source:
     """Of timm by its own name; of others the folder in the hub's cache, fetched once."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return zoo.load(name.split("@")[0], pretrained=pretrained, device="cpu", seed=seed, offline=offline)
+        return zoo.resolve(name.split("@")[0], pretrained, offline=offline, given=given)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
     here = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if here is None and repository in ALSO_HERE and borrowed.is_here(ALSO_HERE[repository]):
-        vit = zoo.load(ALSO_HERE[repository], device="cpu")
+        source = zoo.resolve(ALSO_HERE[repository], given=given)
     else:
         here = here or _fetched(repository, offline or borrowed.asked_offline())
-        vit = _from_pickled(here) if here.name == PICKLED_WEIGHTS else zoo.from_file(here, here.parent)
-    vit.name = repository
-    return vit
+        source = _from_pickled(here, given) if here.name == PICKLED_WEIGHTS else zoo.from_file(here, here, given)
+    return replace(source, name=repository)
 
 
 def _fetched(repository: str, offline: bool) -> Path:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from playground.vit import Config
+from playground.vit import ACTIVATIONS, Config
 
 COUNTS = {  # field -> (smallest, largest): beyond any ViT that was published
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
@@ -16,7 +16,7 @@ WORDS = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
     "pool": ("token", "avg", "map", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
-    "activation": ("gelu", "gelu_tanh", "quick_gelu", "silu"),
+    "activation": tuple(ACTIVATIONS),
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
 }
 MOST_SIDE = 4096  # pixels of a side that a model was trained on

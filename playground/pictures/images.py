@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
 from PIL import Image
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
-KEPT_PIXELS = 2**24  # larger pictures are shrunk: no model needs more, and every session keeps its own
+KEPT_PIXELS = 2**25  # a browser computes from all pixels; of larger pictures Python would need too much memory
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview, BinaryIO, Image.Image, "np.ndarray", "torch.Tensor"]
 
@@ -33,7 +33,7 @@ def open_image(source: Source, kept: int = KEPT_PIXELS) -> Image.Image:
     """An upright RGB picture, decoded and detached from its file, from a path, bytes, a file object or a PIL image; or
     from an array or a tensor of (height, width, 3), (3, height, width) or (height, width): bytes, or 0 … 1.
 
-    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 16.8
+    A file object is read from its beginning and stays open. Pictures of more than `kept` pixels, 33.6
     million, come back at half size or less.
     """
     if hasattr(source, "__array__") and not isinstance(source, Image.Image | memoryview):
@@ -100,7 +100,7 @@ def _of_array(numbers: Any) -> Image.Image:
         if not (low >= 0 and high <= 1):
             raise PlaygroundError(
                 f"An array of fractions is a picture between 0 and 1; given was {low:.3g} to {high:.3g}. Undo the "
-                "normalisation first."
+                "normalisation first, or give trace(model, pixel_values=…) what the model gets as it is."
             )
         array = (array * 255 + 0.5).astype(np.uint8)
     if array.dtype != np.uint8:
@@ -188,3 +188,24 @@ def model_input(
     pixels = pixels.permute(2, 0, 1).float().contiguous()  # (3, H, W)
     per_channel = [torch.tensor(values, dtype=torch.float32).view(3, 1, 1) for values in (mean, std)]
     return pixels.div_(255).sub_(per_channel[0]).div_(per_channel[1]).unsqueeze(0)  # in place: it may be large
+
+
+def given_input(values: Any) -> torch.Tensor:
+    """What somebody made for a model, (1, 3, H, W) float32: a tensor, an array, or the dictionary of an image processor
+    of `transformers`. Nothing of it is changed."""
+    import torch
+
+    if isinstance(values, Mapping):
+        values = values.get("pixel_values")
+    try:
+        pixels = torch.as_tensor(values).detach().cpu()
+    except (TypeError, ValueError, RuntimeError):
+        raise PlaygroundError(
+            f"pixel_values is a tensor of (1, 3, height, width); given was {type(values).__name__}."
+        ) from None
+    if pixels.dim() != 4 or tuple(pixels.shape[:2]) != (1, 3):
+        raise PlaygroundError(f"pixel_values is one picture, (1, 3, height, width); given was {tuple(pixels.shape)}.")
+    if not pixels.is_floating_point() or not bool(pixels.isfinite().all()):
+        what = f"{pixels.dtype}".removeprefix("torch.") if not pixels.is_floating_point() else "NaN or infinite"
+        raise PlaygroundError(f"pixel_values are the normalised numbers that the model gets; given were {what}.")
+    return pixels.float()

@@ -32,9 +32,11 @@ def upright_rgb(picture: Image.Image, kept: int) -> Image.Image:
     shrink, to_srgb, scale = shrinkage(picture, kept), None, _deep_scale(picture)
     canvas = Image.new("RGB", (math.ceil(picture.width / shrink), math.ceil(picture.height / shrink)))
     for top, band in _bands(picture, shrink):
-        flat = _flat(band, scale).reduce(shrink)
-        to_srgb = to_srgb or _colours(flat.mode, picture.info.get("icc_profile"))
-        canvas.paste(to_srgb(flat), (0, top // shrink))
+        colours, opacity = _parts(band, scale)
+        to_srgb = to_srgb or _colours(colours.mode, picture.info.get("icc_profile"))
+        # As browsers do: colours first, then what shines through
+        rgb = _on_white(to_srgb(colours), opacity) if opacity else to_srgb(colours.reduce(shrink))
+        canvas.paste(rgb.reduce(shrink) if opacity else rgb, (0, top // shrink))
     turn = UPRIGHT.get(_orientation(picture.info.get("exif")))
     return canvas if turn is None else canvas.transpose(turn)
 
@@ -50,17 +52,22 @@ def _bands(picture: Image.Image, multiple: int = 1) -> Iterator[tuple[int, Image
         yield top, picture.crop((0, top, picture.width, min(top + rows, picture.height)))
 
 
-def _flat(band: Image.Image, scale: tuple[float, float] | None) -> Image.Image:
-    """Without transparency, eight bits a channel: RGB, or a mode (such as CMYK) that `_colours` converts by the
-    picture's colour profile."""
+def _parts(band: Image.Image, scale: tuple[float, float] | None) -> tuple[Image.Image, Image.Image | None]:
+    """Eight bits a channel: RGB, or a mode (such as CMYK) that `_colours` converts by the picture's colour profile; and
+    its opacity, None where nothing shines through."""
     if scale:
-        return _shallow(band, *scale)
+        return _shallow(band, *scale), None
     if band.has_transparency_data:
-        band = band.convert("LA") if band.mode == "La" else band
-        paper = Image.new("RGB", band.size, "white")
-        paper.paste(band := band.convert("RGBA"), mask=band)
-        return paper
-    return band if band.mode in ("RGB", "L", "CMYK", "LAB") else band.convert("RGB")
+        grey = band.mode in ("L", "LA", "La")
+        band = band.convert("LA" if grey else "RGBA")
+        return band.convert("L" if grey else "RGB"), band.getchannel("A")
+    return (band if band.mode in ("RGB", "L", "CMYK", "LAB") else band.convert("RGB")), None
+
+
+def _on_white(rgb: Image.Image, opacity: Image.Image) -> Image.Image:
+    paper = Image.new("RGB", rgb.size, "white")
+    paper.paste(rgb, mask=opacity)
+    return paper
 
 
 def _deep_scale(picture: Image.Image) -> tuple[float, float] | None:
@@ -84,7 +91,10 @@ def _shallow(band: Image.Image, low: float, high: float) -> Image.Image:
     import numpy as np
 
     values = np.nan_to_num(np.asarray(band, dtype=np.float64), nan=low, posinf=high, neginf=low)
-    grey = np.rint((values - low) * (255 / max(high - low, 1e-300))).astype(np.uint8)
+    if band.mode.startswith("I;16"):  # the upper eight bits, as Pillow itself and browsers read colours of sixteen
+        grey = (values // 256).astype(np.uint8)
+    else:
+        grey = np.rint((values - low) * (255 / max(high - low, 1e-300))).astype(np.uint8)
     if isinstance(band.info.get("transparency"), int):
         grey[values == band.info["transparency"]] = 255
     return Image.fromarray(grey)

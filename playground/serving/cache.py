@@ -38,6 +38,11 @@ class Cache:
         with self._lock:
             return key in self._kept
 
+    def held(self, key: Hashable) -> Any:
+        """The value of this key, if it is there; nothing is made."""
+        with self._lock:
+            return self._kept[key][0] if key in self._kept else None
+
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of this key, made if it is missing. If several threads ask at the same time, it is made once."""
         self.used = time.monotonic()

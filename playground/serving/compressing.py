@@ -11,6 +11,7 @@ import re
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from playground.serving.base_path import path_of
 from playground.serving.cache import MB, Cache
 
 FIXED = re.compile(r"/static/.*|/api/app/.*|/api/samples/[^/]+")  # their addresses hold a digest of what they are
@@ -29,24 +30,24 @@ class Compressed:
         self.kept = Cache(KEPT, size=lambda sent: len(sent[1]))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope.get("headers", ()))
+        headers, path = dict(scope.get("headers", ())), path_of(scope)
         page = b"text/html" in headers.get(b"accept", b"")  # small, and the same for all who come
-        ours = page or scope.get("path", "").startswith(("/static/", "/api/", "/figure."))
+        ours = page or path.startswith(("/static/", "/api/", "/figure."))
         if scope["type"] != "http" or not ours:
             return await self.app(scope, receive, send)
         # What is below must not compress it again at every request: queries and keys gain nothing by it.
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}
         wanted = (
             scope["method"] == "GET"
-            and (page or FIXED.fullmatch(scope["path"]))
+            and (page or FIXED.fullmatch(path))
             and b"gzip" in headers.get(b"accept-encoding", b"")
             and not {b"if-none-match", b"if-modified-since", b"range"} & headers.keys()
         )
         if not wanted:
             return await self.app(plain, receive, send)
         # What stands behind the ? changes our own scripts alone: a stranger could write anything there
-        words = scope["query_string"] if scope["path"].startswith("/api/app/") else b""
-        key = None if page else (scope["path"], words)
+        words = scope["query_string"] if path.startswith("/api/app/") else b""
+        key = None if page else (path, words)
         if key in self.kept:
             return await _send(self.kept.get(key, lambda: ([], b"")), send)
         return await self.app(plain, receive, Taking(key, self.kept, send).take)

@@ -23,8 +23,7 @@ def model_digest(name: str) -> str:
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
     if own_models.is_own(name):
-        file = own_models.files().get(name)
-        return _file_digest(file, file.stat().st_mtime_ns) if file else name
+        return "-".join(_file_digest(*known) for known in own_models.known(name)) or name
     if weights := borrowed.hub_weights(f"timm/{name}"):
         return Path(weights).resolve().name  # the hub's cache calls a file by its digest
     return name

@@ -1,12 +1,13 @@
 """Whether all is well on this machine: `python -m playground doctor`.
 
 It reads every file of the cache to its end, compares digests, and says what is damaged, what is missing and what that
-means, and whether what is installed was tested. It knows of no visitor, and prints nothing of the environment.
+means, and whether what is installed was tested. It knows of no visitor, and prints no secret.
 """
 
 from __future__ import annotations
 
 import operator
+import os
 import platform
 import re
 from base64 import urlsafe_b64decode
@@ -14,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from io import BytesIO
-from os import W_OK, access
 from pathlib import Path
 
 from playground.assets import HOME, PACKS, PROGRAM, SHIPPED
@@ -24,13 +24,14 @@ from playground.models.whole import digest_of, what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
-from playground.serving import prepared, settings, temporary
+from playground.serving import hosts, prepared, settings, temporary
 from playground.version import __version__
 
 FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: it works, and something is not there
 REQUIREMENTS = "requirements.txt"  # of a checkout, as in the image; an installed package has none
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
+STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # how the hub's cache calls a large file
 COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 
@@ -93,6 +94,11 @@ def numbers(version: str) -> tuple[int, ...]:
 def _settings() -> Iterator[Finding]:
     settings.read()  # raises where one is mistyped
     yield Finding(FINE, "the settings can be read")
+    yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
+                  "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
+    if os.environ.get(STREAMLITS_HOSTS, "*") != "*":
+        yield Finding(LESS, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS lets in: "
+                      f"give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
 
 
 def _shipped() -> Iterator[Finding]:
@@ -139,7 +145,7 @@ def _unreadable() -> list[str]:
 def _cache() -> Iterator[Finding]:
     folder = borrowed.cache_folder()
     there = next(one for one in (folder, *folder.parents) if one.exists())
-    if access(there, W_OK):
+    if os.access(there, os.W_OK):
         yield Finding(FINE, f"the cache, {folder}, can be written")
     else:
         yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "

@@ -157,7 +157,7 @@ def _look(name: str, text: str) -> object:
     """The value of a Spec's field. What it may be, the Spec itself says."""
     default = DEFAULTS[name]
     try:
-        if isinstance(default, bool):
+        if isinstance(default, bool) or name in command_line.TRISTATE:
             return {"true": True, "false": False}[text]
         if name == "width":
             return reading.read_length(text)
@@ -165,7 +165,7 @@ def _look(name: str, text: str) -> object:
     except argparse.ArgumentTypeError as error:
         raise Refused(f"{error}.") from None
     except (KeyError, ValueError):
-        kind = "true or false" if isinstance(default, bool) else "a number"
+        kind = "true or false" if isinstance(default, bool) or name in command_line.TRISTATE else "a number"
         raise Refused(f"{name} is {kind}; given was {text!r}.") from None
 
 

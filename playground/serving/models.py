@@ -61,8 +61,29 @@ def _bytes(vit) -> int:
 def load(name: str):
     """The model of this name; a path is no name."""
     check_name(name)
+    if own_models.is_own(name):
+        _drop_if_changed(name)
     with _without_folders():
         return _loaded().get(name, lambda: _load(name))
+
+
+_made_of: dict[str, tuple] = {}  # of models from the owner's folder, when they were last asked for
+
+
+def _drop_if_changed(name: str) -> None:
+    """Its owner may put other weights there, or say beside them how they were trained, while the server runs."""
+    now = own_models.known(name)
+    if _made_of.get(name, now) != now:
+        _loaded().drop_where(lambda key: key == name)
+        for forget in when_dropped:
+            forget(name)
+    _made_of[name] = now
+
+
+def assumed(name: str) -> str:
+    """Of a model from the owner's folder: what was assumed of it, where it is in memory; "" where nothing was."""
+    vit = _loaded().held(name) if own_models.is_own(name) else None
+    return "" if vit is None else own_models.assumed(name, vit)
 
 
 @contextmanager
@@ -207,6 +228,7 @@ class Card:
     megabytes: int  # 0: it comes with the playground
     licence: str
     here: bool
+    assumed: str = ""  # of a model of this server's own
 
     @property
     def quick(self) -> bool:
@@ -229,9 +251,12 @@ def cards() -> list[Card]:
         for name, fact in offers().items()
     ]  # fmt: skip
     own = [
-        Card(name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True)
+        Card(
+            name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True,
+            assumed(name),
+        )
         for name, file in own_models.files().items()
-    ]
+    ]  # fmt: skip
     return sorted([*own, *offered, *ours], key=lambda card: (not card.here, card.name == "untrained"))
 
 
@@ -299,6 +324,12 @@ def is_here(name: str) -> bool:
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return True
     return borrowed.hub_weights(_known().get(name, {}).get("hub", f"timm/{name}")) is not None
+
+
+def that_names() -> str | None:
+    """The smallest model on this machine that names everyday things."""
+    here = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
+    return min(here, key=lambda card: card.megabytes).name if here else None
 
 
 def has_real() -> bool:

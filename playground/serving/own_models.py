@@ -82,4 +82,29 @@ def load(name: str, device: str | None):
     try:
         return zoo.load(str(file), device=device)
     except PlaygroundError as error:
-        raise PlaygroundError(str(error).replace(str(file), title)) from None
+        said = str(error).replace(str(file), title).replace(str(beside(file)), beside(file).name)
+        raise PlaygroundError(said) from None
+
+
+def beside(file: Path) -> Path:
+    """Where its owner says how the model was built and trained, if they do."""
+    return file.with_suffix(".json")
+
+
+def known(name: str) -> tuple[tuple[Path, int], ...]:
+    """The files that a model is made of, each with when it was changed: its weights, and what stands beside them."""
+    if (file := files().get(name)) is None:
+        return ()
+    folder = file.parent
+    here = (file, beside(file), folder / "config.json", folder / "preprocessor_config.json")
+    return tuple((one, one.stat().st_mtime_ns) for one in here if one.is_file())
+
+
+def assumed(name: str, vit) -> str:
+    """What was assumed of a model, in a line for who looks through it."""
+    if not vit.assumed:
+        return ""
+    said = f"Assumed: {', '.join(one.value for one in vit.assumed)}."
+    if file := files().get(name):
+        said += f" {beside(file).name} beside its file says otherwise."
+    return f"{said} Labels are not shown: {vit.no_answer}." if vit.no_answer else said

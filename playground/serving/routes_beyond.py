@@ -25,11 +25,12 @@ from playground.serving.routes_traces import BINARY, HALF, matrix, own, part, pl
 from playground.serving.traces import Wish
 
 if TYPE_CHECKING:
+    from playground.analysis import occlusion
     from playground.tracing import Trace
 
 RELEVANCE = 3.5  # passes that it takes at most: benchmarks/beyond.py measures it
 PATCHING = 3  # up to a layer in both pictures, and on from there twice
-PASSES = (24, 48, 96, 200)  # of an occlusion, after which its map is shown
+FIRST_PASSES = (24, 48, 96)  # of an occlusion, after which its map is shown; the last has as many as Python's
 MOST_SECONDS = 60.0  # of an occlusion, during which others come in between
 MOST_LABELS = 1000
 LIKELIEST = 3
@@ -56,7 +57,7 @@ async def labels(request: Request) -> Response:
         if seen.logits is None:
             return JSONResponse({"labels": []})
         c = seen.vit.config  # type: ignore[union-attr]
-        shares = (seen.logits.sigmoid() if c.multi_label else seen.logits.softmax(-1)).tolist()
+        shares = c.shares(seen.logits).tolist()
         order = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
         return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in order]})
 
@@ -143,6 +144,8 @@ class Found:
     map: np.ndarray  # (patches,)
     side: int  # of the smallest blocks that were all blanked; 0: of none
     moves: np.ndarray  # (blocks,)
+    sides: tuple[int, ...]  # of all that were blanked
+    nothing: bool  # it moves nothing
     known: tuple[list[bytes], list[float]]  # what was blanked, and what moved
 
 
@@ -160,7 +163,7 @@ async def occluded(request: Request) -> Response:
             raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {by[:20]!r}.")
         effort.check(seen.vit, seen.grid, occlusion.AT_ONCE)
         most = _most(seen, occlusion.passes_of(seen.grid))
-        steps = [*(passes for passes in PASSES if passes < most), most]
+        steps = [*(passes for passes in FIRST_PASSES if passes < most), most]
         step = chosen.number(words, "step", len(steps))
         kept = lesson_results.of_all() if picture.sample else person.worked  # type: ignore[union-attr]
 
@@ -175,11 +178,13 @@ async def occluded(request: Request) -> Response:
                 measured.known.update(zip(*known, strict=True))
                 *_, last = occlusion.occlusion(measured, steps[step])
             told = (list(measured.known), list(measured.known.values()))
-            return Found(last.passes, last.map.flatten().numpy(), last.whole, np.array(last.moves), told)
+            moves = np.array(last.moves)
+            return Found(last.passes, last.map.flatten().numpy(), last.whole, moves, last.sides, last.nothing, told)
 
         now = found(step)
         compared = occlusion.equal(occlusion.blocks(seen.grid, now.side)) if now.side else []
         said = {"passes": now.passes, "of": most, "steps": len(steps), "side": now.side, "blocks": len(compared)}
+        said |= _blanked(seen, occlusion.Asked(**asked), now)
         if len(compared) >= occlusion.FEW:
             said["foretells"] = _foretells(picture, wish, kept, seen, asked, now)
         return _with_matrix(now.map[None], **said)
@@ -187,10 +192,23 @@ async def occluded(request: Request) -> Response:
     return await part(request, make)
 
 
+def _blanked(seen: Trace, asked: occlusion.Asked, now: Found) -> dict[str, object]:
+    """How it was measured, in a figure's words, and where nothing moves it the least that would be something."""
+    from playground.figures import captions  # with what draws figures, which a server loads for those who ask
+
+    how = f"blanked in {captions.sides(now.sides)}"
+    if asked.label is not None:
+        how += f"; in logits ({captions.margin(seen)})"
+    if not now.nothing:
+        return {"how": how}
+    least = f"{asked.nothing:g} logits" if asked.label is not None else captions.percent(asked.nothing)
+    return {"how": how, "floor": asked.nothing, "unmoved": least}
+
+
 def _most(seen: Trace, wanted: int) -> int:
     """How many passes there is time for in one answer."""
     rows, columns = seen.grid
-    return int(max(PASSES[0], min(wanted, PASSES[-1], MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
+    return int(max(FIRST_PASSES[0], min(wanted, MOST_SECONDS / effort.seconds(seen.vit, rows * columns))))
 
 
 def _foretells(picture: Picture, wish: Wish, kept, seen: Trace, asked: dict, now: Found) -> float:
@@ -218,9 +236,9 @@ def _asked(words: Mapping[str, str], seen: Trace) -> dict:
 
 
 def _label(words: Mapping[str, str], seen: Trace) -> int:
-    classes = seen.vit.config.classes  # type: ignore[union-attr]
+    classes = seen.vit.classes  # type: ignore[union-attr]
     if not classes:
-        seen.label(0)  # raises: it has none
+        seen.label(0)  # raises: it has none, or none that is shown
     return chosen.number(words, "label", classes)
 
 

@@ -6,6 +6,7 @@ PLAYGROUND_OPEN      "no": nothing but the models offered may be asked for; defa
 PLAYGROUND_OFFLINE   "yes": nothing is fetched; only models whose weights are on this machine can be had
 PLAYGROUND_BORROWED  a second folder in which what is borrowed is looked for (playground/models/borrowed.py reads it)
 PLAYGROUND_FRAMED_BY sites whose pages may show the app in a frame, such as https://huggingface.co; default: none
+PLAYGROUND_HOSTS     names by which browsers call the server, beside localhost, this machine's own and its addresses
 PLAYGROUND_OPERATOR_KEY  a secret of 16 letters or more: who sends it in X-Playground-Operator may read /api/status
 PLAYGROUND_COMPUTE   "browser": their owners' browsers compute own photographs, where they can; default: "server"
 PLAYGROUND_DEVICE    cpu, cuda, mps; default: the best there is
@@ -30,6 +31,7 @@ class Settings:
     open: bool = True
     offline: bool = False
     framed_by: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     device: str | None = None
     compute: str = "server"
     operator_key: str | None = None
@@ -48,7 +50,7 @@ def now() -> Settings:
 def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
     start."""
-    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "OPERATOR_KEY", "COMPUTE")
+    names = ("MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "OPERATOR_KEY", "COMPUTE")
     text = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
     models, samples, uploads = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
@@ -58,6 +60,7 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         open=_yes("OPEN", text["OPEN"], True),
         offline=_yes("OFFLINE", text["OFFLINE"], False),
         framed_by=_sites(text["FRAMED_BY"]),
+        hosts=_host_names(text["HOSTS"]),
         device=text["DEVICE"] or None,
         compute=_one_of("COMPUTE", text["COMPUTE"], ("server", "browser")),
         operator_key=_secret("OPERATOR_KEY", text["OPERATOR_KEY"]),
@@ -75,6 +78,16 @@ def _sites(text: str) -> tuple[str, ...]:
             f"PLAYGROUND_FRAMED_BY is sites such as https://huggingface.co, with spaces between; given was {wrong!r}."
         )
     return sites
+
+
+def _host_names(text: str) -> tuple[str, ...]:
+    names = tuple(text.lower().split())
+    if wrong := next((name for name in names if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", name)), None):
+        raise PlaygroundError(
+            "PLAYGROUND_HOSTS is names such as attention.example.org, without a port and with spaces between; "
+            f"given was {wrong!r}."
+        )
+    return names
 
 
 def _secret(name: str, text: str) -> str | None:

@@ -312,7 +312,7 @@ def on_the_named(vit: VisionTransformer, scenes: Sequence[Scene]) -> dict[str, f
     for scene in scenes:
         patch, there = vit.config.patch_size, presence(scene)
         seen = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
-        said = seen.logits.sigmoid() if vit.config.multi_label else seen.logits.softmax(-1)  # type: ignore[union-attr]
+        said = vit.config.shares(seen.logits)  # type: ignore[arg-type]
         targets, front = patch_targets(scene, patch), len(seen.prefix)
         rolled = seen.rollout("cls")[front:]
         last = torch.stack(

@@ -12,6 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import scripts
+from playground.serving.base_path import path_of
 from playground.ui import toolbar
 from playground.ui.components import APP, APP_STYLES
 from playground.ui.pages import MICROSCOPE
@@ -28,7 +29,7 @@ class Ahead:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(("/api/", "/static/")):
+        if scope["type"] != "http" or scope["method"] != "GET" or path_of(scope).startswith(("/api/", "/static/")):
             return await self.app(scope, receive, send)
         start: Message = {}
         pieces: list[bytes] = []
@@ -43,7 +44,7 @@ class Ahead:
             if message["type"] == "http.response.body":
                 pieces.append(message.get("body", b""))
                 if not message.get("more_body"):
-                    await _send_page(scope["path"], start, b"".join(pieces), send)
+                    await _send_page(path_of(scope), start, b"".join(pieces), send)
 
         return await self.app(scope, receive, with_script)
 

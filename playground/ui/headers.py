@@ -31,7 +31,7 @@ def headers() -> dict[str, str]:
 
 
 class Headers:
-    """ASGI middleware: the first that a request meets."""
+    """ASGI middleware."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

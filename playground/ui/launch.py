@@ -10,35 +10,48 @@ import time
 import urllib.error
 import urllib.request
 import webbrowser
+from collections.abc import Iterable
 from contextlib import suppress
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
-from playground.serving import temporary
+from playground.serving import base_path, settings, temporary
 
 FIRST_PORT = 8501  # Streamlit's
 TRIED_PORTS = 100
 EVERYBODY = ("0.0.0.0", "::")  # addresses to listen on; a browser can't go there
-OWN = ("localhost", "127.0.0.1", "::1")  # only this machine's own browsers come in
 
 
-def launch(host: str = "localhost", port: int | None = None, browser: bool = True) -> None:
-    """Returns when the server has ended. Without a port, the first free one from 8501 is taken."""
+def launch(host: str = "localhost", port: int | None = None, browser: bool = True, names: Iterable[str] = ()) -> None:
+    """Returns when the server has ended. Without a port, the first free one from 8501 is taken. `names`: by which
+    browsers may call it, beside its own."""
     temporary.find_a_home()
     from streamlit.web import cli
 
     port = _free_port(host) if port is None else port
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
+    _answer_to(*names, *_as_name(host))
     if browser:
         there = "localhost" if host in EVERYBODY else host
-        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}",), daemon=True).start()
+        base = base_path.read(os.environ.get(base_path.OPTION))
+        threading.Thread(target=_open_when_ready, args=(f"http://{there}:{port}{base}",), daemon=True).start()
     # Streamlit finds the production settings by itself, wherever it is started: in .streamlit/ beside app.py.
     asked = ["run", str(APP), f"--server.address={host}", f"--server.port={port}"]
-    if host not in OWN and "STREAMLIT_SERVER_ALLOWED_HOSTS" not in os.environ:
-        asked.append("--server.allowedHosts=*")  # others may call this machine by any name
     with suppress(cli.click.Abort):  # Ctrl-C
         cli.main(asked, standalone_mode=False)
+
+
+def _answer_to(*names: str) -> None:
+    if names:
+        os.environ["PLAYGROUND_HOSTS"] = " ".join((os.environ.get("PLAYGROUND_HOSTS", ""), *names))
+    settings.read()  # raises where one is no name
+
+
+def _as_name(host: str) -> Iterable[str]:
+    """Where it listens, if that is a name: its addresses are answered anyway."""
+    is_address = ":" in host or host.replace(".", "").isdecimal()
+    return [] if is_address or host == "localhost" else [host]
 
 
 def _free_port(host: str) -> int:

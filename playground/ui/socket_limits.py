@@ -17,6 +17,7 @@ from playground.serving import admission, answering, people
 from playground.serving.admission import Place
 from playground.serving.answering import said as refusal
 from playground.serving.asker import Who
+from playground.serving.base_path import path_of
 from playground.serving.compressing import FIXED
 from playground.serving.lateness import Turn
 from playground.ui.pages import PAGES
@@ -109,13 +110,13 @@ async def _refuse(trouble: str, scope: Scope, receive: Receive, send: Send) -> N
 
 
 def _is_page(scope: Scope) -> bool:
-    name = scope["path"].removeprefix(scope.get("root_path", "")).strip("/")
+    name = path_of(scope).strip("/")
     return scope["method"] == "GET" and (not name or name in PAGES)
 
 
 def is_fixed(scope: Scope) -> bool:
     """Whether this request fetches a file that every page loads, such as a script: one page loads dozens."""
-    path = scope.get("path", "")
+    path = path_of(scope)
     return scope["type"] == "http" and (not path.startswith(("/api/", "/figure")) or bool(FIXED.fullmatch(path)))
 
 

@@ -142,6 +142,13 @@ def use() -> None:
     WebSocketsSansIOProtocol.__new__ = staticmethod(lambda *args, **kwargs: object.__new__(Socket))
 
 
+def send_at_once(line: socket.socket) -> None:
+    """An answer's head and body are two packets: without this option the second one waits until the browser has
+    acknowledged the first, which takes it 40 ms. asyncio sets it only where a socket was made with TCP's number."""
+    if line.family in (socket.AF_INET, socket.AF_INET6):
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
 class Fetched:
     """A connection over which a browser fetches what it is sent. uvicorn keeps an answer until then, however long."""
 
@@ -168,6 +175,7 @@ class Request(Fetched, H11Protocol):
             transport.max_size = READ
         if line := transport.get_extra_info("socket"):
             line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, IN_THE_SYSTEM)
+            send_at_once(line)
         self.late = self.loop.call_later(HEAD_SECONDS, self._end_if_unasked)
         self.pieces = 0.0
 

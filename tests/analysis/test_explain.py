@@ -12,7 +12,7 @@ QUERY = (2, 3)
 
 @pytest.fixture
 def found(seen, picture):
-    return explain.explain(seen, np.asarray(displayed(picture, seen.size)), QUERY, explain.side_of(seen.grid))
+    return explain.explain(seen, np.asarray(displayed(picture, seen.size)), QUERY, occlusion.side_of(seen.grid))
 
 
 def test_every_map_is_of_the_patches_and_none_is_empty(seen, found):

@@ -44,11 +44,47 @@ def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, seen):
     pixels = blanked(seen.input, gone, 8)
     with torch.no_grad():
         before, after = (small.norm(small.features(x, 2))[0, seen.token((4, 4))] for x in (seen.input, pixels))
-        shares = [small(x).softmax(-1)[0, 7] for x in (seen.input, pixels)]
+        margins = [leads(small(x)[0], 7) for x in (seen.input, pixels)]
     assert Measured(seen, Asked(query=(4, 4))).moved([gone])[0] == pytest.approx(
         float((after - before).norm() / before.norm()), rel=1e-4
     )
-    assert Measured(seen, Asked(label=7)).moved([gone])[0] == pytest.approx(float(shares[0] - shares[1]), abs=1e-6)
+    assert Measured(seen, Asked(label=7)).moved([gone])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
+
+
+def leads(logits, label: int) -> float:
+    """How far a label is above the largest other, counted by hand."""
+    values = logits.tolist()
+    return values[label] - max(value for i, value in enumerate(values) if i != label)
+
+
+def test_the_margin_of_a_model_that_says_yes_or_no_to_each_label_is_the_label_s_own_logit():
+    logits = torch.tensor([[3.0, -1.0, 2.0], [0.5, 4.0, 1.0]])
+    assert occlusion.margin(logits, 0, multi_label=False).tolist() == [1.0, -3.5]
+    assert occlusion.margin(logits, 0, multi_label=True).tolist() == [3.0, 0.5]
+    assert occlusion.margin(logits[:, :1], 0, multi_label=False).tolist() == [3.0, 0.5], "there is no other"
+
+
+def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(seen, small):
+    """A class token that hears itself alone: whatever is blanked, the label stays where it is."""
+    deaf = playground.trace(small, seen.shown, cut="cls>*")
+    for asked, nothing in ((Asked(label=7), True), (Asked(query=(4, 4)), False)):
+        *_, last = occlusion.occlusion(Measured(deaf, asked))
+        assert last.nothing is nothing, (asked, last.largest)
+        assert (last.largest < asked.nothing) is nothing
+
+
+def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(seen):
+    steps = list(occlusion.occlusion(Measured(seen, Asked(label=7)), most=40))
+    assert [step.sides for step in steps] == [(4,), (4, 2), (4, 2, 1)]
+    assert occlusion.sides_of((14, 14)) == [4, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("grid", "side", "coarsest"), [((14, 14), 2, 4), ((8, 8), 1, 2), ((18, 27), 4, 4), ((3, 4), 1, 1)]
+)
+def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, side, coarsest):
+    assert occlusion.side_of(grid) == side
+    assert occlusion.side_of(grid, most=0) == coarsest
 
 
 def test_nothing_blanked_moves_nothing(seen):

@@ -2,6 +2,7 @@
 picture. What is drawn is what Python computes."""
 
 import numpy as np
+import pytest
 
 import playground
 from browser.truth import assert_close, model, seen
@@ -27,17 +28,63 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     chooser.locator("option", has_text="animal or face").wait_for(state="attached")
     chooser.select_option("1")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
-    part(visitor, "h1").filter(has_text="moves “animal or face” most").wait_for()
-    shown = visitor.until("r => r.map")
-    assert_close(shown["map"], seen().relevance(label=1))
+    part(visitor, "h1").filter(has_text="speaks most for “animal or face”").wait_for()
+    shown = visitor.until("r => r.map && Math.min(...r.map) < 0")
+    truth = seen().relevance(label=1)
+    assert_close(shown["map"], truth)
+    both = float(seen().on_grid(truth).abs().max())
+    assert shown["domain"]["low"] == -shown["domain"]["high"] == pytest.approx(-both, rel=2e-3)
+    said = part(visitor, "h1").inner_text()
+    for sign, words in ((1, "speaks most for"), (-1, "most against it")):
+        row, column = divmod(int((sign * seen().on_grid(truth)).argmax()), seen().grid[1])
+        assert f"row {row}, column {column} {words}" in said, said
+    assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
+    assert box_colours(visitor, *LOCKED) == set(), "the patch that is locked does not ask, and has no box"
     again = go(f"{PLACE}&what=relevance&label=1")
     assert_close(again.until("r => r.map")["map"], seen().relevance(label=1))
+
+
+QUERY_COLOUR = (0, 0x72, 0xB2)
+
+
+def box_colours(visitor, row, column) -> set:
+    """The query's colour, where a box around this patch is drawn on the picture."""
+    found = part(visitor, "canvas[data-ref=picture]").evaluate(
+        """(canvas, [row, column, rows, columns, [r, g, b]]) => {
+          const [w, h] = [canvas.width / columns, canvas.height / rows];
+          const box = [column * w - 4, row * h - 4, w + 8, h + 8].map(Math.round);
+          const { data } = canvas.getContext("2d").getImageData(...box);
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4) count += data[i] === r && data[i + 1] === g && data[i + 2] === b;
+          return count;
+        }""",
+        [row, column, *seen().grid, QUERY_COLOUR],
+    )
+    return {QUERY_COLOUR} if found > 20 else set()
+
+
+def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_blocks(visit):
+    visitor = visit(f"{PLACE}&what=occlusion&label=1&query=7,5&locked=true")
+    part(visitor, ".explained span").filter(
+        has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
+    ).wait_for()
+    *_, last = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Asked(label=1)))
+    shown = visitor.until("r => r.map")
+    np.testing.assert_allclose(np.array(shown["map"]), last.map.flatten(), rtol=0.02, atol=1e-3)
+    part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
+    assert shown["domain"]["signed"]
+    assert box_colours(visitor, *LOCKED) == set()
+    of_patch = visit(f"{PLACE}&what=relevance&query=7,5&locked=true")
+    of_patch.until("r => r.map")
+    assert box_colours(of_patch, *LOCKED) == {QUERY_COLOUR}, "of a patch it is drawn"
 
 
 def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     visitor = visit(f"{PLACE}&what=occlusion&query=7,5&locked=true")
     part(visitor, ".explained progress").wait_for()
-    part(visitor, ".explained span").filter(has_text="passes of 161. Relevance foretells").wait_for()
+    part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
+        has_text="Relevance foretells"
+    ).wait_for()
     measured = occlusion.Measured(seen(), occlusion.Asked(query=LOCKED))
     steps = {}
     for most in (24, 48, 96, 161):

@@ -127,13 +127,57 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
     assert status_of_a_socket(server, f"http://localhost:{server.port}", f"localhost:{server.port}") == "101"
 
 
-def status_of_a_socket(server, origin: str, host: str = "") -> str:
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "api/status"), ("GET", "healthz"),
+                         ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
+)  # fmt: skip
+def test_a_foreign_name_is_refused_wherever_it_asks_and_this_machine_s_names_are_not(server, method, path):
+    """By DNS rebinding, any page that a person visits could use the app that runs on their laptop."""
+    ours = {"X_Playground_Key": "k" * 30}
+    for host in ("evil.example", f"evil.example:{server.port}", "localhost@evil.example", "127.0.0.1.evil.example"):
+        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, X_Forwarded_Host="localhost", **ours)
+        assert (status, b"PLAYGROUND_HOSTS" in body) == (403, True), (host, body)
+    for host in ("localhost:9000", "[::1]:8501", "192.168.1.5:8501", socket.gethostname()):
+        status, _, body = answer(f"{server.url}/{path}", method, None, Host=host, **ours)
+        assert b"PLAYGROUND_HOSTS" not in body, (host, body)
+        assert status == (400 if method == "POST" else 410 if "/app/" in path else 200), (host, body)
+
+
+def test_a_probe_that_names_no_host_is_answered_and_one_that_names_two_is_not(server):
+    assert first_line(server, "GET /healthz HTTP/1.0") == "HTTP/1.1 200 OK"
+    for hosts in (["localhost", "evil.example"], ["evil.example", "localhost"]):
+        assert first_line(server, "GET /healthz HTTP/1.1", *(f"Host: {host}" for host in hosts)).split()[1] in (
+            "400",
+            "403",
+        )
+
+
+def test_the_refusal_of_a_socket_names_the_setting(server):
+    asked = socket_of("http://evil.example", "evil.example")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(asked)
+        said = b"".join(iter(lambda: line.recv(4096), b""))
+    assert said.startswith(b"HTTP/1.1 403")
+    assert b"PLAYGROUND_HOSTS" in said
+
+
+def first_line(server, *lines: str) -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall("\r\n".join([*lines, "", ""]).encode())
+        return line.recv(1000).decode().partition("\r\n")[0]
+
+
+def socket_of(origin: str, host: str) -> bytes:
     lines = [
-        "GET /_stcore/stream HTTP/1.1", f"Host: {host or server.address}", f"Origin: {origin}", "Connection: Upgrade",
+        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as line:
-        line.sendall("\r\n".join(lines).encode())
+    return "\r\n".join(lines).encode()
+
+
+def status_of_a_socket(server, origin: str, host: str = "") -> str:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
+        line.sendall(socket_of(origin, host or server.address))
         return line.recv(100).split()[1].decode()
 
 
@@ -438,7 +482,7 @@ def test_a_request_that_is_never_completed_loses_its_connection(server):
     first, second = (socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) for _ in range(2))
     with first, second:
         first.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        second.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: x\r\n\r\nGET / ")
+        second.sendall(b"GET /_stcore/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET / ")
         assert b"200" in second.recv(100)
         for line in (first, second):  # the second request of a connection, too
             while said := line.recv(1000):

@@ -112,7 +112,7 @@ class Proxy:
 def replicas(tmp_path_factory):
     if NGINX is None:
         pytest.skip("nginx is not installed here; Debian's package of that name is what these tests use")
-    same = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same", "STREAMLIT_SERVER_ALLOWED_HOSTS": "hall.example 127.0.0.1"}
+    same = {"STREAMLIT_SERVER_COOKIE_SECRET": "the same", "PLAYGROUND_HOSTS": "hall.example"}
     started = [Server(tmp_path_factory.mktemp("home"), **same).start() for _ in range(2)]
     yield started
     for replica in started:

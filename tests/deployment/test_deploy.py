@@ -18,7 +18,7 @@ import yaml
 from browser.server import free_port
 from browser.stranger import ask
 
-from playground.serving import settings
+from playground.serving import base_path, settings
 from playground.serving.admission import BOUNDS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -249,6 +249,16 @@ def test_proxies_let_through_what_the_app_takes():
     assert f"limit_req zone=files burst={burst} nodelay;" in said
 
 
+def test_both_ways_to_serve_many_can_put_the_app_under_a_path():
+    """What the path does is tried in tests/browser/test_base_path.py; empty, it does nothing."""
+    app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
+    pod = {said["name"]: said.get("value") for said in container()["env"]}
+    assert app["environment"][base_path.OPTION] == "${BASE_PATH:-}"
+    assert pod[base_path.OPTION] == ""
+    assert kubernetes("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
+    assert base_path.read("") == ""
+
+
 def test_kubernetes_knows_the_image():
     pod, app = kubernetes("Deployment")["spec"]["template"], container()
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
@@ -282,9 +292,9 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     said = kubernetes("Ingress")["spec"]
     (rule,), (tls,) = said["rules"], said["tls"]
     variables = {one["name"]: one.get("value") for one in container()["env"]}
-    probes = [container()[f"{name}Probe"]["httpGet"]["httpHeaders"] for name in ("startup", "readiness", "liveness")]
-    hosts = [rule["host"], *tls["hosts"], variables["STREAMLIT_SERVER_ALLOWED_HOSTS"]]
-    assert {*hosts, *(header["value"] for (header,) in probes)} == {rule["host"]}
+    assert {*tls["hosts"], variables["PLAYGROUND_HOSTS"]} == {rule["host"]}
+    probes = [container()[f"{name}Probe"]["httpGet"] for name in ("startup", "readiness", "liveness")]
+    assert not any("httpHeaders" in probe for probe in probes), "the pod is asked by its address, which is answered"
     assert tls["secretName"]
     policy = kubernetes("NetworkPolicy")["spec"]
     assert policy["podSelector"]["matchLabels"] == kubernetes("Service")["spec"]["selector"]

@@ -65,7 +65,9 @@ def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
     seen = playground.trace("leaves", "leaf.png")
     for label in ("sane", 1):
         playground.save(seen, "words.txt", what="relevance", label=label)
-        assert "what moves label “sane”, through all layers" in (named / "words.txt").read_text(encoding="utf-8")
+        assert "what speaks for and against label “sane”, through all layers" in (named / "words.txt").read_text(
+            encoding="utf-8"
+        )
     playground.save(seen, "words.txt", what="label")
     likeliest = ["rust", "sane", "1"][int(seen.logits.argmax())]
     assert f"how likely the likeliest label, “{likeliest}”, is" in (named / "words.txt").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from test_javascript import node
 import playground
 from playground import figures
 from playground.analysis import outliers
-from playground.figures import captions, light, prints
+from playground.figures import captions, light, maps, prints
 from playground.figures.maps import Domain, Map
 from playground.figures.spec import Spec
 from playground.samples import named
@@ -42,10 +42,12 @@ def rows(count: int = 40):
 
 
 def test_the_browser_s_colours_are_these_colours():
-    theirs = np.array(in_javascript("return [...light.heatTable()]"), np.uint32).view(np.uint8).reshape(256, 64, 4)
-    assert (theirs[..., 3] == 255).all()
-    apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table())
-    assert apart.max() <= 1, np.argwhere(apart > 1)
+    for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
+        colours = in_javascript(f"return [...light.heatTable({against})]")
+        theirs = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
+        assert (theirs[..., 3] == 255).all()
+        apart = np.abs(theirs[..., :3].astype(int).swapaxes(0, 1) - light.table(hues))
+        assert apart.max() <= 1, np.argwhere(apart > 1)
     opaque = np.array(in_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opaque, light.opacities(), atol=0.51 / 256)
     ends = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
@@ -62,6 +64,23 @@ def test_the_colour_bar_on_the_screen_is_a_figure_s(draw):
     ours = np.asarray(prints.bar(Spec(image="x", draw=draw), Domain(0, 0.3, "")), int)[0]
     apart = np.abs(np.array(theirs) - ours)
     assert apart.max() <= 6, (apart.max(), apart.argmax())  # neighbouring steps, or a tone beside
+
+
+def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
+    values = RANDOM.normal(size=(12, 17)).astype(np.float32)
+    high = float(np.abs(values).max())
+    domain, steps, lines = in_javascript(
+        f"const values = Float32Array.from({values.ravel().tolist()});"
+        "const domain = light.domainAround(values, 0, values.length);"
+        "const inLine = light.hatching(21);"
+        "const lines = Array.from({ length: 40 * 40 }, (_, i) => inLine(i % 40, Math.floor(i / 40)));"
+        "return [domain, [...values].map((x) => light.stepOf(x, domain)), lines];"
+    )
+    assert (domain["low"], domain["high"]) == pytest.approx((-high, high))
+    ours = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
+    assert np.abs(np.array(steps) - np.round(255 * ours)).max() <= 1
+    hatched = light.hatched(np.full((40, 40), -1.0), 21) != -1
+    assert np.array_equal(np.array(lines).reshape(40, 40), hatched)
 
 
 def test_exposure_set_and_outline_are_the_browser_s():

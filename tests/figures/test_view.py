@@ -27,7 +27,7 @@ VALUES = {  # of the choices that are no list
 def run_js(lines: str, given=None):
     """What these lines of JavaScript give, which know the view's functions and `given`."""
     program = (
-        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
+        f"import {{ asks, CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
         f"const given = {json.dumps(given)};\nconsole.log(JSON.stringify({lines}));"
     )
     run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)
@@ -42,6 +42,15 @@ def values(choice) -> list:
 def test_the_browser_has_the_same_choices_and_defaults():
     assert run_js("DEFAULT_VIEW") == {choice.key: choice.default for choice in VIEW}
     assert run_js("CHOICES") == {choice.key: list(choice.options) for choice in VIEW if choice.options}
+
+
+def test_the_browser_and_the_figures_agree_on_where_a_token_asks():
+    pairs = [{"what": what, "label": label} for what in CHOICES["what"] for label in ("", "3")]
+    theirs = run_js("given.map(asks)", pairs)
+    assert theirs == [Spec(**pair).asks for pair in pairs]
+    assert [pair["what"] for pair, asks in zip(pairs, theirs, strict=True) if pair["label"] and not asks] == [
+        "relevance", "occlusion", "label", "text", "components", "parts", "norm",
+    ]  # fmt: skip
 
 
 def test_what_the_browser_writes_into_an_address_is_read_again():

@@ -71,7 +71,9 @@ def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
 
 def test_cross_entropy_and_the_look_up_are_torch_s():
     logits, matrix = torch.randn(7), torch.randn(5, 3)
-    assert block.cross_entropy(logits, 4) == pytest.approx(F.cross_entropy(logits[None], torch.tensor([4])).item())
+    assert block.cross_entropy(SMALL, logits, 4) == pytest.approx(
+        F.cross_entropy(logits[None], torch.tensor([4])).item()
+    )
     assert torch.equal(block.look_up(matrix, 2), matrix[2])
 
 

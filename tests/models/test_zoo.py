@@ -16,6 +16,7 @@ from models.parity import assert_equal
 from playground.errors import PlaygroundError
 from playground.models import timm_models, zoo
 from playground.models.checkpoints import from_eva
+from playground.models.source import fill
 from playground.vit import VisionTransformer
 
 SHALLOW = {"depth": 3}
@@ -52,7 +53,7 @@ def twins(name: str, **changes) -> tuple[torch.nn.Module, VisionTransformer]:
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
     ours = VisionTransformer(timm_models.read_config(reference, name)).eval()
-    zoo.fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    fill(ours, {key: value.clone() for key, value in reference.state_dict().items()}, name)
     return reference, ours
 
 
@@ -179,7 +180,8 @@ def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
 
     reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
     save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
-    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu")
+    said = {"act_layer": "gelu", "global_pool": "token"}  # which no weight says
+    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **said)
     seen = playground.trace(vit, picture)
     with torch.no_grad():
         torch.testing.assert_close(seen.logits, reference(seen.input)[0], atol=1e-5, rtol=1e-5)

@@ -221,3 +221,11 @@ def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, mo
     (home / "requirements.txt").write_text("torch>=2.12,<99\n")
     monkeypatch.setattr(doctor, "HOME", home)
     assert "the playground's own files" in said(FINE)
+
+
+def test_it_says_to_which_names_a_server_answers(monkeypatch):
+    names = next(finding.says for finding in doctor._settings() if "answers to" in finding.says)
+    assert "localhost" in names
+    assert "PLAYGROUND_HOSTS or --allow-host" in names
+    monkeypatch.setenv(doctor.STREAMLITS_HOSTS, "hall.example")
+    assert [finding.state for finding in doctor._settings()][-1] == LESS

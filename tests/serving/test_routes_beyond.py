@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from playground.analysis import occlusion, patching
+from playground.figures import captions
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, routes_beyond, traces
 from playground.serving.traces import Wish
@@ -75,6 +76,24 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     np.testing.assert_allclose(steps[-1][1], last.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = seen.on_grid(seen.relevance((7, 5)))
     assert steps[-1][0]["foretells"] == pytest.approx(occlusion.predicts(relevance, measured, last.whole), abs=0.01)
+
+
+def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, seen):
+    """Python blanks the same blocks: with one constant for the number of passes, and one rule for their sides."""
+    header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
+    *_, last = occlusion.occlusion(occlusion.Measured(seen, occlusion.Asked(label=11)))
+    np.testing.assert_allclose(values, last.map.flatten(), rtol=2e-3, atol=1e-4)
+    assert (values < 0).any()
+    assert header["passes"] == last.passes == occlusion.passes_of(seen.grid)
+    assert header["side"] == occlusion.side_of(seen.grid)
+    assert header["how"].startswith(f"blanked in {captions.sides(last.sides)}; in logits (its own"), header
+    assert "unmoved" not in header
+
+
+def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatch):
+    monkeypatch.setitem(occlusion.NOTHING, "label", 50.0)
+    header, _ = read(part(http, MADE, "occluded", label="11", by="noise", step="0"))
+    assert (header["floor"], header["unmoved"]) == (50.0, "50 logits")
 
 
 def test_what_a_patch_of_another_picture_changes_is_python_s(http, seen):

@@ -83,7 +83,7 @@ def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(cl
     assert list(cards)[-1] == CLIP
     assert cards[CLIP] == {
         "name": CLIP, "title": "CLIP B/16", "good_for": "learned from captions", "suits": "photographs",
-        "megabytes": 345, "licence": "mit", "here": False, "quick": False,
+        "megabytes": 345, "licence": "mit", "assumed": "", "here": False, "quick": False,
     }  # fmt: skip
     assert (cards["bundled"]["here"], cards["bundled"]["quick"], cards["bundled"]["title"]) == (
         True, True, "our small ViT",

@@ -19,9 +19,22 @@ def test_every_variable_is_read():
         "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
         "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
             "PLAYGROUND_OPERATOR_KEY": "k" * 16, "PLAYGROUND_COMPUTE": "browser",
+        "PLAYGROUND_HOSTS": "Hall.example box",
     }  # fmt: skip
     assert settings.read(given) == Settings(
-        ("vit_a", "vit_b"), "/models", False, True, ("https://a.example",), "cpu", "browser", "k" * 16, 2, 1, 2, 3
+        ("vit_a", "vit_b"),
+        "/models",
+        False,
+        True,
+        ("https://a.example",),
+        ("hall.example", "box"),
+        "cpu",
+        "browser",
+        "k" * 16,
+        2,
+        1,
+        2,
+        3,
     )
     assert all(name in settings.__doc__ for name in given)
 
@@ -34,6 +47,9 @@ def test_every_variable_is_read():
         ("AT_ONCE", "two"),
         ("CACHE_MB", "100"),
         ("COMPUTE", "phone"),
+        ("HOSTS", "*"),
+        ("HOSTS", "hall.example:8501"),
+        ("HOSTS", "https://hall.example"),
         ("CACHE_MB", "1 2 -3"),
     ],
 )

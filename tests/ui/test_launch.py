@@ -1,6 +1,7 @@
 """`attention-playground` without a command."""
 
 import http.server
+import os
 import socket
 import threading
 
@@ -31,6 +32,35 @@ def taken():
 def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
     assert main([*options, "--no-browser"]) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [
+        ([], ""),
+        (["--host", "127.0.0.1"], ""),
+        (["--host", "::1"], ""),
+        (["--host", "box", "--allow-host", "hall.example"], "hall.example box"),
+        (["--allow-host", "a.example", "--allow-host", "b.example"], "a.example b.example"),
+    ],
+)
+def test_names_by_which_browsers_call_it_go_to_the_server(options, given, monkeypatch):
+    from streamlit.web import cli
+
+    monkeypatch.setenv("PLAYGROUND_HOSTS", "")
+    monkeypatch.setattr(launch, "_is_free", lambda *_: True)
+    monkeypatch.setattr(launch.temporary, "find_a_home", lambda: None)
+    started = []
+    monkeypatch.setattr(cli, "main", lambda words, **_: started.append(words))
+    assert main([*options, "--no-browser"]) == 0
+    assert os.environ["PLAYGROUND_HOSTS"].split() == given.split()
+    assert not any("allowedHosts" in word for word in started[0])
+
+
+def test_what_is_no_name_is_refused_before_the_server_starts(monkeypatch, capsys):
+    monkeypatch.setenv("PLAYGROUND_HOSTS", "")
+    assert main(["--no-browser", "--allow-host", "http://hall.example"]) == 2
+    assert "PLAYGROUND_HOSTS is names such as attention.example.org" in capsys.readouterr().err
 
 
 def test_a_taken_port_that_was_asked_for_is_refused(taken, capsys):

@@ -2,10 +2,14 @@
 
 import asyncio
 import inspect
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import h11
 import pytest
+from browser.server import ROOT, free_port
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -257,3 +261,51 @@ def test_of_a_body_that_nobody_asks_for_yet_little_is_kept_and_all_of_it_arrives
     kept, arrived = asyncio.run(brought())
     assert 0 < kept <= sockets.READ
     assert arrived == length
+
+
+ENTRY = """
+import os, signal, socket, sys, threading, time
+from http.client import HTTPConnection
+
+port = int(sys.argv[1])
+
+def ask():
+    while True:
+        try:
+            line = HTTPConnection("127.0.0.1", port)
+            line.request("GET", "/healthz")
+            line.getresponse().read()
+            return line  # which stays open
+        except OSError:
+            time.sleep(0.05)
+
+def look():
+    try:
+        line = ask()
+        from playground.ui.sockets import lines
+        (accepted,) = [transport.get_extra_info("socket") for transport in lines.open]
+        print("TCP_NODELAY is", accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), flush=True)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+threading.Thread(target=look, daemon=True).start()
+"""
+OURS = "from playground.__main__ import main; main(['--host', '127.0.0.1', '--port', str(port), '--no-browser'])"
+STREAMLITS = (
+    "from streamlit.web import cli\ncli.main(['run', 'app.py', '--server.address=127.0.0.1', f'--server.port={port}'])"
+)
+
+
+@pytest.mark.parametrize("entry", [OURS, STREAMLITS], ids=["python -m playground", "streamlit run app.py"])
+def test_head_and_body_of_an_answer_leave_at_once(entry, tmp_path):
+    """The option of a connection that the server has accepted, read in its process."""
+    inherited = {name: word for name, word in os.environ.items() if not name.startswith("PLAYGROUND_")}
+    server = subprocess.run(
+        [sys.executable, "-c", ENTRY + entry, str(free_port())],
+        cwd=ROOT,
+        env=inherited | {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert "TCP_NODELAY is 1" in server.stdout, server.stdout + server.stderr

@@ -1,5 +1,9 @@
 """The layouts of figures by their names: the command line, Export, addresses and the documentation read this table."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from playground.errors import PlaygroundError
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import COMPARE
@@ -15,7 +19,10 @@ from playground.figures.layouts.wall import WALL
 from playground.figures.one_map import Other, Shown, Subject
 from playground.figures.spec import Spec
 
-__all__ = ["LAYOUTS", "Content", "Layout", "content", "of", "shown"]
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+
+__all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled", "shown"]
 
 LAYOUTS = {
     layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID, COMPONENTS, ATLAS, CURVES)
@@ -26,6 +33,17 @@ def of(spec: Spec) -> Layout:
     if spec.layout not in LAYOUTS:
         raise PlaygroundError(f"A figure's layout is {', '.join(LAYOUTS)}; given was {spec.layout!r}.")
     return LAYOUTS[spec.layout]
+
+
+def marks(spec: Spec) -> bool:
+    """Whether a patch asks, or is shown whatever is asked."""
+    layout = of(spec)
+    return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
+
+
+def settled(spec: Spec, seen: Trace | None) -> Spec:
+    """With every default that depends on the trace as a number."""
+    return spec.settled(seen, marks(spec))
 
 
 def shown(spec: Spec, subject: Subject | None, other: Other = None) -> list[Shown]:

@@ -19,7 +19,7 @@ def draw(spec: Spec, shown: list[Shown], spans: list[Domain]) -> Drawn:
         sub = f"reads all {one.map.grid.size}, {sub}"
     drawn = [map_panel(one, span, captions.method(spec), sub), kernel_panel(spec, one.subject)]
     if has_room(spec, len(drawn), drawn[0].aspect):
-        drawn = [photo_panel(spec, one.subject, asks=True), *drawn]
+        drawn = [photo_panel(spec, one.subject), *drawn]
     return Drawn(Panels(drawn))
 
 

@@ -12,6 +12,7 @@ from playground.figures.maps import Domain
 from playground.figures.one_map import OneMap, Shown
 from playground.figures.spec import Spec
 from playground.figures.tables import Table
+from playground.models.given import WORDS
 
 WITHOUT, WITH = "#E8963A", "#B63679"  # as in the lesson on the scale
 QUANTITIES = {  # of analysis/scale.py -> the heading of its chart
@@ -78,7 +79,7 @@ CURVES = Layout(
     expose=lambda spec, shown: (Domain(0, 1, ""), [Domain(0, 1, "")] * len(shown)),
     unused=dict.fromkeys(
         (
-            "model", "weights", "size", "layer", "head", "query", "scale", "whole", "what", "direction", "draw",
+            "model", "weights", *WORDS, "size", "layer", "head", "query", "scale", "whole", "what", "direction", "draw",
             "ceiling", "log", "smooth", "bar", "marker", "prefix", "over", "mass", "mask",
         ),
         RANDOM,

@@ -13,7 +13,7 @@ from playground.figures.maps import Domain
 from playground.figures.one_map import Many, OneMap, Other, Shown, Subject
 from playground.figures.option_words import OptionError
 from playground.figures.reading import read_numbers, read_query
-from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, WITHOUT_QUERY, Spec, query_words
+from playground.figures.spec import AXES, POOLED, THROUGH_LAYERS, WITHOUT_HEADS, Spec, query_words
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -51,7 +51,7 @@ def _changes_nothing(axis: str, spec: Spec) -> str:
     shown = f"{{what:{spec.what}}}"
     if axis == "heads" and spec.what in WITHOUT_HEADS:
         return f"{shown} has no heads"
-    if axis == "patches" and spec.what in WITHOUT_QUERY:
+    if axis == "patches" and not spec.asks:
         return f"{shown} is the same whoever asks"
     if axis == "layers" and spec.what in THROUGH_LAYERS:
         return f"{shown} goes through all layers"
@@ -126,7 +126,8 @@ def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: 
     if mine.query is not None and "patches" not in (rows.name, columns.name) and one is not subject:
         mine = replace(mine, query=maps.same_place(mine.query, subject.seen, one.seen))
     mine = replace(mine, label=maps.same_label(mine.label, subject.seen, one.seen))
-    mine = replace(mine, rows=None, columns=None).settled(one.seen)
+    mine = replace(mine, rows=None, columns=None)
+    mine = mine.settled(one.seen, mine.asks)
     return OneMap(one, mine, None if spec.whole else mine.scale)
 
 

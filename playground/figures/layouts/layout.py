@@ -14,7 +14,7 @@ from playground.figures import captions, maps, tables
 from playground.figures.maps import Domain, Map
 from playground.figures.one_map import OneMap, Other, Shown, Subject, maps_of
 from playground.figures.option_words import OptionError
-from playground.figures.spec import COLOURED, SIGNED, WITHOUT_HEADS, WITHOUT_QUERY, Spec
+from playground.figures.spec import COLOURED, WITHOUT_HEADS, Spec
 
 if TYPE_CHECKING:
     from playground.figures.panels import Body
@@ -116,10 +116,12 @@ class Layout:
         drawn = self.draw(spec, shown, spans)
         # neither the photograph itself nor colours of three numbers have a bar
         bar = drawn.bar and not spec.mask and spec.what not in COLOURED
+        subjects = {id(one.subject): one.subject for one in shown if one.subject}
+        assumed = captions.assumed(one.seen for one in subjects.values())
         return Content(
             drawn.body,
             span if bar else None,
-            self.caption(spec, shown, span),
+            " ".join([self.caption(spec, shown, span), *assumed]),
             self.outside(spec, shown),
             drawn.legend,
         )
@@ -128,8 +130,6 @@ class Layout:
         spec = self.prepared(spec)
         if self.titled:
             return self.titled(spec)
-        if spec.what in WITHOUT_QUERY:
-            return captions.title(spec, self.where(spec), whose="")
         return captions.title(spec, self.where(spec))
 
     def check(self, spec: Spec) -> None:
@@ -156,7 +156,7 @@ MANY = 24  # maps on one sheet: each is small
 def small_maps(spec: Spec) -> Spec:
     """Bare, and by the logarithm where they share one exposure: a dim photograph beneath them would be all that is seen
     of most, in grey of each."""
-    legible = spec.colours == "shared" and spec.what not in (*SIGNED, *COLOURED)
+    legible = spec.colours == "shared" and spec.shares_a_whole and spec.what not in COLOURED
     log = legible if spec.log is None else spec.log
     return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
 

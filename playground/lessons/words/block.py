@@ -18,6 +18,17 @@ READ = {
     "map": "what a query of its own collects",
 }  # by Config.pool
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that every layer has
+ANSWERED = {  # of the picture on which an answer is explained
+    "ours": "{model} learned from drawn scenes, so here is one.",
+    "other": "This step looks at a photograph in which {model} names something that is there.",
+    "yes or no": "Of {labels} labels these are true of *{title}*: **{shows}**. To each the model says yes, more than "
+    "50 %, or no; {all}.",
+    "one of many": "Of {labels:,} labels these are true of *{title}*: **{shows}**. The model shares 100 % out among "
+    "all, and the likeliest is true.",
+    "all": "every answer is right",
+    "some": "{right} of its answers are right",
+    "nobody": "This is what {model} says of your picture. Whether it is right, only you can tell.",
+}
 
 TEXT = Text(
     "block",
@@ -110,14 +121,15 @@ TEXT = Text(
                 ),
             ),
             said={
-                "no_head": "{model} was trained without labels, so it has no head that names classes. This step shows "
-                "our small ViT.",
+                "no_head": "{model} was trained without labels, so it has no head that names classes: here is {other}.",
                 "read": "After the last layer one vector is read out, here {read}, and a matrix turns it into one "
                 "number a class: the **logits**.",
-                "sigmoid": "This model answers yes or no for each class (sigmoid). If *{label}* was right, its "
-                "**binary cross-entropy**, −log of that probability, is **{own:.2f}**; a class that is not right costs "
-                "−log(1 − its probability). If exactly one class could be right, a softmax over all would give the "
-                "**cross-entropy**, −log of the right class’s share: **{cross:.2f}**.",
+                "suppose": "A **label**: suppose that the picture shows it",
+                "label": "The picture’s **label**: what somebody says that it shows",
+                "sigmoid": "If the picture shows *{label}*, this answer costs −log of its probability, "
+                "**{cross:.2f}**; if not, −log(1 − its probability), **{other:.2f}**. The loss is the "
+                "**binary cross-entropy**, the mean of what all {labels} answers cost{whole}.",
+                "whole": ": **{mean:.3f}** on this picture",
                 "softmax": "If its label is *{label}*, the **cross-entropy** is **{cross:.2f}**: −log of its "
                 "probability.",
                 "price": " A sure and right answer costs nearly nothing, a sure and wrong one much.",
@@ -142,8 +154,8 @@ TEXT = Text(
             after="After the last layer {last:.0%} of the patches give *{label}* more than 50 %{peak}. In "
             "training the classifier never read a patch alone.",
             said={
-                "peak": "; most do so after {layers} layers, {most:.0%}",
-                "no_head": "{model} has no classifier to read with. This step shows our small ViT.",
+                "peak": "; most do so {when}, {most:.0%}",
+                "no_head": "{model} has no classifier to read with: here is {other}.",
                 "patches": "**By patch.** How likely *{label}* is if each patch alone is read; bright is 100 %.",
             },
         ),
@@ -253,27 +265,50 @@ def norms() -> Question:
     )  # fmt: skip
 
 
-def loss(label: str, share: float, likeliest: str, likely: float) -> Question:
-    """On the curve of −log p: where does the loss of an unlikely class lie?"""
-    p = max(share, 0.001)
+def passed(layers: int) -> str:
+    return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
+
+
+def loss(label: str, share: float, likeliest: str, likely: float, multi: bool) -> Question:
+    """On the curve of −log p: what would it cost if an unlikely label was right? `multi`: each label is answered by
+    itself. Every sum is of the digits that are shown."""
+    p, high = max(round(share, 3), 0.001), max(round(likely, 3), 0.001)
     points = np.unique(np.concatenate([np.linspace(1, 0.0005, 200), [p]]))[::-1]
     known = int((points > 0.55).sum())
+    if multi:
+        no, not_so = round(1 - p, 3), -math.log(1 - p)
+        asks = f"This model gives *{label}* a probability of {p:.1%}. If the picture showed that, it would cost ▢."
+        says = (
+            "**Binary cross-entropy** asks of each label by itself: −log p, with the natural logarithm, if the picture "
+            f"shows it, −log (1 − p) if not: −log {p:.3f} = {-math.log(p):.2f} or −log {no:.3f} = {not_so:.2f}."
+        )
+        prose = (
+            "The logits say how much speaks for each class. Several may be true at once, so a **sigmoid** makes a "
+            "probability of each by itself; they need not sum to 1. The loss is the price of the probability that "
+            "the *truth* got: nothing for 100 %, more and more towards 0."
+        )
+    else:
+        asks = f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢."
+        says = (
+            f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
+            f"{-math.log(p):.2f}. For *{likeliest}*, {high:.1%}, it would be {abs(math.log(high)):.2f}."
+        )
+        prose = (
+            "The logits say how much speaks for each class. A softmax makes shares of them, and the loss is the "
+            "price of the share that the *right* class got: nothing for 100 %, more and more towards 0."
+        )
     return Question(
-        "block_loss",
-        f"A softmax gives *{label}* a share of {p:.1%}. If that was right, the loss would be ▢.",
-        Number(0, 8, step=0.05), -math.log(p),
-        f"**Cross-entropy** is −log p of the right class, with the natural logarithm: −log {p:.3f} = "
-        f"{-math.log(p):.2f}. For *{likeliest}*, {likely:.1%}, it would be {-math.log(likely):.2f}. Half the share "
-        f"costs {math.log(2):.2f} more, whatever it was.",
-        prose="The logits say how much speaks for each class. A softmax makes shares of them, and the loss is the "
-        "price of the share that the *right* class got: nothing for 100 %, more and more towards 0.",
+        "block_loss", asks, Number(0, 8, step=0.05), -math.log(p),
+        f"{says} Half the {'probability' if multi else 'share'} costs {math.log(2):.2f} more, whatever it was.",
+        prose=prose,
         tempting=(
             ((max(0, 1 - p - 0.15), 1 - p + 0.15), "That is 1 − p, what is missing to 1. It can never cost more than "
              "1; −log p grows without end."),
         ),
         picture=Lines(
             tuple(points.tolist()), (Series("−log p", tuple((-np.log(points)).tolist()), QUERY, shown=known),),
-            0, 8, "p, the share of the right class", at=(0, int(np.abs(points - p).argmin())), title="Loss",
+            0, 8, "p, the probability of what is true" if multi else "p, the share of the right class",
+            at=(0, int(np.abs(points - p).argmin())), title="Loss",
             x_ticks=(1, 0.8, 0.6, 0.4, 0.2, 0), marks=(Mark(p, label),),
         ),
     )  # fmt: skip
@@ -283,13 +318,12 @@ def read(model: str, label: str, probabilities: Sequence[float], pool: str) -> Q
     """The label's probability, in per cent, before the first layer and after each; the one half way is asked for."""
     said = tuple(probabilities)
     half = (len(said) - 1) // 2
-    sure = next((n for n, p in enumerate(said) if p > 50 and all(q > 50 for q in said[n:])), None)
     return Question(
         "block_read",
-        f"In the end {model} gives *{label}* {said[-1]:.0f} %. Read after {half} of {len(said) - 1} layers, it is ▢.",
+        f"In the end {model} gives *{label}* {per_cent(said[-1])} %. Read {passed(half)} of {len(said) - 1}, it is ▢.",
         Number(0, 100, " %"), said[half],
-        "Before the first layer and after each, in per cent: " + ", ".join(f"{p:.0f}" for p in said) + ". "
-        + (f"From {sure} layers on it stays above one half. " if sure is not None and sure < len(said) - 1 else "")
+        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, said)) + ". "
+        + above_half(said) + (SAME if pool == "token" else "")
         + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
         "number says when the answer stands in the stream **in the form in which they look for it**.",
         prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
@@ -303,3 +337,27 @@ def read(model: str, label: str, probabilities: Sequence[float], pool: str) -> Q
             0, 100, "layers that it has passed", at=(0, half), title=f"Probability of “{label}”", unit=" %",
         ),
     )  # fmt: skip
+
+
+SAME = "The first is the same for every picture: the class token has heard nothing yet. "
+
+
+def per_cent(p: float) -> str:
+    """Near none, half and all with a digit more, so that 50.4 is not called 50 and yet more than one half."""
+    near = any(abs(p - n) < 0.5 for n in (0, 50, 100))
+    return f"{p:.1f}" if near else f"{p:.0f}"
+
+
+def above_half(said: Sequence[float]) -> str:
+    """From where on the answer is yes, counted as the numbers are shown."""
+    yes = [round(p, 1) > 50 for p in said]
+    if not any(yes):
+        return "It is never above one half. "
+    if all(yes):
+        return "It is above one half all the way. "
+    if not yes[-1]:
+        return "In the end it is not above one half. "
+    last_no = len(yes) - 1 - yes[::-1].index(False)
+    if last_no == len(yes) - 2:
+        return "The last layer brings it above one half. "
+    return f"It is above one half {passed(last_no + 1)} and stays there. "

@@ -33,8 +33,8 @@ TEXT = Text(
             after="**FlashAttention** (Dao et al., 2022) is this, in the fast memory of a chip. Of each row it keeps "
             "three things: the largest score so far, the sum of the powers, the mixture. When a larger score comes, "
             "sum and mixture shrink. So no N × N table is ever held. Our forward pass calls such a kernel, keeps "
-            "queries and keys, and makes a row when you point at a patch. On your picture, {keys} keys at a time, the "
-            "largest difference from the whole table is **{blocks:.0e}**.",
+            "queries and keys, and makes a row when you point at a patch. In layer {layer} on your picture{some}, "
+            "{keys} keys at a time, the largest difference from the whole table is **{blocks:.0e}**.",
             said={
                 "apart": "Their largest difference on your picture{some}, all layers and heads: **{apart:.1e}**.",
                 "some": " (its first {most:,} tokens)",
@@ -52,11 +52,11 @@ TEXT = Text(
             after="Where it breaks:\n"
             "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
             "{differs:.0%} of {rows:,} rows of your picture the patch with the largest weight is not the one that adds "
-            "most.\n"
+            "most. {drawn}\n"
             "- A library lends one book. Here everyone takes a little of each.\n"
             "- Nobody is only a reader: each token asks, is labelled and is read, in the same moment.\n"
-            "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of a "
-            "layer change by at most **{turned:.0e}**: only their products count.",
+            "- A label means nothing by itself. Turn all queries and keys by one random rotation, and the weights of "
+            "layer {layer} on your picture{some} change by at most **{turned:.0e}**: only their products count.",
         ),
     },
 )

@@ -65,7 +65,8 @@ TEXT = Text(
             after="Attention is **{attention:.0%}** of the layer, the MLP the rest. Of attention’s FLOPs {pairs:.0%} "
             "grow with N², the square of the tokens; the others are its four matrices.",
             said={
-                "ratio": "**{what} ÷ {other} convolution{mlp}: {mine} ÷ {theirs} = {ratio:.3g}.**{textbook} {crossing}",
+                "ratio": "**{what} ÷ {other} convolution{mlp}: {mine:,.0f} ÷ {theirs:,.0f} FLOPs = {ratio:.3g}.**"
+                "{textbook} {crossing}",
                 "textbook": " This is the textbook’s N / k².",
                 "always": "Counted so, it costs more than a {k}×{k} convolution with any number of tokens.",
                 "from": "From **{first:,} tokens** on, {side} × {side} patches or {pixels:,} px, it costs more than "

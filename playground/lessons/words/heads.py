@@ -16,7 +16,7 @@ TEXT = Text(
         "atlas": Step(
             "2 · All heads",
             "heads_entropy",
-            "One cell is one head, averaged over all patches. Point at a cell to read what the head mostly does; click "
+            "One cell is one head, averaged over patches. Point at a cell to read what the head mostly does; click "
             "it to see it in the microscope.",
             ("measure", "over"),
             said={
@@ -69,7 +69,7 @@ TEXT = Text(
             ),
             said={
                 "names_none": "This model names no classes.",
-                "no_classifier": "This model has no classifier: it predicts nothing.",
+                "no_classifier": "This model has no classifier, or none that is sure: no label is shown.",
                 "turned": "The vector that sums the picture up has turned: its cosine with what it was is "
                 "{cosine:.3f}.",
                 "untouched": "Switch a head off, and see how far its summary turns.",
@@ -149,8 +149,10 @@ def off(sharpest: tuple[int, int, float, float], least: tuple[int, int, float, f
 def layer_sum(layer: int, single: Sequence[float], together: float, whole: float, cosine: float) -> Question:
     """How far tokens move without each head, the sum of that, and without all at once; `cosine`: between what two heads
     add."""
-    percent = tuple(100 * loss for loss in (*single, together, whole))
-    sums, high = 100 * together, 100 * max(2 * together, 1.2 * whole)
+    digits = 1 if together > 0.02 else 2
+    parts = [round(100 * loss, digits) for loss in single]
+    sums, high = sum(parts), 100 * max(2 * together, 1.2 * whole)
+    percent = (*parts, sums, 100 * whole)
     compared = "more" if whole > together else "less"
     return Question(
         "heads_sum",
@@ -158,7 +160,7 @@ def layer_sum(layer: int, single: Sequence[float], together: float, whole: float
         "the tokens move by ▢.",
         Number(0, round(high, 1), " %", step=round(sums / 50, 2) or 0.01), percent[-1],
         f"One head of layer {layer} after the other is switched off: after the last layer the patches’ tokens move by "
-        f"{' + '.join(f'{loss:.1%}' for loss in single)} = {together:.1%}. Without all at once they move by "
+        f"{' + '.join(f'{part:.{digits}f}%' for part in parts)} = {sums:.{digits}f}%. Without all at once they move by "
         f"{whole:.1%}, {compared} than the sum. There is no rule: the vectors that two heads add to a patch have a "
         f"mean cosine of {cosine:.2f} here (0: at right angles), and the norms and MLPs above are not linear. Other "
         "layers and pictures answer differently.",

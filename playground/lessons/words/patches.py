@@ -25,7 +25,9 @@ TEXT = Text(
             "1 · The picture falls apart",
             "patches_tokens",
             settings=("patch", "at", "number"),
-            after="Both give {tokens:,} × {width:,} numbers. The largest difference between them, measured just now "
+            after="What is multiplied are **normalised** pixels: each divided by 255, less a mean, divided by a "
+            "deviation. For red, green and blue this model’s means are {mean}, its deviations {std}.\n\n"
+            "Both give {tokens:,} × {width:,} numbers. The largest difference between them, measured just now "
             "on this picture: **{difference:.1e}**, where a typical number is {typical:.2f}.",
             said={
                 "stretched": " This model learned filters of {own} × {own} pixels; for {patch} × {patch} they are "
@@ -144,17 +146,20 @@ def even() -> Question:
     return of_choice(
         "patches_filter", "A patch is all of one grey. What does a filter answer?",
         {
-            "sum": "the grey, times the sum of the filter’s numbers, plus a bias",
-            "zero": "0: there is nothing to see in it",
+            "sum": "each colour’s normalised grey times the sum of its plane, added up, plus a bias",
+            "zero": "the bias alone: there is nothing to see in it",
             "grey": "the grey itself",
         },
         "sum",
-        "The answer is a sum of products, pixel by pixel. Where all pixels are alike, that is the pixel times the "
-        "sum of the filter. Only a filter whose numbers sum to 0, an edge for example, is blind to an even patch.",
+        "The answer is a sum of products, number by number. Normalised, one grey is one number for red, one for green "
+        "and one for blue: three different ones, where the model’s means and deviations differ. In a plane all pixels "
+        "are alike, so it gives its number times the sum of the plane. Only a filter each of whose planes sums to 0, "
+        "such as an edge, is blind to every even patch.",
         {
-            "zero": "That holds for filters that look for edges, whose numbers sum to 0. Others measure brightness or "
+            "zero": "That holds for filters that look for edges, whose planes sum to 0. Others measure brightness or "
             "colour.",
-            "grey": "A filter that takes the mean, all numbers alike and summing to 1, would do so.",
+            "grey": "A filter that takes the mean, all its numbers alike and summing to 1, would give the mean of the "
+            "three normalised greys.",
         },
     )  # fmt: skip
 

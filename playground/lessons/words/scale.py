@@ -170,8 +170,9 @@ def gradient(widths: Sequence[int], on: Sequence[float], off: Sequence[float], m
     )  # fmt: skip
 
 
-def trained(model: str, d: int, apart: np.ndarray, random: bool) -> Question:
-    """`apart`: (layers, heads), the deviation of each head's scaled scores; `random`: whether nothing was learned."""
+def trained(model: str, d: int, apart: np.ndarray, random: bool, drawn: str) -> Question:
+    """`apart`: (layers, heads), the deviation of each head's scaled scores, the mean over its patches' rows; `random`:
+    whether nothing was learned; `drawn`: a sentence where the rows are those of some patches."""
     widest, layers, low, high = apart.max(axis=1), len(apart), f"{apart.min():.2g}", f"{apart.max():.2g}"
     layer, head = np.unravel_index(apart.argmax(), apart.shape)
     most = 1.25 * float(widest.max())
@@ -180,14 +181,14 @@ def trained(model: str, d: int, apart: np.ndarray, random: bool) -> Question:
         f"In layer 0 the scaled scores of the widest head have a standard deviation of {widest[0]:.2g}. In the last "
         "layer it is ▢.",
         Number(0, round(most, 1), step=0.1), float(widest[-1]),
-        "Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled "
+        ("Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled "
         f"scores have standard deviations from {low} to {high}, so every row is nearly even. Without 1/√{d} they lie "
         f"{d**0.5:.1f} times as far apart: whether rows then stay nearly even depends on the model’s width."
         if random else
         "The rule “standard deviation 1” is about independent numbers. Training makes queries and keys that depend on "
         f"each other: here the scaled scores have standard deviations from **{low} to {high}** (the largest in layer "
         f"{layer}, head {head}). Training can enlarge the scores of a head; the scale only sets the size that they "
-        "start from.",
+        "start from.") + (drawn and f" {drawn}"),
         prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
         f"{model} on your picture?",
         tempting=() if random else (

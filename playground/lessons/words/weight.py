@@ -157,13 +157,13 @@ TEXT = Text(
 )
 
 
-def differs(share: float, rows: int) -> Question:
-    """`share`: of all rows, in per cent."""
+def differs(share: float, rows: int, drawn: str) -> Question:
+    """`share`: of all rows, in per cent; `drawn`: a sentence where they are those of some patches."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
         Number(0, 100), share,
-        f"Counted over {rows:,} rows of patches, in all layers and heads on your picture.",
+        f"Counted over {rows:,} rows of patches, in all layers and heads on your picture. {drawn}".rstrip(),
         tempting=(
             ((0, 3), "So it would be if all values were equally long."),
             ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
@@ -187,9 +187,10 @@ def grown() -> Question:
 
 
 def locked(
-    layer: int, head: int, most: float, place: str, many: int, heads: int, tokens: int, shown: Photo
+    layer: int, head: int, most: float, place: str, many: int, heads: int, tokens: int, drawn: str, shown: Photo
 ) -> Question:
-    """`most`: the share of its rows that goes to `place`; `many` of all `heads` give more than LOCKED."""
+    """`most`: the share of its rows that goes to `place`; `many` of all `heads` give more than LOCKED; `drawn`: a
+    sentence where the rows are those of some patches."""
     return Question(
         "weight_locked",
         f"Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
@@ -203,7 +204,8 @@ def locked(
             if many
             else "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads "
             "that give nearly all to one token."
-        ),
+        )
+        + (drawn and f" {drawn}"),
         prose="The class token has a query, a key and a value like every token; it has no special way to “see "
         "everything”. But some heads give much of every row to one token, whatever the patch shows.",
         tempting=(((0, 100 / tokens + 1), "That is an even row’s share: it would mean that no place is special."),)

@@ -121,6 +121,7 @@ export function unpack(bytes) {
     scale: header.scale,
     headNumbers: header.head_numbers ?? Array.from({ length: heads }, (_, head) => head), // of a file that holds a few
     forwardScale: header.forward_scale ?? null,
+    assumed: header.assumed ?? "", // of the model, by whoever loaded it
     cuts: readCuts(header.cuts ?? [], { prefix: header.prefix, columns: header.grid[1] }),
   };
 }

@@ -14,6 +14,9 @@ export const STEPS = 256; // of the table: shares of the exposure
 const TOPS = [0.54, 0.99]; // OKLab's L of the brightest weight, over black and over white
 const LIFTED = 0.4; // the faintest colour is lighter than the tone beneath by this part of the way to the top
 const HUES = [20, 55, 95]; // degrees, from the faintest to the strongest: red, orange, gold
+const AGAINST = [285, 255, 220]; // the same below zero: violet, blue, sky; as light as their counterparts
+const HATCH = { lines: 4, wide: 0.3, kept: 0.3 }; // below zero, for who prints in grey: to a cell; of the colour stays
+const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
 const OPAQUE = 0.94; // of the strongest colour; the rest is the photograph
 const OPACITY_POWER = 2.3; // faint weights are seen, too
@@ -74,13 +77,30 @@ export function clippedPatches(values, from, to, high) {
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN * tokens;
 
-// 0 … 255: the table's step for a value. A domain is {low, high, log}.
-export function stepOf(value, { low, high, log }) {
+// 0 … 255: the table's step for a value; −255 … 255 where for and against have a colour each. A domain is {low, high,
+// log, signed}.
+export function stepOf(value, { low, high, log, signed }) {
+  if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEPS - 1 : raisedStep(Math.abs(value) / high));
   const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   if (share >= 1) return STEPS - 1;
   if (!(share > 0)) return 0;
   return log ? (share * (STEPS - 1) + 0.5) | 0 : raisedStep(share);
 }
+
+// For and against, around zero: exposed by the largest of both, and at least to `floor`.
+export function domainAround(values, from, to, floor = 0) {
+  let high = floor;
+  for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
+  return { low: -(high || 1), high: high || 1, log: false, signed: true };
+}
+
+// What is below zero has slanting lines in which the photograph is seen: colours of one lightness are one grey. Gives
+// whether a pixel lies in one, and the step that is left there. `cell` is a patch's height in pixels.
+export function hatching(cell) {
+  const period = Math.max(MIN_PERIOD, cell / HATCH.lines);
+  return (x, y) => (x + y) % period < HATCH.wide * period;
+}
+export const hatchedStep = (step) => Math.round(step * HATCH.kept);
 
 // share ** GAMMA as a step. A frame asks this for every cell of every head, and a power each time would take most of
 // it: so the share at which each step begins is kept, and for each of GUESSES shares the step to begin looking at.
@@ -123,11 +143,12 @@ export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
 // STEPS × TONES pixels as canvas wants them, 0xAABBGGRR: the colours that are laid over each tone; made once. A cell
 // has one step, so its tones lie side by side.
-let heatColours = null;
+const made = new Map();
 
-export function heatTable() {
-  if (heatColours) return heatColours;
-  heatColours = new Uint32Array(TONES * STEPS);
+export function heatTable(against = false) {
+  if (made.has(against)) return made.get(against);
+  const heatColours = new Uint32Array(TONES * STEPS);
+  made.set(against, heatColours);
   const bases = new Float64Array(TONES);
   const tops = new Float64Array(TONES);
   for (let tone = 0; tone < TONES; tone++) {
@@ -137,7 +158,7 @@ export function heatTable() {
   }
   for (let step = 0; step < STEPS; step++) {
     const t = step / (STEPS - 1);
-    const hue = (between3(HUES, t) * Math.PI) / 180;
+    const hue = (between3(against ? AGAINST : HUES, t) * Math.PI) / 180;
     const wished = between3(CHROMAS, t);
     const [cos, sin] = [Math.cos(hue), Math.sin(hue)];
     for (let tone = 0; tone < TONES; tone++) {

@@ -54,6 +54,8 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   place: what the patch with the most is called: "here" where it has its number beside it in the picture,
 //   special: {names: "CLS and registers", share: of all of them, most: of one},
 //   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even, tokens,
+//   ends: of a label: {most, least}: {value, place} each, in `written`; null while they are on their way,
+//   unmoved: of an occlusion that moves nothing: less than what, in words; else "",
 //   part: of parts: {here, there: its share of the picture and of the compared one, or null},
 //   heard: of a column, what this token receives, 1 on average }
 export function sentenceOf(facts) {
@@ -64,6 +66,15 @@ export function sentenceOf(facts) {
   const subject = opening + capital(name ? name : "this patch");
   if (what === "components") return inParts("Patches of one colour have features of one kind, in this layer.");
   if (what === "parts") return aboutParts(facts, subject);
+  if (facts.unmoved)
+    return inParts(
+      `Nothing here moves ${facts.label ? `“${facts.label}”` : `the feature of ${name || "this patch"}`}: `,
+      "",
+      "",
+      "",
+      `blanking changes it by less than ${facts.unmoved}, whatever block it takes.`,
+    );
+  if (facts.ends) return aboutBothSides(facts);
   if (!seen) return inParts(facts.waits || `${subject}: the numbers are on their way.`);
   if (what === "similarity") return aboutSimilarity(facts);
   if (what === "norm")
@@ -168,21 +179,36 @@ const aboutSimilarity = ({ seen, place, name }) =>
 
 const aCosine = ({ value }) => `: a cosine of ${value.toFixed(2)}.`;
 
-function aboutBlanking({ seen, place, name, label }) {
-  const what = label ? `the probability of “${label}”` : `the feature of ${name || "this patch"}`;
-  const where = seen.where === "itself" && !label ? "itself" : place;
+function aboutBlanking({ seen, place, name }) {
+  const where = seen.where === "itself" ? "itself" : place;
   const at = where === "itself" ? "patch " : place === "here" ? "" : "at ";
+  const what = `the feature of ${name || "this patch"}`;
   return inParts(`Blanking moves ${what} most ${at}`, "", "", where, `: by ${percent(seen.value)} for a patch.`);
 }
 
-function aboutAllLayers({ what, seen, place, name, k, label }) {
+// Of a label, whose map has two signs.
+function aboutBothSides({ ends: { most, least, written }, what, label }) {
+  const against = least.value < 0 ? ` (${written(least.value)}).` : "";
+  if (!(most.value > 0))
+    return inParts(`Nothing in the picture speaks for “${label}”, most against it `, "", "", least.place, against);
+  const size = `(${written(most.value)})`;
+  if (what === "relevance") {
+    const other = against ? `${least.place} most against it${against}` : "nothing against it.";
+    return inParts("Through all layers, ", "", "", most.place, ` speaks most for “${label}” ${size}, ${other}`);
+  }
+  const other = against
+    ? `blanking ${least.place} gives it most${against}`
+    : "and nothing that is blanked gives it more.";
+  return inParts("Blanking ", "", "", most.place, ` takes most from “${label}” ${size}, ${other}`);
+}
+
+function aboutAllLayers({ what, seen, place, name, k }) {
   const { far, total, where } = seen;
   const asked = name || "this patch";
   const most = where === "itself" ? "itself" : place;
   const after = ` (${percent(seen.value / total)}).`;
   const share = percent(far / total);
   if (what === "relevance") {
-    if (label) return inParts(`What moves “${label}” most, through all layers, lies at `, "", "", place, after);
     const outside = name ? "in patches of the picture" : `outside its ${k}×${k} neighbourhood`;
     const at = where === "itself" ? "in " : place === "here" ? "" : "at ";
     const begins = "Through all layers together, ";

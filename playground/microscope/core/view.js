@@ -55,6 +55,14 @@ export const CHOICES = Object.freeze({
   beside: ["convolution", "wall", "compare", "filter"],
 });
 
+const WITHOUT_QUERY = ["components", "parts", "norm", "label", "text"]; // the same whoever asks
+const OF_A_LABEL = ["relevance", "occlusion"]; // where a label is chosen; else of the query
+
+export const explainsLabel = ({ what, label }) => label !== "" && OF_A_LABEL.includes(what);
+
+// Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/spec.py.
+export const asks = (view) => !WITHOUT_QUERY.includes(view.what) && !explainsLabel(view);
+
 export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse
 export const MOST_DIAL = 1.25;
 

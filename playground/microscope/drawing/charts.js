@@ -9,23 +9,28 @@ import { makeCanvas } from "./canvas.js";
 const BAR_STEP = 2; // pixels
 
 // The colour bar with its numbers: each place has the colour that its value has in the picture. The last number is the
-// exposure, what is drawn brightest. `ramp`: 256 CSS colours of the heat or of the light.
-export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
+// exposure, what is drawn brightest. `ramp`: 256 CSS colours of the heat or of the light; `against`: of what is below
+// zero, which is hatched.
+export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
   context.clearRect(0, 0, w, h);
   const bar = 9 * unit;
   const valueAt = (t) =>
     domain.log ? domain.low * (domain.high / domain.low) ** t : domain.low + t * (domain.high - domain.low);
   for (let x = 0; x < w; x += BAR_STEP) {
-    context.fillStyle = ramp[stepOf(valueAt((x + BAR_STEP / 2) / w), domain)];
+    const step = stepOf(valueAt((x + BAR_STEP / 2) / w), domain);
+    context.fillStyle = step < 0 ? against[-step] : ramp[step];
     context.fillRect(x, 0, BAR_STEP, bar);
   }
+  if (domain.signed) hatchBar(context, w / 2, bar, unit);
   context.font = `${11 * unit}px ${colours.font}`;
   context.fillStyle = colours.soft;
   context.textBaseline = "top";
   const share = domain.unit === "percent";
   // The last number has the unit for all.
   const label = (value, t) =>
-    share ? `${Number((100 * value).toPrecision(2))}${t === 1 ? "\u2009%" : ""}` : shortNumber(value);
+    share
+      ? `${String(Number((100 * value).toPrecision(2))).replace("-", "\u2212")}${t === 1 ? "\u2009%" : ""}`
+      : shortNumber(value);
   const ticks = (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
     const exact = valueAt(t);
     const value = Math.abs(exact) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exact;
@@ -36,6 +41,22 @@ export function drawColourBar(context, w, h, ramp, domain, unit, colours) {
     context.textAlign = t === 0 ? "left" : t === 1 ? "right" : "center";
     context.fillText(words, t * w, bar + 4 * unit);
   }
+}
+
+function hatchBar(context, w, h, unit) {
+  context.save();
+  context.beginPath();
+  context.rect(0, 0, w, h);
+  context.clip();
+  context.strokeStyle = "rgb(90 90 94 / 0.75)";
+  context.lineWidth = 1.2 * unit;
+  context.beginPath();
+  for (let x = 0; x < w + h; x += 5 * unit) {
+    context.moveTo(x, 0);
+    context.lineTo(x - h, h);
+  }
+  context.stroke();
+  context.restore();
 }
 
 // On a narrow bar the numbers between its two ends that would touch another one are left out.

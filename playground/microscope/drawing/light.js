@@ -9,6 +9,8 @@ import {
   DRAINED,
   densestInto,
   fadedPixels,
+  hatching,
+  hatchedStep,
   heatTable,
   KEPT,
   LIT_GOLD,
@@ -87,7 +89,7 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     pixels: new Uint32Array(data.data.buffer),
     rows: 0,
     columns: 0,
-    steps: new Uint8Array(0), //  of each patch, as last drawn: of the heat
+    steps: new Int16Array(0), //  of each patch, as last drawn: of the heat
     chosen: new Uint8Array(0), // the patches that the light's lines are around
     outlined: 0, //               the share of what all patches get within these lines
     lit: null, //                 of the light, see printLight
@@ -98,7 +100,7 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
 function fit(print, rows, columns) {
   if (print.rows === rows && print.columns === columns) return;
   const count = rows * columns;
-  Object.assign(print, { rows, columns, steps: new Uint8Array(count), chosen: new Uint8Array(count), holds: "" });
+  Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
 // The heat of `values[at …]`, one for each patch.
@@ -135,7 +137,9 @@ function printCells(print, way, stepOfCell, fillCell) {
 
 const edge = (place, count, length) => Math.round((place * length) / count);
 
-function heatCell({ pixels, photo }, step, x0, x1, y0, y1) {
+function heatCell(print, step, x0, x1, y0, y1) {
+  if (step < 0) return coldCell(print, -step, x0, x1, y0, y1);
+  const { pixels, photo } = print;
   const table = laidOver(),
     colours = step * TONES,
     little = 256 - OPACITIES[step];
@@ -143,6 +147,20 @@ function heatCell({ pixels, photo }, step, x0, x1, y0, y1) {
   for (let y = y0; y < y1; y++) {
     for (let p = y * width + x0, end = y * width + x1; p < end; p++) {
       pixels[p] = over(beneath[p], little, table, colours + tones[p]);
+    }
+  }
+}
+
+// What speaks against something: in the other colour, and hatched.
+function coldCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
+  const table = laidOver(true);
+  const { tones, beneath, width, height } = photo;
+  const inLine = hatching(height / rows);
+  const [full, faint] = [step, hatchedStep(step)];
+  for (let y = y0; y < y1; y++) {
+    for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
+      const here = inLine(x, y) ? faint : full;
+      pixels[p] = over(beneath[p], 256 - OPACITIES[here], table, here * TONES + tones[p]);
     }
   }
 }
@@ -155,17 +173,18 @@ function over(pixel, little, { redBlue, green }, at) {
 }
 
 // The table of the heat, each colour times its opacity, and half a step more: what is cut off is rounded.
-let laid = null;
+const laidTables = new Map();
 
-function laidOver() {
-  if (laid) return laid;
-  const table = heatTable();
-  laid = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
+function laidOver(against = false) {
+  if (laidTables.has(against)) return laidTables.get(against);
+  const table = heatTable(against);
+  const laid = { redBlue: new Uint32Array(table.length), green: new Uint32Array(table.length) };
   for (let at = 0; at < table.length; at++) {
     const much = OPACITIES[Math.floor(at / TONES)];
     laid.redBlue[at] = Math.imul(table[at] & 0xff00ff, much) + 0x800080;
     laid.green[at] = Math.imul(table[at] & 0xff00, much) + 0x8000;
   }
+  laidTables.set(against, laid);
   return laid;
 }
 
@@ -173,7 +192,8 @@ function laidOver() {
 function printSmoothHeat(print, values, at, domain) {
   const { rows, columns, pixels } = print;
   const { width, height, tones, beneath } = print.photo;
-  const table = laidOver();
+  const warm = laidOver(),
+    inLine = domain.signed ? hatching(height / rows) : null;
   const inside = (n, count) => Math.min(count - 1, Math.max(0, n));
   for (let y = 0, p = 0; y < height; y++) {
     const v = ((y + 0.5) / height) * rows - 0.5,
@@ -187,7 +207,9 @@ function printSmoothHeat(print, values, at, domain) {
         right = inside(Math.floor(u) + 1, columns);
       const upper = values[above + left] * (1 - across) + values[above + right] * across;
       const lower = values[below + left] * (1 - across) + values[below + right] * across;
-      const step = stepOf(upper * (1 - down) + lower * down, domain);
+      const signed = stepOf(upper * (1 - down) + lower * down, domain);
+      const table = signed < 0 ? laidOver(true) : warm;
+      const step = signed < 0 && inLine(x, y) ? hatchedStep(-signed) : Math.abs(signed);
       pixels[p] = over(beneath[p], 256 - OPACITIES[step], table, step * TONES + tones[p]);
     }
   }
@@ -262,9 +284,10 @@ export function heatInto(pixels, to, stride, values, at, rows, columns, { tones,
   }
 }
 
-// 256 CSS colours for bars and charts: the heat over a middle tone, or the light on a bright colour.
+// 256 CSS colours for bars and charts: the heat over a middle tone, or the light on a bright colour. "against": of what
+// is below zero.
 export function barColours(draw = "heat") {
-  const table = laidOver();
+  const table = laidOver(draw === "against");
   const tone = toneOf(MIDDLE, MIDDLE, MIDDLE),
     [base] = fadedPixels([MIDDLE, MIDDLE, MIDDLE, 0], BENEATH, KEPT);
   return Array.from({ length: STEPS }, (_, step) => {

@@ -1,5 +1,5 @@
-// A picture as pixels, in bands; what is transparent lies on white. A worker keeps for long what it throws away, so all
-// bands come into the same bytes, where the browser can.
+// A picture as pixels of sRGB, in bands, on white. A worker keeps for long what it throws away, so all bands come into
+// the same bytes, where the browser can.
 
 import { createResizer } from "./bicubic.js";
 
@@ -11,7 +11,7 @@ let band = new Uint8Array(0);
 // (H, W, 4) bytes of the picture in this size, of which the last of a pixel says nothing; `t`: tensors.js. Closes it.
 export async function displayed(t, bitmap, height, width) {
   const resizer = createResizer(t, bitmap.width, bitmap.height, width, height);
-  const frame = opaqueFrame(bitmap);
+  const frame = plainFrame(bitmap);
   try {
     const read = frame ? copied(frame, bitmap) : drawn(bitmap);
     for (let y = 0; y < bitmap.height; y += ROWS) resizer.band(await read(y, Math.min(ROWS, bitmap.height - y)));
@@ -25,13 +25,16 @@ export async function displayed(t, bitmap, height, width) {
   }
 }
 
-// null: it has gaps, is too long a strip, or lies on its side in its file; or no frame says so in this browser.
-function opaqueFrame(bitmap) {
-  let frame = null;
+// null: it has gaps, other colours than sRGB, lies on its side or is too long a strip; or no frame says so here.
+function plainFrame(bitmap) {
+  let frame;
   try {
     frame = new VideoFrame(bitmap, { timestamp: 0 });
+    const { format, rotation, flip, colorSpace } = frame;
+    const { primaries, transfer } = colorSpace;
+    if (format.endsWith("X") && rotation === 0 && !flip && primaries === "bt709" && transfer === "iec61966-2-1")
+      return frame;
   } catch {}
-  if (["RGBX", "BGRX"].includes(frame?.format) && frame.rotation === 0 && !frame.flip) return frame;
   frame?.close();
   return null;
 }
@@ -46,13 +49,13 @@ function copied(frame, { width }) {
 }
 
 function drawn(bitmap) {
-  const size = { width: bitmap.width, height: Math.min(ROWS, bitmap.height) };
-  context ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  if (context.canvas.width !== size.width || context.canvas.height !== size.height) Object.assign(context.canvas, size);
+  const { width } = bitmap;
+  context ??= new OffscreenCanvas(1, ROWS).getContext("2d", { willReadFrequently: true });
+  if (context.canvas.width !== width) context.canvas.width = width;
   context.fillStyle = "white";
   return (y, height) => {
-    context.fillRect(0, 0, size.width, height);
+    context.fillRect(0, 0, width, ROWS);
     context.drawImage(bitmap, 0, -y);
-    return context.getImageData(0, 0, size.width, height).data;
+    return context.getImageData(0, 0, width, height).data;
   };
 }

@@ -4,7 +4,7 @@
 
 import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
-import { queryOf } from "../core/view.js";
+import { asks, queryOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained } from "./features.js";
@@ -73,8 +73,7 @@ function askAbout(lens) {
   if (!asked || !canAsk(lens, view.what)) return;
   const about = explainedBy(lens);
   const drawn = overlayNow(lens);
-  const ofPatch = view.label === "" && !["label", "text"].includes(view.what);
-  const query = ofPatch ? queryOf(shown.token, main.pack) : null;
+  const query = asks(view) ? queryOf(shown.token, main.pack) : null;
   const take = (values, more = {}) => {
     lens.overlay = { what: view.what, query, about, id, values: decodeHalves(values), ...more };
   };
@@ -114,8 +113,7 @@ function askedOf(lens) {
 }
 
 // The patch or the label, whatever is shown of it.
-const subject = ({ view, shown, main }) =>
-  view.label === "" ? queryOf(shown.token, main.pack) : `label ${view.label}`;
+const subject = ({ view, shown, main }) => (asks(view) ? queryOf(shown.token, main.pack) : `label ${view.label}`);
 
 function remember(map, key, value) {
   map.set(key, value);
@@ -126,7 +124,7 @@ export function waitingForExplained(lens) {
   const { view } = lens;
   const labels = labelsOf(lens);
   if (view.what === "label") {
-    if (labels?.length === 0) return "This model has no labels: no layer of it says one.";
+    if (labels?.length === 0) return "This model shows no labels: it has none, or they may be wrong.";
     return labels ? `The classifier reads each patch after layer ${view.layer}…` : "Asking for the labels…";
   }
   if (view.what === "text") return view.text ? `The model reads “${view.text}”…` : "";
@@ -173,7 +171,7 @@ function explainedWords(lens, drawn) {
   const found = explained.foretold.get(`${entryShown(lens).id} ${subject(lens)}`);
   const passes =
     view.what === "occlusion" && drawn
-      ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}. `
+      ? `${drawn.passes} passes${drawn.step + 1 < drawn.steps ? ` of ${drawn.of}` : ""}, ${drawn.how}. `
       : "";
   if (found) return passes + foretoldWords(found);
   if (view.what === "relevance" && drawn) return "Blank patches (occlusion) to see how well this foretells what moves.";

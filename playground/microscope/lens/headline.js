@@ -4,7 +4,9 @@
 import { largestIndex, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { placeName, sentenceOf, spread, wholeSentence } from "../core/sentence.js";
+import { asks } from "../core/view.js";
 import { say } from "../drawing/dom.js";
+import { endsOf, signedWords } from "./ends.js";
 import { MOST_FLOWS, notHere } from "./features.js";
 import { isMean } from "./meanheads.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf } from "./readouts.js";
@@ -66,15 +68,22 @@ function factsOf(lens) {
     scale: scaleOpening(lens),
     even: ready && !map && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
     tokens: pack.tokens,
+    ends: endsWords(lens),
+    unmoved: overlay?.unmoved ?? "",
     part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
 }
 
+function endsWords(lens) {
+  const ends = endsOf(lens);
+  return ends && { ...ends, written: (value) => signedWords(value, lens.view.what) };
+}
+
 // Before there can be numbers.
 function toBeDone({ view, main }) {
   if (view.what === "text") return view.text ? "" : "Type a word or two: which patches are like it?";
-  const ofOne = ["relevance", "occlusion"].includes(view.what) && view.label === "";
+  const ofOne = ["relevance", "occlusion"].includes(view.what) && asks(view);
   const rollout = view.what === "rollout" && main.pack.tokens > MOST_FLOWS;
   return (ofOne || rollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
 }

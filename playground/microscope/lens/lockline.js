@@ -3,10 +3,12 @@
 
 import { percent, shortNumber } from "../core/numbers.js";
 import { rankOf } from "../core/pair.js";
+import { explainsLabel } from "../core/view.js";
 import { rankAt } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { aimedPair, grouped, productText } from "./aimed.js";
 import { openSums, sumsAreOpen } from "./arithmetic.js";
+import { sizeWords } from "./ends.js";
 import { isMean } from "./meanheads.js";
 import { prefixName } from "./readouts.js";
 import { isMap, overlayNow } from "./shown.js";
@@ -26,8 +28,14 @@ const OF_MAPS = {
   parts: (value) => `part ${value + 1}, cut by features`,
   norm: (value) => `length ${shortNumber(value)}`,
   rollout: (value) => `gives ${percent(value)} through all layers`,
-  relevance: (value) => `${percent(value)} of what moves it`,
-  occlusion: (value) => `blanked: moves it by ${percent(value)}`,
+  relevance: (value, view) =>
+    explainsLabel(view)
+      ? `${percent(Math.abs(value))} of what moves it, ${value < 0 ? "against it" : "for it"}`
+      : `${percent(value)} of what moves it`,
+  occlusion: (value, view) =>
+    explainsLabel(view)
+      ? `blanked: it ${value < 0 ? "gains" : "loses"} ${sizeWords(Math.abs(value), "occlusion")}`
+      : `blanked: moves it by ${percent(value)}`,
   label: (value) => `says it with ${percent(value)}`,
 };
 
@@ -137,8 +145,11 @@ function writeLabel(lens, pair) {
   line.label.disabled = isMap(view.what) || mean;
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
-    const rank = overlay ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}` : "";
-    say(line.given, overlay ? OF_MAPS[view.what](value) : "");
+    const rank =
+      overlay && !explainsLabel(view)
+        ? `rank ${grouped(rankOf(overlay.values, aim))} of ${grouped(overlay.values.length)}`
+        : "";
+    say(line.given, overlay ? OF_MAPS[view.what](value, view) : "");
     say(line.more, rank);
     return;
   }

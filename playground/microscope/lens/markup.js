@@ -77,7 +77,8 @@ export const MARKUP = `
       <canvas data-ref="colourBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
             title="Keep this exposure while moving, so that patches compare (key h)">hold exposure</button>
-        <span class="outlined" data-ref="outlined"></span><br><span data-ref="note"></span></p>
+        <span class="outlined" data-ref="outlined"></span><br>
+        <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
     </div>
   </figure>
 </section>

@@ -10,10 +10,10 @@ import {
 } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
-import { clippedPatches } from "../core/light.js";
+import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { withoutOutliers } from "../core/outliers.js";
-import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
+import { asks, dialToScale, explainsLabel, sameLayer, scaleToDial } from "../core/view.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { say, show } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
@@ -36,7 +36,7 @@ import { paintPatching } from "./patching.js";
 import { photoOf, printPatches, rampOf, readyThumb } from "./prints.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
-import { isColoured, isMap, isShare, labelNow, overlayNow, resolve } from "./shown.js";
+import { isColoured, isMap, isShare, overlayNow, resolve } from "./shown.js";
 
 const SPOKEN = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
 const SLICE = 9; // ms of a frame for the sums that columns need
@@ -121,9 +121,14 @@ function paintMain(lens) {
     const typical = view.what === "norm" ? withoutOutliers(overlay.values, from, to) : null;
     shown.beyond = typical;
     if (typical && view.typical) shown.mainDomain = typical.domain;
+    else if (explainsLabel(view)) shown.mainDomain = domainAround(overlay.values, from, to, overlay.floor);
     else if (comparesNumbers(lens))
       shown.mainDomain = domainOfBoth([{ values: overlay.values, from, to }, patchesOf(other, otherMap(lens).values)]);
-    else shown.mainDomain = ownDomain(overlay.values, from, to, view.log && isShare(view.what), !isShare(view.what));
+    else
+      shown.mainDomain = exposedTo(
+        overlay.floor,
+        ownDomain(overlay.values, from, to, view.log && isShare(view), !isShare(view)),
+      );
     printPatches(lens, lens.print, overlay.values, from, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && view.what !== "score") {
     waiting = `Adding up all rows… ${Math.round(100 * lens.columnsDone)} %`;
@@ -138,8 +143,7 @@ function paintMain(lens) {
   const { rows, columns } = pack;
   const behind = waiting || (overlay && view.what !== "similarity") ? null : printBehind(lens);
   const asked = view.direction === "column" && !overlay;
-  const asks = view.locked || !isExplained(view.what) || !(labelNow(lens) || view.what === "text");
-  const mark = asks ? shown.mark : -1;
+  const mark = asks(view) || !isExplained(view.what) ? shown.mark : -1; // of features the cursor's patch is marked
   lens.picture = Object.assign(lens.picture, { rows, columns, grid: view.grid, mark, asked, behind });
   setClipped(lens, Boolean(waiting || overlay));
   const { picture } = refs;
@@ -148,6 +152,9 @@ function paintMain(lens) {
   show(refs.waiting, Boolean(waiting));
   paintColourBar(lens);
 }
+
+// Where blanking moves nothing, nothing is not made bright.
+const exposedTo = (floor, domain) => (floor > domain.high ? { ...domain, high: floor } : domain);
 
 const patchesOf = ({ pack }, values) => ({ values, from: pack.prefixCount, to: pack.tokens });
 
@@ -200,7 +207,7 @@ function paintColourBar(lens) {
   const { refs, shown, view } = lens;
   const domain = shown.mainDomain;
   refs.colourBar.style.visibility = isColoured(view.what) ? "hidden" : "";
-  const share = view.what === "weight" || isShare(view.what);
+  const share = view.what === "weight" || isShare(view);
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;
   lens.barKey = key;
@@ -217,6 +224,7 @@ function paintColourBar(lens) {
     lens.bar,
     lens.unit,
     lens.colours,
+    lens.ramps.against,
   );
 }
 

@@ -5,12 +5,13 @@ import { isEven } from "../core/light.js";
 import { PARTS_CUT } from "../core/matching.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
-import { tokenOf } from "../core/view.js";
+import { asks, explainsLabel, tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
 import { collapsing } from "./curtain.js";
+import { endsOf, signedWords } from "./ends.js";
 import { habitOf } from "./habits.js";
 import { isMean } from "./meanheads.js";
-import { depthOf, isColoured, isMap, labelNow, layersAtHand, overlayNow } from "./shown.js";
+import { depthOf, isColoured, isMap, isThroughLayers, labelNow, layersAtHand, overlayNow } from "./shown.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
@@ -38,8 +39,12 @@ export function writeTitles(lens) {
   const { pack, token } = shown;
   const row = view.direction === "row";
   const overlay = isMap(view.what);
-  say(refs.ask1, overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to");
-  const label = view.what === "text" ? view.text : labelNow(lens)?.[1];
+  const ofLabel = explainsLabel(view);
+  say(
+    refs.ask1,
+    ofLabel ? "What speaks for and against" : overlay ? MAP_TITLES[view.what] : row ? "Whom does" : "Who listens to",
+  );
+  const label = labelText(lens);
   say(
     refs.chip,
     label
@@ -69,7 +74,8 @@ export function writeTitles(lens) {
 
   say(
     refs.note,
-    NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
+    (ofLabel && NOTES_OF_A_LABEL[view.what]) ||
+      NOTES[overlay ? view.what : view.direction === "column" && view.what === "weight" ? "column" : view.what],
   );
   say(refs.exposed, exposureText(lens));
   say(refs.outlined, outlineText(lens.print));
@@ -78,15 +84,17 @@ export function writeTitles(lens) {
   const pinned = view.locked ? tokenOf(view.query, main.pack) : -1;
   say(
     refs.lock,
-    view.locked
-      ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
-      : !lens.everHovered
-        ? hasNoLine(lens)
-          ? whatToDo(lens)
-          : "" // it stands below the picture, see kindline.js
-        : lens.touch
-          ? "tap to lock"
-          : "click to lock",
+    ofLabel // no patch asks, whether one is locked or not
+      ? ""
+      : view.locked
+        ? `locked at ${tokenName(pinned, main.pack)} · ${lens.touch ? "tap it to free it" : "Esc frees it"}`
+        : !lens.everHovered
+          ? hasNoLine(lens)
+            ? whatToDo(lens)
+            : "" // it stands below the picture, see kindline.js
+          : lens.touch
+            ? "tap to lock"
+            : "click to lock",
   );
   refs.lock.classList.toggle(
     "left",
@@ -95,6 +103,13 @@ export function writeTitles(lens) {
   say(refs.layerText, String(view.layer));
   say(refs.headText, String(pack.headNumbers[view.head]));
   if (view.beside === "convolution") writeConvolution(lens);
+}
+
+// What is explained where no token asks; "" while its name is on its way.
+function labelText(lens) {
+  const { view } = lens;
+  if (view.what === "text") return view.text;
+  return labelNow(lens)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
 }
 
 // Until somebody has done something: "Point at one eye: the other eye lights up, across the whole face."
@@ -168,9 +183,14 @@ const NOTES = {
   norm: "length of each token's features after this layer",
   rollout: "(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
   relevance: "gradient × input through all layers, as shares",
-  occlusion: "what a patch moves when it is blanked, in parts of the feature or of the probability",
+  occlusion: "how far the feature moves when a patch is blanked, in parts of its length",
   text: "cosine with the text, if the model read each patch alone after this layer",
   label: "logit lens: the last norm and the classifier read each patch after this layer",
+};
+
+const NOTES_OF_A_LABEL = {
+  relevance: "gradient × input with its sign, as shares; blue and hatched: against it",
+  occlusion: "what the label loses when a patch is blanked, in logits; blue and hatched: it gains",
 };
 
 function scaleWords(lens) {
@@ -243,6 +263,8 @@ export function writeNumbers(lens) {
     say(refs.told, habit.told);
     refs.told.title = `A loss on its attention weights told this head to ${habit.told}.`;
   }
+  show(refs.assumed, Boolean(main.pack.assumed));
+  say(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   say(refs.headsNote, headsNote(view.direction, habit, lens.more));
   for (let i = 0; i < lens.shares.length; i++) {
     say(lens.shares[i], ready ? percent(answers.weights[at + i]) : "…");
@@ -342,6 +364,7 @@ export function describe(lens) {
   const { view, shown } = lens;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || !answers.ready[view.head]) return "";
+  if (!asks(view)) return lens.refs.sentence.textContent; // a map, of nobody's row
   const at = view.head * pack.tokens;
   const best = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[at + b] - answers.weights[at + a])
@@ -363,11 +386,23 @@ export function describe(lens) {
 // The line under an exported picture: all that is needed to make it again.
 export function captionOf(lens) {
   const { view, shown, main } = lens;
-  const words = [
-    titleOf(main) || main.pack.header.model,
-    `layer ${view.layer}, ${isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`}`,
-  ];
-  words.push(tokenName(shown.token, shown.pack));
+  const head = isMean(lens) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
+  const where = isThroughLayers(view.what)
+    ? "through all layers"
+    : isMap(view.what)
+      ? `after layer ${view.layer}`
+      : `layer ${view.layer}, ${head}`;
+  const words = [titleOf(main) || main.pack.header.model, where];
+  if (asks(view)) words.push(tokenName(shown.token, shown.pack));
+  else if (labelText(lens)) words.push(`“${labelText(lens)}”`);
+  const ends = endsOf(lens);
+  for (const [side, { value, place }] of ends
+    ? [
+        ["for it", ends.most],
+        ["against it", ends.least],
+      ]
+    : [])
+    words.push(`${side} up to ${signedWords(value, view.what)} at ${place}`);
   if (shown.altered)
     words.push(`${scaleWords(lens)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
   if (view.direction === "column") words.push("who listens to it");

@@ -1,6 +1,6 @@
 // The pictures on the screen as a PNG file, drawn by the same functions.
 
-import { queryOf } from "../core/view.js";
+import { asks, queryOf } from "../core/view.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { drawConvolution, drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
@@ -10,17 +10,18 @@ import { printComponents } from "./features.js";
 import { layMean } from "./meanheads.js";
 import { drawNearnessAt, FILTER_TITLE } from "./nearness.js";
 import { printPatches, rampOf } from "./prints.js";
-import { captionOf, tokenName } from "./readouts.js";
-import { isColoured, isMap, overlayNow } from "./shown.js";
+import { captionOf } from "./readouts.js";
+import { isColoured, isMap, isThroughLayers, overlayNow } from "./shown.js";
 
 // At 1, 2 or 4 times its size on the page.
 export function pictureCanvas(lens, factor, both) {
-  const { view, main, shown } = lens;
+  const { view, main } = lens;
   const width = Math.max(lens.pictureWidth, 320);
   const height = Math.round((width * lens.pictureHeight) / lens.pictureWidth);
   const image = main.picture.bitmap;
   const photo = makePhoto(image, width * factor, height * factor);
-  const question = `${lens.refs.ask1.textContent} ${tokenName(shown.token, shown.pack)} ${lens.refs.ask2.textContent}`;
+  const { ask1, chip, ask2 } = lens.refs;
+  const question = `${ask1.textContent} ${chip.textContent} ${ask2.textContent}`.trim();
   const pictures = [
     {
       title: question.replace(" ?", "?"),
@@ -50,7 +51,7 @@ export function pictureCanvas(lens, factor, both) {
     });
   }
   const bar = (context, w, h, unit, colours) => {
-    if (!isColoured(view.what)) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours);
+    if (!isColoured(view.what)) drawColourBar(context, w, h, rampOf(lens), lens.bar, unit, colours, lens.ramps.against);
   };
   return composePicture(pictures, width, height, captionOf(lens), bar, factor);
 }
@@ -83,8 +84,12 @@ export function savePicture(lens, factor, both) {
 }
 
 export function fileName({ view, shown }, end, more = "") {
-  const query = queryOf(shown.token, shown.pack).replace(",", "-");
-  return `attention-layer${view.layer}-head${shown.pack.headNumbers[view.head]}-${query}${more}.${end}`;
+  const layer = isThroughLayers(view.what) ? "" : `-layer${view.layer}`;
+  const head = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
+  const about = asks(view)
+    ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
+    : view.label && `-label${view.label}`;
+  return `attention${layer}${head}${about}${more}.${end}`;
 }
 
 // As a download.

@@ -2,7 +2,7 @@
 // missing.
 
 import { holds } from "../core/core.js";
-import { queryOf, scaleOf, tokenOf } from "../core/view.js";
+import { asks, explainsLabel, queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { isExplained, liveMap } from "./features.js";
 
 // Maps that are not made of queries and keys: the source is asked for features or flows.
@@ -10,7 +10,9 @@ const MAPS = ["similarity", "rollout", "relevance", "occlusion", "label", "text"
 const COLOURED = ["components", "parts"]; // a colour for each patch, and no number
 export const isColoured = (what) => COLOURED.includes(what);
 const THROUGH_LAYERS = ["rollout", "relevance", "occlusion"]; // of the whole network, not of one layer
-export const isShare = (what) => what === "label" || isThroughLayers(what); // counts from 0, and is written in %
+// Counts from 0, and is written in %. What a label loses when patches are blanked is in logits.
+export const isShare = (view) =>
+  view.what === "label" || (isThroughLayers(view.what) && !(view.what === "occlusion" && explainsLabel(view)));
 export const isMap = (what) => MAPS.includes(what);
 export const isThroughLayers = (what) => THROUGH_LAYERS.includes(what);
 
@@ -57,7 +59,7 @@ export function labelNow(lens) {
 export function explainedBy({ view, shown, main }) {
   if (view.what === "text") return `text ${view.layer} ${view.text}`;
   const about = view.what === "label" ? view.layer : view.what === "occlusion" ? view.blank : "";
-  const patch = view.what === "label" || view.label !== "" ? "" : queryOf(shown.token, main.pack);
+  const patch = asks(view) ? queryOf(shown.token, main.pack) : "";
   return `${view.what} ${view.label || patch} ${about}`;
 }
 

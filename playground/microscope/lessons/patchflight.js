@@ -41,7 +41,7 @@ export function paintFlight(it, theme, { vector, filter }) {
     context.drawImage(planes[channel], planeX(channel), places.patchY, side, side);
   });
   const phase = (from, to) => eased(Math.min(1, Math.max(0, (it.flown - from) / (to - from))));
-  words(`flatten: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
+  words(`flatten and normalise: ${vector.length.toLocaleString("en")} numbers in a row`, 0, places.vectorY - 6);
   flyRows(it, context, planes, planeX, side, band, w, places);
   const shown = phase(0.62, 0.8);
   words(`multiply by filter ${it.number}, which is learned, and add up`, 0, places.filterY - 6);

@@ -118,10 +118,12 @@ export function fillExport(box, { words, layout = null, ask, theme = "light", sh
   // As http.js asks; a picture that the server has forgotten is brought again, once.
   async function get(path, { method, signal: until }) {
     const how = { signal: until, onWait: (before) => say(status, wordsOfExportWait(before) || "Drawing …") };
+    const asked = performance.now();
     try {
       return await ask(path, { method, ...how });
     } catch (error) {
-      if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, how))) throw error;
+      if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { ...how, asked })))
+        throw error;
       return ask(path, { method, ...how });
     }
   }

@@ -12,10 +12,11 @@ export function createHttpSource({ bringAgain, onWait }) {
 
   // The server may have forgotten a person's picture: it is brought again, once.
   async function get(path, { signal } = {}) {
+    const asked = performance.now();
     try {
       return await ask(path, { signal, onWait });
     } catch (error) {
-      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait }))) throw error;
+      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait, asked }))) throw error;
       return ask(path, { signal, onWait });
     }
   }

@@ -24,6 +24,7 @@ export function cardOfModel(card, look) {
   const words = modelPart("span", "model-words");
   const title = modelPart("b", "", card.title);
   words.append(title, " ", card.good_for, " ", modelPart("small", "", factsOfModel(card)));
+  if (card.assumed) words.append(modelPart("small", "", card.assumed));
   button.dataset.model = card.name;
   button.append(...(look ? [look] : []), words);
   return button;

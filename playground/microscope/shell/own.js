@@ -17,6 +17,7 @@ let coming = 0;
 let keeping = Promise.resolve(); // of what is written to the browser's disk; nobody waits for it to see a picture
 const albumListeners = new Set();
 const returning = new Map(); // id → the promise of a picture that is being brought again
+const returned = new Map(); // id → when it had been brought
 
 export const ownPictures = {
   get list() {
@@ -51,7 +52,9 @@ export const ownPictures = {
     choice.set({ mine: found.id });
   },
   // The server has forgotten it: brings it again, once for all who miss it. False where this browser has not kept it.
-  bringAgain(id, { onWait } = {}) {
+  // `asked`: when the server was asked who says so. What has been brought since is there, however late the answer comes.
+  bringAgain(id, { onWait, asked = Number.POSITIVE_INFINITY } = {}) {
+    if (returned.get(id) > asked) return Promise.resolve(true);
     if (!returning.has(id))
       returning.set(
         id,
@@ -78,6 +81,7 @@ async function bringOnce(id, onWait) {
   if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED);
   if (kept.blob) await send(kept.blob, kept.title, { onWait, travels: true });
   else await ask(`api/labelled?number=${kept.number}`, { method: "POST" });
+  returned.set(id, performance.now());
   return true;
 }
 

@@ -17,7 +17,10 @@ async function shrunk(file) {
   const bitmap = await createImageBitmap(file);
   const factor = Math.min(1, LONGEST_SIDE / Math.max(bitmap.width, bitmap.height));
   const canvas = new OffscreenCanvas(Math.round(bitmap.width * factor), Math.round(bitmap.height * factor));
-  canvas.getContext("2d").drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const context = canvas.getContext("2d", { alpha: false });
+  Object.assign(context, { fillStyle: "white", imageSmoothingQuality: "high" });
+  context.fillRect(0, 0, canvas.width, canvas.height); // a JPEG has no gaps
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   const blob = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.92 });
   return new File([blob], file.name, { type: blob.type });
 }

@@ -17,6 +17,7 @@ import { decodeHalves, FORMAT } from "../core/core.js";
 import { MOST_CUTS, readCuts } from "../core/cuts.js";
 import { MOST_SCALE, tokenOf, upperLayer } from "../core/view.js";
 import { gridFor } from "../engine/images.js";
+import { readable, toBitmap } from "./readable.js";
 
 const SHOWN_SIDE = 1024; // pixels of a picture on the page; the network gets all of them
 const KEPT_PASSES = 3;
@@ -116,7 +117,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       await network(trace.model);
       if (pass.turn !== turn) return; // ended meanwhile
       const { id, file } = trace.private_picture;
-      const bitmap = await toBitmap(await file());
+      const bitmap = await decoded(await file());
       if (pass.turn !== turn) return bitmap.close();
       const message = { what: "pass", model: trace.model, picture: { id, bitmap }, grid: trace.grid };
       const heard = (said) => hear(pass, said);
@@ -257,7 +258,7 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
       const side = Math.min(1, SHOWN_SIDE / Math.max(width, height));
       const [resizeWidth, resizeHeight] = [width, height].map((pixels) => Math.max(1, Math.round(pixels * side)));
       const smaller = side < 1 ? { resizeWidth, resizeHeight, resizeQuality: "high" } : {};
-      return createImageBitmap(await file(), { imageOrientation: "from-image", ...smaller });
+      return createImageBitmap(await readable(await file()), { imageOrientation: "from-image", ...smaller });
     },
     features: async (trace, layer, { signal } = {}) => (await part(trace, layer, signal)).features,
     flows: (trace, { signal } = {}) => rolledOut(trace, null, signal),
@@ -290,9 +291,9 @@ export function createWorkerSource({ worker, compiled, models, weightsOf, pictur
   return source;
 }
 
-// Turned upright. The page decodes it: a worker frees the memory of decoded pictures late.
-const toBitmap = (blob) =>
-  createImageBitmap(blob, { imageOrientation: "from-image" }).catch((error) => {
+// The page decodes it: a worker frees the memory of decoded pictures late.
+const decoded = (file) =>
+  toBitmap(file).catch((error) => {
     throw new Unanswered(error.message, 500);
   });
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from playground.lessons.words.block import TEXT
-from playground.models.names import plain_name
 from playground.serving import traces
 from playground.ui.here import Here
 from playground.ui.lessons.drawings import Written
@@ -27,16 +26,6 @@ SETTINGS = {
 
 def traced(here: Here):
     return traces.trace(here.picture, here.wish, here.own)
-
-
-def that_names(here: Here, step: str):
-    """The picture in a model that names classes: in ours, with a word about it, where the chosen one names none."""
-    seen = traced(here)
-    if seen.logits is not None and seen.vit.config.classes:
-        return seen
-    said = TEXT.steps[step].said["no_head"].format(model=plain_name(here.wish.model))
-    st.info(said, icon=":material/info:")
-    return traces.trace(here.picture, traces.Wish("bundled"), here.own)
 
 
 def chosen_layer(layers: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import cache
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -93,8 +94,7 @@ def _in_julia() -> None:
 
 def _difference(here: Here) -> None:
     numbers = on_the_picture(here)
-    some = TWICE.said["some"].format(most=MOST) if numbers["tokens"] > MOST else ""
-    lesson.say(TWICE.said["apart"], some=some, apart=numbers["apart"])
+    lesson.say(TWICE.said["apart"], some=numbers["some"], apart=numbers["apart"])
     if st.button("Measure both on this machine", icon=":material/timer:", key="measure_attention"):
         state.timed = True
     if state.get("timed"):
@@ -126,12 +126,13 @@ def _times(measured: list[tuple[int, float, float, float]]) -> None:
     lesson.say(TWICE.said["times"], tokens=n, times=fused / hand, apart=apart)
 
 
-def on_the_picture(here: Here) -> dict[str, float]:
+def on_the_picture(here: Here) -> dict[str, Any]:
     """The numbers in this page's sentences, measured on all layers of the picture."""
     return here.kept("measured", lambda: _measured_on(here))
 
 
-def _measured_on(here: Here) -> dict[str, float]:
+def _measured_on(here: Here) -> dict[str, Any]:
+    from playground.analysis import drawn
     from playground.analysis.contribution import differing
     from playground.lessons.fused import apart, in_blocks_apart, turned
     from playground.vit import QKV
@@ -140,15 +141,19 @@ def _measured_on(here: Here) -> dict[str, float]:
     with queue.turns() as give_way:
         found, largest = differing(seen, give_way), 0.0
         some = [QKV(*(t[:, :MOST] for t in layer)) for layer in seen.record.values()]
+        middle = len(some) // 2
         for layer in some:
             largest = max(largest, apart(layer, seen.scale))
             give_way()
         return {
             "apart": largest,
-            "blocks": in_blocks_apart(some[len(some) // 2], seen.scale),
-            "turned": turned(some[len(some) // 2], seen.scale),
+            "layer": middle,
+            "blocks": in_blocks_apart(some[middle], seen.scale),
+            "turned": turned(some[middle], seen.scale),
+            "some": TWICE.said["some"].format(most=MOST) if seen.tokens > MOST else "",
             "differs": found.overall,
             "rows": found.rows,
+            "drawn": drawn.words(seen),
             "breadth": found.breadth,
             "tokens": seen.tokens,
         }

@@ -77,7 +77,7 @@ def _compared(case: Case) -> None:
     side = int(np.ceil(np.sqrt(first)))
     lesson.say(
         words["ratio"], what=f"{named[0].upper()}{named[1:]}", other=OTHERS[state.other], mlp=mlp,
-        mine=flops_text(mine), theirs=flops_text(theirs), ratio=mine / theirs,
+        mine=mine, theirs=theirs, ratio=mine / theirs,
         textbook=words["textbook"] if _is_textbook(case) else "",
         crossing=words["always" if first == 1 else "from"].format(
             k=case.kernel, first=first, side=side, pixels=side * case.patch

@@ -50,6 +50,14 @@ def habits_here(here: Here):
     return found
 
 
+def say_drawn(seen) -> None:
+    """Where not all rows were measured."""
+    from playground.analysis import drawn
+
+    if words := drawn.words(seen):
+        st.caption(words)
+
+
 def measured(here: Here, seen):
     """(mean, spread) of every head, on what is chosen here: this picture, or all samples."""
     state = st.session_state
@@ -61,6 +69,7 @@ def measured(here: Here, seen):
         st.segmented_control("Measured on", OVER, key="over", format_func=OVER.get, required=True)
     if state.step == "atlas":
         st.caption(f"{TEXT.steps['atlas'].said[state.measure]} {absent(seen)}")
+    say_drawn(seen)
     if state.over == PICTURE:
         return habits_here(here), None
     bar = st.empty()

@@ -121,4 +121,5 @@ def measured(header: dict) -> str:
     numbers = {name: header[name] for name in ("width", "difference", "typical", "own", "patch")}
     stretched = "stretched" if header["patch"] > header["own"] else "shrunk"
     more = STEP.said["stretched"] if header["own"] != header["patch"] else ""
+    numbers |= {name: ", ".join(f"{part:.3g}" for part in header[name]) for name in ("mean", "std")}
     return (STEP.after + more).format(tokens=rows * columns, stretched=stretched, **numbers)

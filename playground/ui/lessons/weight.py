@@ -23,7 +23,6 @@ from playground.ui.lessons.drawings import Written, begun, photo, small
 from playground.ui.navigation import Steps, tell_settings
 
 state = st.session_state
-MOST_ASKED = 400  # patches, whose rows are averaged
 LOUD = 1.3  # × the median key's length
 STEPS = TEXT.titles
 SETTINGS = {"look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}"), "step": Steps.by(STEPS, **TEXT.settings)}
@@ -179,6 +178,7 @@ def _number(x: float) -> str:
 
 def locked_on(here: Here) -> None:
     """The head whose rows agree most on one token, whoever asks."""
+    from playground.analysis import drawn
     from playground.ui.lessons import heads_numbers
 
     seen = traces.trace(here.picture, here.wish, here.own)
@@ -186,7 +186,7 @@ def locked_on(here: Here) -> None:
     special = mean.to_class + mean.to_registers
     share = np.maximum(mean.to_one, special)
     layer, head = (int(n) for n in np.unravel_index(share.argmax(), share.shape))
-    crowd = seen.weights(layer, seen.some_patches(MOST_ASKED))[head].mean(dim=0)  # (tokens,)
+    crowd = _mean_row(seen, layer, head)
     heat, most = seen.on_grid(crowd).flatten(), float(share[layer, head])
     rows, columns = seen.grid
     to_patch = mean.to_one[layer, head] >= special[layer, head]
@@ -198,7 +198,7 @@ def locked_on(here: Here) -> None:
         photo(here.picture.jpeg), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True,
         words=said.MEAN_ROW.format(layer=layer, head=head), beside=_least_agreed(here, seen, least, share[least]),
     )  # fmt: skip
-    question = said.locked(layer, head, most, place, many, share.size, seen.tokens, shown)
+    question = said.locked(layer, head, most, place, many, share.size, seen.tokens, drawn.words(seen), shown)
     guess.ask(question, (here.picture.id, here.wish.model))
     with guess.after("weight_locked"):
         _table(mean, share)
@@ -206,10 +206,17 @@ def locked_on(here: Here) -> None:
         weight_norms.lengths(here, seen)
 
 
+def _mean_row(seen, layer: int, head: int):
+    """(tokens,): what each gets on average, of the same rows as the head's numbers."""
+    from playground.analysis import drawn
+
+    return seen.weights(layer, drawn.asking(seen))[head].mean(dim=0)
+
+
 def _least_agreed(here: Here, seen, which: tuple[int, int], share: float) -> Beside:
     """The mean row of the head that agrees least, bright where a patch gets as much as the table calls a lot."""
     layer, head = which
-    mean = seen.on_grid(seen.weights(layer, seen.some_patches(MOST_ASKED))[head].mean(dim=0))
+    mean = seen.on_grid(_mean_row(seen, layer, head))
     words = said.LEAST.format(layer=layer, head=head, share=share)
     return beside.row(small(here), mean, None, words, max(said.LOCKED / 3, float(mean.max())))
 
@@ -238,4 +245,5 @@ def _table(mean, share: np.ndarray) -> None:
 
 def guess_differs(here: Here) -> None:
     numbers = on_the_picture(here)
-    guess.ask(said.differs(100 * numbers["differs"], numbers["rows"]), (here.picture.id, here.wish.model))
+    question = said.differs(100 * numbers["differs"], numbers["rows"], numbers["drawn"])
+    guess.ask(question, (here.picture.id, here.wish.model))

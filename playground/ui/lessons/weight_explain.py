@@ -25,15 +25,15 @@ AT_ONCE = 400  # tokens: of more, somebody has to ask for the measurement
 def explain(here: Here) -> None:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
-    from playground.analysis.occlusion import blocks
+    from playground.analysis.occlusion import blocks, side_of
     from playground.pictures.images import displayed
 
     seen = traces.trace(here.picture, here.wish, here.own)
     query = start_patch(here.picture.name, seen.grid)
     room, place = effort.passes_in_time(seen.vit, seen.grid), st.empty()
-    finest, coarsest = blanking.side_of(seen.grid), blanking.side_of(seen.grid, 0)
+    finest, coarsest = side_of(seen.grid), side_of(seen.grid, 0)
     edge = cutting.PASSES if len(blocks(seen.grid, coarsest)) + cutting.PASSES <= room else 0
-    side = blanking.side_of(seen.grid, room - edge)
+    side = side_of(seen.grid, room - edge)
     blanked = len(blocks(seen.grid, side))
     passes = blanked + edge
     about = (here.picture.id, here.wish)

@@ -109,3 +109,34 @@ test("every other view has a sentence of its own", () => {
 test("a place is named by row and column", () => {
   assert.equal(placeName(14 * 8 + 5, 14), "row 8, column 5");
 });
+
+test("of a label the sentence names what speaks most for it and what most against it", () => {
+  const most = { value: 0.03, place: "row 3, column 11" },
+    least = { value: -0.02, place: "row 10, column 6" };
+  const facts = { what: "relevance", label: "a cat", seen: FAR, ends: { most, least, written: String } };
+  assert.equal(
+    said(facts),
+    "Through all layers, row 3, column 11 speaks most for “a cat” (0.03), row 10, column 6 most against it (-0.02).",
+  );
+  const against = { ...facts.ends, most: { ...most, value: 0 } };
+  assert.match(said({ ...facts, ends: against }), /^Nothing in the picture speaks for “a cat”, most against it row 10/);
+  const alone = { ...facts.ends, least: { ...least, value: 0 } };
+  assert.equal(
+    said({ ...facts, what: "occlusion" }),
+    "Blanking row 3, column 11 takes most from “a cat” (0.03), blanking row 10, column 6 gives it most (-0.02).",
+  );
+  assert.match(said({ ...facts, ends: alone }), /nothing against it\.$/);
+  assert.match(said({ ...facts, what: "occlusion", ends: alone }), /and nothing that is blanked gives it more\.$/);
+});
+
+test("where blanking moves nothing the sentence says below what", () => {
+  const unmoved = said({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
+  assert.equal(
+    unmoved,
+    "Nothing here moves “a cat”: blanking changes it by less than 0.1 logits, whatever block it takes.",
+  );
+  assert.match(
+    said({ what: "occlusion", label: "", unmoved: "1.0%" }),
+    /^Nothing here moves the feature of this patch/,
+  );
+});

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boundOf, withoutOutliers } from "../../../playground/microscope/core/outliers.js";
+import { endsOf, signedWords } from "../../../playground/microscope/lens/ends.js";
 import { foretoldWords, waitingForExplained } from "../../../playground/microscope/lens/explained.js";
+import { captionOf } from "../../../playground/microscope/lens/readouts.js";
+import { fileName } from "../../../playground/microscope/lens/saving.js";
 import { labelNow, overlayNow } from "../../../playground/microscope/lens/shown.js";
 import { aLens, asked, frame, open, pass } from "./alens.mjs";
 
@@ -52,6 +55,48 @@ test("a label needs no locked patch, and another label is asked for anew", async
   await pass(REST);
   assert.equal(overlayNow(lens), null);
   assert.deepEqual(count(), ["relevance cat 2"]);
+});
+
+const HALF = 0x3800,
+  MINUS_QUARTER = 0xb400;
+
+// 0.5 for the first patch, −0.25 for the second, nothing elsewhere.
+function bothSigns({ pack }) {
+  const halves = new Uint16Array(pack.tokens);
+  halves[pack.prefixCount] = HALF;
+  halves[pack.prefixCount + 1] = MINUS_QUARTER;
+  return halves;
+}
+
+test("what explains a label speaks of both sides, around zero, and nothing of it names a patch that asks", async () => {
+  for (const [what, most, least] of [
+    ["relevance", "+50 %", "−25 %"],
+    ["occlusion", "+0.50 logits", "−0.25 logits"],
+  ]) {
+    const { lens, source } = await explaining({ what, label: "0", locked: true, query: "1,1" });
+    const answer = bothSigns(lens.main);
+    const found = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
+    open(source, what).answer(what === "relevance" ? answer : found);
+    await pass(REST);
+    frame(lens);
+    lens.main.picture = { title: "a cat's picture" };
+    const { most: best, least: worst } = endsOf(lens);
+    assert.deepEqual([signedWords(best.value, what), signedWords(worst.value, what)], [most, least]);
+    assert.deepEqual([best.place, worst.place], ["row 0, column 0", "row 0, column 1"]);
+    assert.equal(fileName(lens, "png"), `attention-${what}-label0.png`);
+    const caption = captionOf(lens);
+    assert.doesNotMatch(caption, /row 1, column 1|head/, caption);
+    assert.ok(caption.includes(`“a dog” · for it up to ${most} at row 0, column 0`), caption);
+    assert.ok(caption.includes(`against it up to ${least} at row 0, column 1`), caption);
+  }
+});
+
+test("of a patch the caption and the file's name say which", async () => {
+  const { lens } = await explaining({ what: "relevance", locked: true, query: "1,1" });
+  lens.main.picture = { title: "a cat's picture" };
+  assert.equal(endsOf(lens), null);
+  assert.equal(fileName(lens, "png"), "attention-relevance-1-1.png");
+  assert.match(captionOf(lens), /row 1, column 1/);
 });
 
 test("an occlusion comes step by step until all are there, and what it measured stands beside relevance", async () => {

@@ -111,7 +111,9 @@ test("a photograph that the server has forgotten is brought again, and asked for
   const source = aSource({ onWait, bringAgain: async (id, how) => brought.push([id, how]) });
   const trace = await source.open({ mine: "ab" }, { signal });
   assert.equal(trace.digest, "d");
-  assert.deepEqual(brought, [["ab", { signal, onWait }]]);
+  const [[id, { asked, ...how }]] = brought;
+  assert.deepEqual([id, how], ["ab", { signal, onWait }]);
+  assert.ok(asked <= performance.now(), "when the server was asked");
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
 });
 

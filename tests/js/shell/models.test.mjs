@@ -3,7 +3,12 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { Window } from "happy-dom";
 
-import { factsOfModel, groupsOfModels, wordsOfSearch } from "../../../playground/microscope/shell/modelcards.js";
+import {
+  cardOfModel,
+  factsOfModel,
+  groupsOfModels,
+  wordsOfSearch,
+} from "../../../playground/microscope/shell/modelcards.js";
 import { fillModels, pickModel, showFetching, wordsOfFetching } from "../../../playground/microscope/shell/models.js";
 
 const CARD = {
@@ -109,6 +114,13 @@ test("cards stand in two groups, and one without cards is not there", () => {
 test("a card says what is known of a model and nothing of what is not", () => {
   assert.equal(factsOfModel(CLIP), "for photographs · 345 MB · MIT");
   assert.equal(factsOfModel({ suits: "", megabytes: 0, licence: "" }), "");
+});
+
+test("a card says what was assumed of a model, as text", () => {
+  const says = (card) => [...cardOfModel(card, null).querySelectorAll("small")].map((one) => one.textContent);
+  const assumed = "Assumed: mean 0.5 0.5 0.5. <b>leaves.json</b> beside its file says otherwise.";
+  assert.deepEqual(says({ ...CLIP, assumed }), ["for photographs · 345 MB · MIT", assumed]);
+  assert.deepEqual(says({ ...CLIP, assumed: "" }), ["for photographs · 345 MB · MIT"]);
 });
 
 test("a search that finds nothing says what to do", () => {

@@ -147,6 +147,19 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   assert.deepEqual(ids(own.list), [1]);
 });
 
+test("what was asked before it came again, and is answered late, sends it no second time", async () => {
+  const server = takesPhotographs();
+  const own = await aVisit();
+  await own.open(photograph());
+  const asked = performance.now();
+  assert.equal(await own.bringAgain(idOf(1), { asked }), true);
+  assert.equal(await own.bringAgain(idOf(1), { asked }), true);
+  assert.equal(server.questions.length, 2, "the answer was on its way while the picture was");
+  await new Promise((go) => setTimeout(go, 2));
+  assert.equal(await own.bringAgain(idOf(1), { asked: performance.now() }), true);
+  assert.equal(server.questions.length, 3, "forgotten once more");
+});
+
 test("what the server has forgotten is sent again, by its name", async () => {
   const server = takesPhotographs();
   const own = await aVisit();

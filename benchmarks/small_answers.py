@@ -1,0 +1,81 @@
+"""How long a small answer takes on a connection that is open already, and what TCP_NODELAY does to it.
+
+    python benchmarks/small_answers.py [--times 100]
+
+Two servers, with the option that ui/sockets.py sets on each connection and without it, are asked in turns. Medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from browser.server import Server  # noqa: E402
+
+BAR = 5.0  # ms
+ASKED = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
+WITHOUT = """
+from playground.ui import sockets
+sockets.send_at_once = lambda line: None
+import sys
+from streamlit.web import cli
+cli.main(["run", "app.py", "--server.address=127.0.0.1", "--server.port=" + sys.argv[1]])
+"""
+
+
+class Without(Server):
+    """The same server, whose second packet waits for the acknowledgement of the first."""
+
+    def start(self) -> Without:
+        command = [sys.executable, "-c", WITHOUT, str(self.port)]
+        with (self.home / "log.txt").open("a") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        return self
+
+
+def milliseconds(line: HTTPConnection, path: str) -> float:
+    began = time.perf_counter()
+    line.request("GET", path)
+    answer = line.getresponse()
+    answer.read()
+    assert answer.status == 200, (path, answer.status)
+    return 1000 * (time.perf_counter() - began)
+
+
+def measure(servers: list[Server], times: int) -> None:
+    lines = [HTTPConnection("127.0.0.1", server.port) for server in servers]
+    print(f"{'ms':42}{'with':>8}{'without':>9}{'bar':>6}")
+    for path in ASKED:
+        for line in lines:
+            milliseconds(line, path)  # the first one computes
+        taken = [[milliseconds(line, path) for line in lines] for _ in range(times)]
+        with_it, without = map(statistics.median, zip(*taken, strict=True))
+        print(f"{path:42}{with_it:8.2f}{without:9.2f}{BAR:6.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--times", type=int, default=100, metavar="N", help="answers of each kind (default: 100)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        servers = [Server(Path(one)).start(), Without(Path(other)).start()]
+        try:
+            measure([server.wait() for server in servers], options.times)
+        finally:
+            for server in servers:
+                server.stop()
+
+
+if __name__ == "__main__":
+    main()

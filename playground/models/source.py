@@ -1,0 +1,138 @@
+"""A model before it is built: what it is, where its weights are, and what of it nobody says.
+
+loading.py and zoo.py find the Source of what was asked for; `build` makes the model, which carries on what was assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from playground.errors import PlaygroundError
+from playground.models.checkpoints import from_eva
+from playground.models.given import NOTHING, READ_OUT, Given
+from playground.models.hugging_face import from_hugging_face, is_hugging_face
+from playground.vit import Assumed, Config, Told, VisionTransformer
+
+FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
+
+
+# What nobody says -----------------------------------------------------------------------------------------------------
+
+
+def assumed(config: Config, known: Collection[str] = ()) -> tuple[Assumed, ...]:
+    """What is taken for granted of a model whose file holds its weights alone, but for what is known of it."""
+    every = [
+        Assumed("mean", f"mean {numbers(config.mean)}"),
+        Assumed("std", f"std {numbers(config.std)}"),
+        Assumed("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
+        Assumed("act_layer", f"the activation {config.activation}"),
+    ]
+    if config.classes and config.pool in READ_OUT and not config.dist_token:
+        every.append(Assumed("global_pool", f"{READ_OUT[config.pool]} read out"))
+    return tuple(one for one in every if one.word not in known)
+
+
+def numbers(colours: Sequence[float]) -> str:
+    return " ".join(f"{number:.6g}" for number in colours)
+
+
+def unlike_ours(pool: object) -> str:
+    if pool in (None, "", "token", "avg", "map"):
+        return ""
+    return f"they are read out by {pool!r:.30}, which the playground's ViT does not compute"
+
+
+def why_no_answer(source: Source) -> str:
+    """Why labels may be wrong: what they are read from, or what MLPs compute, is assumed. "" where they are not."""
+    if source.unlike or not source.config.classes:
+        return source.unlike
+    usual = {"act_layer": source.config.activation, "global_pool": source.config.pool}
+    unsaid = {word: usual[word] for word in usual if word in {one.word for one in source.assumed}}
+    if not unsaid:
+        return ""
+    such = ", ".join(f"{word}={value!r}" for word, value in unsaid.items())
+    asked = " and ".join(f"{word}=" for word in unsaid)
+    return f"they depend on {asked}, which no weight tells; say it, such as {such}"
+
+
+def notice(vit: VisionTransformer) -> str:
+    """What was assumed of a model, in numbers, what says otherwise, and why it has no labels; "" where all is known."""
+    said = []
+    if vit.assumed:
+        values, words = [one.value for one in vit.assumed], [f"{one.word}=" for one in vit.assumed]
+        said.append(f"Assumed of {vit.name}: {', '.join(values)}. {', '.join(words)} say otherwise.")
+    if vit.no_answer:
+        said.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
+    return " ".join(said)
+
+
+# The model ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    config: Config
+    weights: Callable[[], dict[str, Tensor]] | None = None  # reads them; None: random ones
+    where: str = ""  # they are, in a sentence about them
+    shapes: dict[str, Tensor] | None = None  # of the weights, where they are known before those are read
+    assumed: tuple[Assumed, ...] = ()
+    unlike: str = ""  # what the classifier reads that ours does not, as the end of a sentence
+    given: Given = NOTHING
+    told: tuple[Told, ...] = ()
+    file: Path | None = None  # of somebody's own
+
+
+def over(source: Source, given: Given) -> Source:
+    """The same model, built and trained as a person says."""
+    said = {FIELDS[word]: getattr(given, word) for word in given.words}
+    if said.get("pool") not in READ_OUT:  # "map" shows in the weights; with others there are no labels
+        said.pop("pool", None)
+    return replace(
+        source,
+        config=replace(source.config, **said),
+        assumed=tuple(one for one in source.assumed if one.word not in given.words),
+        unlike=unlike_ours(given.global_pool) or source.unlike,
+        given=given.before(source.given),
+    )
+
+
+def build(source: Source, seed: int = 0) -> VisionTransformer:
+    if source.weights is None:
+        vit = VisionTransformer(source.config, seed)
+    else:
+        with torch.device("meta"):
+            vit = VisionTransformer(source.config)
+        if source.shapes is not None:
+            fitting(vit, source.shapes, source.where)  # before a byte of the data is read
+        fill(vit, source.weights(), source.where)
+        vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
+    vit.name, vit.told, vit.file = source.name, source.told, source.file
+    return vit
+
+
+def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
+    """Loads a state dict into the model. The tensors are not copied."""
+    vit.load_state_dict(fitting(vit, state, where), strict=True, assign=True)
+
+
+def fitting(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
+    """The state dict under our names; PlaygroundError names the weights that don't fit the model."""
+    state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
+    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
+    theirs = {key: tuple(value.shape) for key, value in state.items()}
+    misshapen = [key for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]]
+    for wrong, what in (
+        (sorted(ours.keys() - theirs.keys()), "lacks"),
+        (sorted(theirs.keys() - ours.keys()), "has, and the model has not,"),
+        ([f"{key} {theirs[key]} for {ours[key]}" for key in sorted(misshapen)], "holds other shapes:"),
+    ):
+        if wrong:
+            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            raise PlaygroundError(f"{where} doesn't fit this model: it {what} {', '.join(wrong[:3])}{more}.")
+    return state

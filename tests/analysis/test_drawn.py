@@ -1,0 +1,97 @@
+"""Means are over all patches' rows; where that would take too long, over some that are drawn, and the words say so.
+
+The numbers of the lessons on Chelsea in DINOv2 are computed once more here, from queries and keys, in float64."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import playground
+from playground import samples
+from playground.analysis import contribution, drawn, heads, scale
+from playground.lessons.words import scale as scale_words
+from playground.lessons.words import weight as weight_words
+
+
+@pytest.fixture(scope="module")
+def chelsea(really_here):
+    really_here("dinov2-small")
+    really_here("photographs")
+    image = playground.open_image(samples.named("chelsea").path)
+    return playground.trace(playground.load("dinov2-small"), image, size=(23 * 14, 34 * 14))
+
+
+@pytest.fixture(scope="module")
+def told(chelsea):
+    """Of each layer and head, over the rows of all patches: the mean row, the distance, the scores' deviation, and how
+    often the largest weight does not add most."""
+    places = np.stack(np.divmod(np.arange(23 * 34), 34), -1).astype(float)
+    far = np.sqrt(((places[:, None] - places) ** 2).sum(-1))
+    found = {"mean": [], "distance": [], "apart": [], "differs": []}
+    for number, layer in chelsea.record.items():
+        q, k = (x.double().numpy() for x in layer[:2])
+        scores = q[:, 1:] @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])  # (heads, patches, tokens)
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        rows = powers / powers.sum(-1, keepdims=True)
+        patches = rows[..., 1:]
+        added = (rows * chelsea.value_norms(number).double().numpy()[:, None])[..., 1:]
+        found["mean"].append(rows.mean(1))
+        found["distance"].append(((patches * far).sum(-1) / patches.sum(-1)).mean(-1))
+        found["apart"].append(scores.std(-1).mean(1))
+        found["differs"].append(patches.argmax(-1) != added.argmax(-1))
+    return {name: np.stack(layers) for name, layers in found.items()}
+
+
+def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
+    assert drawn.asking(chelsea) == list(range(1, 1 + 23 * 34))
+    assert drawn.words(chelsea) == ""
+
+
+def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_many():
+    fine = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
+    asked = np.array(drawn.asking(fine)) - 1
+    assert len(set(asked.tolist())) == drawn.DRAWN
+    assert set(asked.tolist()) <= set(range(56 * 56))
+    assert len(set((asked % 56).tolist())) == 56, "some columns ask nothing"
+    assert drawn.words(fine) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
+
+
+def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
+    share = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
+    habits = heads.look(chelsea)
+    measured = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
+    assert measured == pytest.approx(share, abs=1e-5)
+    assert np.unravel_index(share.argmax(), share.shape) == (0, 5)
+    assert 100 * share[0, 5] == pytest.approx(46.5, abs=0.05)  # of every second row 46.9
+    assert np.unravel_index(share.argmin(), share.shape) == (11, 0)
+    assert 100 * share[1, 1] == pytest.approx(0.77, abs=0.005)  # of every second row .4, the least of all
+
+
+def test_heads_3_says_the_distance_over_all_rows(chelsea, told):
+    assert heads.look(chelsea).distance == pytest.approx(told["distance"], rel=1e-4)
+    assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # of every second row 6.7
+
+
+def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
+    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(told["apart"], rel=1e-4)
+    assert told["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # of every fourth row 4.86
+
+
+def test_weight_1_counts_all_rows(chelsea, told):
+    found = contribution.differing(chelsea)
+    assert found.rows == told["differs"].size
+    assert found.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
+
+
+def test_a_question_about_drawn_rows_says_so():
+    words = "Measured on the rows of 400 of 3,136 patches, drawn at random."
+    shown = None
+    asked = (
+        weight_words.differs(20.0, 28_800, words),
+        weight_words.locked(0, 5, 0.4, "one patch", 1, 72, 3137, words, shown),
+        scale_words.trained("a model", 64, np.ones((2, 2)), False, words),
+    )
+    for question in asked:
+        assert question.says.endswith(words), question.says

@@ -1,0 +1,70 @@
+"""The browser's own decoding behind a plain server of files, in Chromium and in the system's Firefox."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from browser.without_server import plain_server, together
+from playground.figures.bundle import MICROSCOPE, bundle
+
+MODULES = ("engine/decoding.js", "engine/tensors.js", "shell/readable.js", "shell/shrinking.js")
+EXPORTS = "\nexport { createTensors, displayed, smallEnough, toBitmap };\n"
+READ = """async (name) => (await fetch(name, { cache: "no-store" })).blob()"""
+TEXT = """(bytes) => {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text);
+}"""
+DISPLAYED = f"""async (name, height, width) => {{
+  const {{ createTensors, displayed, toBitmap }} = await import("/decoding.js");
+  const t = await createTensors(await WebAssembly.compile(await (await fetch("/kernels.wasm")).arrayBuffer()));
+  return ({TEXT})(await displayed(t, await toBitmap(await ({READ})(name)), height, width));
+}}"""
+SENT = f"""async (name) => {{
+  const {{ smallEnough }} = await import("/decoding.js");
+  const sent = await smallEnough(new File([await ({READ})(name)], name));
+  return ({TEXT})(new Uint8Array(await sent.arrayBuffer()));
+}}"""
+
+Run = Callable[..., str]  # (script, *given): what this function of the page gives
+
+
+@contextmanager
+def decoding_page(folder: Path) -> Iterator[str]:
+    """The address of an empty page beside the scripts."""
+    scripts = together(*map(bundle, MODULES))
+    (folder / "decoding.js").write_text(scripts + EXPORTS, encoding="utf-8")
+    (folder / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
+    shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
+    with plain_server(folder) as url:
+        yield f"{url}/index.html"
+
+
+class Decoder:
+    """`run` runs a script on that page, which lies in `folder`."""
+
+    def __init__(self, folder: Path, run: Run):
+        self.folder, self.run = folder, run
+
+    def displayed(self, data: bytes, size: tuple[int, int]) -> np.ndarray:
+        """(H, W, 3): what a network in the browser sees of this file."""
+        (self.folder / "picture").write_bytes(data)
+        pixels = base64.b64decode(self.run(DISPLAYED, "/picture", *size))
+        return np.frombuffer(pixels, np.uint8).reshape(*size, 4)[..., :3]
+
+    def sent(self, data: bytes) -> bytes:
+        """What a browser sends to a server of this file."""
+        (self.folder / "picture").write_bytes(data)
+        return base64.b64decode(self.run(SENT, "/picture"))
+
+
+def shrunk(picture: Image.Image, size: tuple[int, int]) -> np.ndarray:
+    """(H, W, 3): what a network in Python sees."""
+    return np.asarray(picture.resize(size[::-1], Image.Resampling.BICUBIC))

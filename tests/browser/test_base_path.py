@@ -1,0 +1,117 @@
+"""The whole app under a path, as where several share one host: /attention/. At a root it is in all other files."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from waiting import until
+
+from browser.own_picture import assert_shows, hand_over, picture
+from browser.server import serving
+from browser.stranger import ask
+from browser.test_proxy import KEY, NGINX, SEAT, Proxy
+from browser.visitor import Visitor
+from playground.ui.pages import PAGES
+
+BASE = "/attention"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(STREAMLIT_SERVER_BASE_URL_PATH=BASE.strip("/")) as running:
+        yield running
+
+
+@pytest.fixture
+def asked():
+    """Every address that the browser asked for."""
+    return []
+
+
+@pytest.fixture
+def visitor(arrive, server, asked):
+    one = arrive(Visitor, server.url)
+    one.context.on("request", lambda request: asked.append(urlsplit(request.url)))
+    yield one.open()
+    assert [url.path for url in asked if url.scheme == "http" and not url.path.startswith(f"{BASE}/")] == []
+
+
+def test_the_picture_follows_the_cursor_and_a_reload_brings_it_again(visitor):
+    before = visitor.hover((2, 3))
+    after = visitor.hover((7, 9))
+    assert after["row"] != before["row"]
+    visitor.lock((3, 4))
+    visitor.page.wait_for_url(re.compile(f"{BASE}/\\?.*locked=true"))
+    visitor.page.reload()
+    assert visitor.until("r => r.locked")["query"] == "3,4"
+    assert urlsplit(visitor.page.url).path == f"{BASE}/"
+
+
+def test_a_photograph_of_one_s_own_a_figure_of_it_and_a_link(visitor, asked):
+    data = picture(320, 240)
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    sheet = visitor.unfold("export")
+    sheet.locator("img").wait_for()
+    with visitor.page.expect_download() as download:
+        sheet.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename.endswith(".png")
+    assert any(url.path.startswith(f"{BASE}/figure.") for url in asked), asked
+
+
+def test_lessons_open_and_lead_back(visitor):
+    visitor.unfold("pages").get_by_role("link", name=PAGES["patches"].title).click()
+    visitor.page.get_by_role("heading", name=PAGES["patches"].title).wait_for()
+    assert urlsplit(visitor.page.url).path == f"{BASE}/patches"
+    visitor.page.reload()
+    visitor.page.locator(".drawing .apart").wait_for()
+    visitor.rest()
+    visitor.page.go_back()
+    visitor.until()
+    assert urlsplit(visitor.page.url).path == f"{BASE}/"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", f"{BASE}/healthz", f"{BASE}/api/models"])
+def test_probes_ask_with_the_path_or_without(server, path):
+    status, headers = ask(f"http://{server.address}{path}")
+    assert (status, headers["content-type"]) == (200, "application/json")
+
+
+def test_beside_the_path_there_is_nothing(server):
+    for path in ("/", "/api/models", "/patches", f"{BASE}x/api/models"):
+        assert ask(f"http://{server.address}{path}")[0] == 404, path
+
+
+def test_scripts_are_sent_compressed_under_the_path_too(server):
+    asks = {"Accept_Encoding": "gzip", "Accept": "text/html"}
+    page = ask(f"{server.url}/", **asks)[1]
+    assert (page["content-type"].split(";")[0], page["content-encoding"]) == ("text/html", "gzip")
+
+
+@pytest.fixture
+def proxy(server, tmp_path):
+    """nginx with the files of deploy/nginx as they are: they know of no path."""
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
+    started = Proxy(tmp_path, [server]).start()
+    yield started
+    started.process.terminate()
+    started.process.wait(10)
+
+
+def test_behind_nginx_a_photograph_is_brought_and_its_name_is_in_no_log(proxy, arrive):
+    visitor, data = arrive(Visitor, proxy.url + BASE).open(), picture(320, 240)
+    hand_over(visitor, "drop", data)
+    assert_shows(visitor, data, "dropped.jpg")
+    visitor.page.reload()
+    assert_shows(visitor, data, "dropped.jpg")
+    proxy.ask(f"{BASE}/api/pictures/0123456789abcdef.jpg", headers=KEY)
+    until(lambda: any(" 404 GET /api/pictures/ " in line for line in proxy.log()), "the question is logged")
+    assert "0123456789abcdef" not in "".join(proxy.log())
+
+
+def test_behind_nginx_caches_keep_nobody_s_seat(proxy):
+    assert proxy.ask(f"{BASE}/")[1]["Set-Cookie"].startswith(SEAT)
+    status, headers = proxy.ask(f"{BASE}/figure.svg?sample=meadow&model=bundled")
+    assert (status, headers["cache-control"]) == (200, "public, max-age=3600")
+    assert "Set-Cookie" not in headers

@@ -1,0 +1,237 @@
+"""What explains a label: two colours around zero, numbers with a sign, and no patch that asks."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import playground
+from playground import relevance
+from playground.__main__ import main
+from playground.analysis import occlusion
+from playground.analysis.occlusion import Step
+from playground.errors import PlaygroundError
+from playground.figures import captions, light, maps, prints
+from playground.figures.maps import Domain, Map
+from playground.figures.spec import METHODS, Spec
+from playground.figures.unused_options import unused
+
+LABEL = {"label": 3}
+KINDS = ("relevance", "occlusion")
+GREY = np.full((64, 64, 3), 110, np.uint8)
+
+
+def words_of(seen, tmp_path, **options) -> str:
+    return playground.save(seen, tmp_path / "words.txt", **options).read_text(encoding="utf-8")
+
+
+def numbers_of(seen, tmp_path, **options) -> tuple[dict, dict]:
+    """(what the file says of itself, its first map)"""
+    held = json.loads(playground.save(seen, tmp_path / "n.json", **options).read_text(encoding="utf-8"))
+    return held["figure"], held["tables"][0]["maps"][0]
+
+
+def by_autograd(small, seen) -> torch.Tensor:
+    """(tokens,): gradient × input of the label's logit by torch alone."""
+    x = small.embed(seen.input)[0].detach().requires_grad_()
+    *_, (last, _) = small.layers(x, None)
+    small.classify(last)[0, LABEL["label"]].backward()
+    return (x.grad * x).sum(-1)[0].detach()
+
+
+# Numbers and words ----------------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_of_a_label_s_relevance_have_autograd_s_signs(small, seen, tmp_path):
+    about, shown = numbers_of(seen, tmp_path, what="relevance", **LABEL)
+    expected = by_autograd(small, seen)
+    expected = expected / expected.abs().sum()
+    np.testing.assert_allclose(shown["values"], expected, atol=1e-6)
+    assert shown["sign"] == about["sign"] == "+ speaks for it, - against it"
+    assert (shown["label"], shown["made"]) == ("3", "gradient × input")
+    _, plain = numbers_of(seen, tmp_path, what="relevance", signed=False, **LABEL)
+    np.testing.assert_allclose(plain["values"], expected.abs(), atol=1e-6)
+    assert "sign" not in plain
+
+
+def test_the_caption_names_both_sides_with_their_shares_and_their_largest(seen, tmp_path):
+    said = words_of(seen, tmp_path, what="relevance", **LABEL)
+    grid = seen.on_grid(seen.relevance(label=3))
+    for words, sign, mark in (("for it", 1, "+"), ("against it", -1, "−")):
+        share = captions.percent(float((sign * grid).clamp(min=0).sum()))
+        row, column = divmod(int((sign * grid).argmax()), seen.grid[1])
+        most = captions.percent(float((sign * grid).max()))
+        assert f"{share} {words}, most patch {row}, {column} ({mark}{most})" in said, said
+    taken = float(seen.relevance(label=3)[0])
+    assert f"CLS {captions.signed(taken, True)}" in said, said
+
+
+def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, seen, tmp_path):
+    """Every single patch was blanked in the end, so the map is what a pass over each blanked picture says."""
+    _, shown = numbers_of(seen, tmp_path, what="occlusion", **LABEL)
+    values = np.array(shown["values"])[len(seen.prefix) :].reshape(seen.grid)
+    assert shown["blocks"] == "4x4, 2x2, 1x1"
+    assert shown["unit"] == "logits, how far it is above the largest other"
+
+    def margin(pixels) -> float:
+        with torch.no_grad():
+            logits = small(pixels)[0]
+        return float(logits[3] - torch.cat([logits[:3], logits[4:]]).max())
+
+    before, mean = margin(seen.input), seen.input.mean((2, 3), keepdim=True)
+    for row, column in ((0, 0), (3, 5), (7, 2)):
+        pixels = seen.input.clone()
+        pixels[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = mean
+        assert values[row, column] == pytest.approx(before - margin(pixels), abs=1e-4), (row, column)
+    said = words_of(seen, tmp_path, what="occlusion", **LABEL)
+    assert "what label 3 loses in logits" in said, said
+    assert "blocks of 4 × 4, 2 × 2 and 1 × 1" in said, said
+
+
+def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(seen, monkeypatch):
+    monkeypatch.setattr(seen.vit, "config", replace(seen.vit.config, multi_label=True))
+    said = captions._says(Spec(what="occlusion", label="3"), "", seen)
+    assert "(its own: this model says yes or no to each label)" in said
+
+
+def test_other_methods_are_said_and_have_no_sign(seen, tmp_path):
+    for method in ("chefer", "legrad"):
+        said = words_of(seen, tmp_path, what="relevance", method=method, **LABEL)
+        assert METHODS[method] in said, said
+        assert "against" not in said.replace("for and against", "")
+        _, shown = numbers_of(seen, tmp_path, what="relevance", method=method, **LABEL)
+        np.testing.assert_allclose(shown["values"], seen.relevance(label=3, method=method), atol=1e-6)
+    with pytest.raises(PlaygroundError, match="has no sign: leave signed=True out"):
+        playground.figure(seen, what="relevance", method="chefer", signed=True, **LABEL)
+
+
+@pytest.mark.parametrize("method", relevance.METHODS)
+@pytest.mark.parametrize("signed", [None, True, False])
+@pytest.mark.parametrize("label", ["", "3"])
+def test_what_is_drawn_has_a_sign_where_the_numbers_have_one(method, signed, label):
+    assert tuple(METHODS) == relevance.METHODS
+    if signed and method not in relevance.SIGNED:
+        return
+    spec = Spec(what="relevance", label=label, method=method, signed=signed)
+    assert spec.for_and_against == relevance.is_signed(bool(label), method, signed)
+
+
+# No patch that asks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_a_figure_about_a_label_has_no_query_and_no_box(what, seen, tmp_path):
+    drawn = playground.figure(seen, what=what, **LABEL)
+    texts = [text.get_text() for text in drawn.texts]
+    assert "picture" in texts, texts
+    assert not any("query" in text or text == "patch 4, 4" for text in texts), texts
+    boxes = [patch for axes in drawn.axes for patch in axes.patches if patch.get_zorder() == 4]
+    assert not boxes, "the outline of the patch that asks"
+    about, shown = numbers_of(seen, tmp_path, what=what, **LABEL)
+    assert "patch" not in {**about, **shown}, (about, shown)
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_of_a_patch_the_query_and_its_box_stay(what, seen):
+    drawn = playground.figure(seen, what=what, query=(2, 5))
+    assert {"query", "patch 2, 5"} <= {text.get_text() for text in drawn.texts}
+    assert any(patch.get_zorder() == 4 for axes in drawn.axes for patch in axes.patches)
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_the_command_and_the_title_of_a_label_name_no_patch(what, picture, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    picture.save("leaf.png")
+    line = ["figure", "leaf.png", "--model", "bundled", "--size", "64x64", "--what", what, "--label", "3"]
+    assert main([*line, "--dpi", "20", "-o", "a.png"]) == 0
+    with Image.open("a.png") as made:
+        said = made.info
+    assert "patch" not in said["Title"] + said["Description"], said
+    assert "label 3" in said["Title"], said
+    assert "--patch" not in said["Command"], said
+    assert main([*line, "--patch", "1,1", "-o", "b.png"]) == 2, "a patch has no use there"
+
+
+def test_two_models_compared_by_a_label_speak_of_no_place_in_a_grid(small, picture, tmp_path):
+    one, two = (playground.trace(small, picture, size=size) for size in ((64, 64), (96, 96)))
+    two = replace(two, picture_name="other")
+    said = playground.save(
+        one, tmp_path / "w.txt", layout="compare", other=two, what="relevance", other_image=two.shown, **LABEL
+    ).read_text(encoding="utf-8")
+    assert "patch" not in said.replace("each patch", ""), said
+
+
+# Exposure and colours -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_not_made_bright_and_the_caption_says_so(small, picture, tmp_path):
+    deaf = playground.trace(small, picture, cut="cls>*")
+    said = words_of(deaf, tmp_path, what="occlusion", **LABEL)
+    assert "nothing here moves it: no block by 0.1 logits" in said, said
+    assert "for it" not in said, said
+    spec = Spec(what="occlusion", label="3").settled(deaf)
+    shown = maps.look(deaf, spec, 0, 0, None)
+    span = maps.domain(spec, [shown])
+    assert span.high == occlusion.NOTHING["label"]
+    assert np.abs(maps.shares(shown.grid, span)).max() < 0.1
+
+
+@pytest.mark.parametrize(("label", "least"), [("3", 0.1), ("", 0.01)])
+def test_the_least_exposure_is_the_least_move_that_counts(label, least):
+    tiny = np.array([[1e-6, -1e-6 if label else 0.0]])
+    step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
+    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=step)])
+    assert span.high == least
+    moved = replace(step, nothing=False)
+    span = maps.domain(Spec(what="occlusion", label=label), [Map(tiny, (), None, blanked=moved)])
+    assert span.high == pytest.approx(1e-6)
+
+
+def test_for_and_against_are_equally_light_and_differ_in_colour_and_zero_is_the_photograph():
+    shares = np.linspace(0, 1, 9)
+    pairs = [
+        [light.heat(GREY, np.full((64, 64), sign * share))[0, 0].astype(float) for sign in (1, -1)] for share in shares
+    ]
+    for share, (warm, cold) in zip(shares, pairs, strict=True):
+        assert abs(lightness(warm) - lightness(cold)) < 0.02, (share, warm, cold)
+    assert np.array_equal(*pairs[0]), "zero has one colour"
+    assert np.abs(pairs[0][0] - light.faded(GREY, light.BENEATH, light.KEPT)[0, 0]).max() <= 1
+    warm, cold = pairs[-1]
+    assert warm[0] > warm[2] + 80, "gold"
+    assert cold[2] > cold[0] + 80, "blue"
+    assert np.all(np.diff([lightness(cold) for _, cold in pairs]) > 0), "lightness rises with the size"
+
+
+def lightness(rgb) -> float:
+    """OKLab's L, by its definition."""
+    x = np.asarray(rgb) / 255
+    linear = np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
+    to_cones = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005]]  # fmt: skip
+    return float(np.cbrt(np.array(to_cones) @ linear) @ [0.2104542553, 0.7936177850, -0.0040720468])
+
+
+def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
+    grid = np.array([[1.0, -1.0]])
+    drawn = prints.printed(Image.new("RGB", (128, 64), (110, 110, 110)), grid, Spec(), Domain(-1, 1, "", signed=True))
+    grey = np.asarray(drawn.convert("L"), float)
+    assert grey[:, :64].std() < 1, "one tone"
+    assert grey[:, 64:].std() > 8, "lines"
+
+
+def test_the_colour_bar_has_both_signs_around_zero(seen):
+    drawn = playground.figure(seen, what="relevance", **LABEL)
+    texts = [text.get_text() for text in drawn.texts]
+    high = captions.number(100 * float(seen.on_grid(seen.relevance(label=3)).abs().max()))
+    assert {f"−{high}", "0", f"{high}%"} <= set(texts), texts
+    assert any("against it (hatched)" in text for text in texts), texts
+
+
+def test_what_may_be_negative_is_neither_lit_nor_outlined_nor_on_a_logarithm():
+    spec = Spec(what="relevance", label="3", query=(1, 1))
+    assert {"log", "draw", "mass", "mask", "query", "marker", "other_queries"} <= unused(spec).keys()
+    assert not {"log", "draw", "mass"} & unused(replace(spec, signed=False)).keys()
+    assert {"signed", "method"} <= unused(replace(spec, what="occlusion")).keys()

@@ -1,0 +1,72 @@
+"""Both sides of an equation that a lesson prints agree, with the digits that are printed."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from playground.lessons import teaching
+from playground.lessons.words import block, heads
+from playground.lessons.words.cost import TEXT as COST
+
+NUMBER = r"\d[\d,]*(?:\.\d+)?"
+SIDE = rf"(?:−log )?{NUMBER}(?: ?%)?"
+EQUATION = re.compile(rf"({SIDE}(?: [+÷·×] {SIDE})*)(?: FLOPs)? = ({NUMBER})")
+
+
+def equations(text: str) -> list[tuple[str, str]]:
+    return EQUATION.findall(text.replace("*", ""))
+
+
+def value(side: str) -> float:
+    plain = re.sub(rf"−log ({NUMBER})", r"(-math.log(\1))", side)
+    plain = plain.replace(",", "").replace("%", "").replace("÷", "/").replace("·", "*").replace("×", "*")
+    return eval(plain, {"math": math})
+
+
+def check(text: str, least: int = 1) -> None:
+    found = equations(text)
+    assert len(found) >= least, text
+    for left, right in found:
+        digits = len(right.partition(".")[2])
+        assert round(value(left), digits) == pytest.approx(float(right.replace(",", "")), abs=1e-9), f"{left} = {right}"
+
+
+def test_a_wrong_equation_is_found():
+    with pytest.raises(AssertionError):
+        check("−log 0.098 = 2.33")
+
+
+@pytest.mark.parametrize("share", np.linspace(0.0002, 0.2, 57).tolist())
+def test_losses_are_those_of_the_probabilities_beside_them(share):
+    check(block.loss("plant", share, "textured", 0.8822, True).says, 2)
+    check(block.loss("plant", share, "textured", 0.8822, False).says)
+
+
+def test_the_losses_of_heads_add_up():
+    random = np.random.default_rng(0)
+    for size in (0.1, 0.01, 0.001):
+        single = (random.random(6) * size).tolist()
+        question = heads.layer_sum(2, single, sum(single), 2 * size, 0.1)
+        check(question.says)
+        ((_, right),) = equations(question.says)
+        assert question.picture.values[-2] == pytest.approx(float(right))
+
+
+def test_the_ratio_of_costs_is_that_of_the_costs_beside_it():
+    for tokens in (49, 196, 197, 577, 1025):
+        mine, theirs = 2 * tokens**2 * 768, 2 * 9 * tokens * 768
+        check(COST.steps["formulas"].said["ratio"].format(
+            what="QKᵀ", other="depthwise", mlp="", mine=mine, theirs=theirs, ratio=mine / theirs, textbook="",
+            crossing="",
+        ))  # fmt: skip
+
+
+def test_plan_and_handout_share_the_work_out_alike():
+    from playground.figures import teaching as printed
+
+    assert teaching.SHARED_OUT in teaching._HANDS.do
+    back = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
+    said = " ".join(text.get_text() for text in [*back.texts, *(text for axes in back.axes for text in axes.texts)])
+    assert teaching.SHARED_OUT in " ".join(said.lower().split())

@@ -1,0 +1,306 @@
+"""A file of weights does not say by which mean its pictures were normalised, which activation its MLPs have, how many
+heads share its width, and what its labels are read from. What nobody says is assumed in words; labels that may be wrong
+are not shown."""
+
+import json
+import re
+import warnings
+
+import pytest
+import timm
+import timm.data
+import torch
+from conftest import scramble
+from safetensors.torch import save_file
+from timm.models import save_for_hf
+
+import playground
+from models.parity import assert_equal, attentions
+from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+
+NAME = "vit_tiny_patch16_224"
+IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+UNSAID = {  # what somebody has changed, and no weight tells
+    "the mean and the largest of the patches": {"global_pool": "avgmax"},
+    "the largest of the patches": {"global_pool": "max"},
+    "the class token, normed behind": {"fc_norm": True},
+    "another activation": {"act_layer": "relu"},
+    "the mean and the largest, normed before": {"global_pool": "avgmax", "fc_norm": False},
+}
+SAME = ("nothing", {})
+
+
+def model(**changes) -> torch.nn.Module:
+    return scramble(timm.create_model(NAME, depth=2, num_classes=7, **changes))
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """Writes a model's weights, and nothing else of it."""
+
+    def write(reference: torch.nn.Module, name: str = "mine.safetensors", **metadata: str):
+        state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
+        save_file(state, tmp_path / name, metadata=metadata)
+        return tmp_path / name
+
+    return write
+
+
+def quietly(*given, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlaygroundWarning)
+        return playground.load(*given, device="cpu", **options)
+
+
+def random_input() -> torch.Tensor:
+    return torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(1))
+
+
+def rows_differ(reference: torch.nn.Module, ours) -> float:
+    """The largest difference between a weight of timm's and ours, of all layers."""
+    image = random_input()
+    with torch.no_grad():
+        _, expected = attentions(reference, image)
+    seen = playground.trace(ours, pixel_values=image)
+    return max(float((seen.weights(i) - weights[0]).abs().max()) for i, weights in enumerate(expected))
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changed", [*UNSAID, SAME[0]])
+def test_labels_that_weights_alone_may_have_wrong_are_not_shown(changed, bare):
+    reference = model(**UNSAID.get(changed, SAME[1]))
+    with pytest.warns(PlaygroundWarning, match="Its rows are shown, its labels are not: they depend on act_layer= and"):
+        ours = playground.load(NAME, weights=bare(reference), device="cpu")
+    with torch.no_grad():
+        wrong = float((ours(random_input()) - reference(random_input())).abs().max())
+    print(f"{changed}: logits that are not shown would be off by {wrong:.2f}")
+    assert (wrong > 0.05) == (changed in UNSAID)
+    seen = playground.trace(ours, "meadow")
+    assert (seen.logits, seen.predictions, ours.classes) == (None, (), 0)
+    why = "labels of vit_tiny_patch16_224 are not shown: they depend on .* such as act_layer='gelu', global_pool="
+    for ask in (lambda: seen.answers(), lambda: seen.label(3), lambda: seen.relevance(label=3)):
+        with pytest.raises(PlaygroundError, match=why):
+            ask()
+    if changed != "another activation":
+        assert rows_differ(reference, ours) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, {}),
+        ({"act_layer": "relu"}, {"act_layer": "relu"}),
+        ({"fc_norm": True}, {"global_pool": "token"}),
+        ({"global_pool": "avg"}, {"global_pool": "avg"}),
+        ({"global_pool": "avg", "fc_norm": False}, {"global_pool": "avg"}),
+        ({"embed_dim": 384, "num_heads": 2}, {"num_heads": 2}),
+    ],
+)
+def test_what_a_person_says_gives_the_model_that_was_trained_with_its_labels(changes, said, bare):
+    reference = model(**changes)
+    said = {"act_layer": "gelu", "global_pool": "token"} | said
+    ours = quietly(NAME, weights=bare(reference), **said)
+    assert_equal(reference, ours, (224, 224))
+    seen = playground.trace(ours, pixel_values=random_input())
+    with torch.no_grad():
+        torch.testing.assert_close(seen.logits, reference(random_input())[0], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("pool", ["max", "avgmax"])
+@pytest.mark.parametrize("where", ["said", "a folder"])
+def test_of_a_pool_that_this_vit_has_not_rows_are_shown_and_labels_are_not(pool, where, bare, tmp_path):
+    reference = model(global_pool=pool)
+    if where == "said":
+        ours = quietly(NAME, weights=bare(reference), act_layer="gelu", global_pool=pool)
+    else:
+        save_for_hf(reference, tmp_path / "folder", model_args={"depth": 2}, safe_serialization=True)
+        ours = quietly(tmp_path / "folder")
+    seen = playground.trace(ours, "meadow")
+    assert seen.logits is None
+    with pytest.raises(PlaygroundError, match=f"not shown: they are read out by '{pool}', which"):
+        seen.relevance(label=0)
+    assert rows_differ(reference, ours) < 1e-5
+
+
+def test_a_folder_and_the_model_itself_say_what_labels_depend_on(tmp_path):
+    reference = model()
+    save_for_hf(reference, tmp_path, model_args={"depth": 2}, safe_serialization=True)
+    for ours in (quietly(tmp_path), quietly(tmp_path / "model.safetensors"), playground.load(reference)):
+        assert playground.trace(ours, "meadow").logits is not None
+    beside = quietly(NAME, weights=tmp_path / "model.safetensors")
+    assert not beside.assumed, "the config.json beside the file is of the model that was named"
+    other = quietly("vit_small_patch16_224", weights=tmp_path / "model.safetensors")
+    assert [one.word for one in other.assumed][:2] == ["mean", "std"], "that config.json is of another one"
+
+
+# Normalisation --------------------------------------------------------------------------------------------------------
+
+
+def test_a_mean_and_a_deviation_that_are_said_give_the_rows_of_timm_s_own_transform(bare, picture):
+    reference = model()
+    picture = picture.resize((224, 224))
+    transform = timm.data.create_transform((3, 224, 224), crop_pct=1.0, interpolation="bicubic", **IMAGENET)
+    with torch.no_grad():
+        _, expected = attentions(reference, transform(picture)[None])
+    ours = quietly(NAME, weights=bare(reference), **IMAGENET)
+    seen = playground.trace(ours, picture)
+    for layer, weights in enumerate(expected):
+        torch.testing.assert_close(seen.weights(layer), weights[0], atol=1e-5, rtol=0)
+    guessed = playground.trace(quietly(NAME, weights=bare(reference)), picture)
+    off = (guessed.weights(1) - expected[1][0]).abs().sum(-1).amax() / 2
+    print(f"with the mean and deviation that the name has a row is off by {off:.2f}")
+    assert off > 0.05
+
+
+def test_what_is_assumed_is_said_with_its_numbers_and_what_is_said_is_not(bare):
+    file = bare(model())
+    with pytest.warns(PlaygroundWarning) as heard:
+        ours = playground.load(NAME, weights=file, device="cpu")
+    (said,) = {str(one.message) for one in heard}
+    assert said.startswith(
+        f"Assumed of {NAME}: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu, the class token "
+        "read out. mean=, std=, num_heads=, act_layer=, global_pool= say otherwise."
+    )
+    assert [one.word for one in ours.assumed] == ["mean", "std", "num_heads", "act_layer", "global_pool"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlaygroundWarning)
+        all_said = {**IMAGENET, "num_heads": 3, "act_layer": "gelu", "global_pool": "token"}
+        assert playground.load(NAME, weights=file, device="cpu", **all_said).assumed == ()
+        for name in ("bundled", "untrained", "ViT-Ti/16"):
+            assert playground.load(name, device="cpu").assumed == ()
+
+
+def test_of_the_model_itself_the_normalisation_is_assumed_and_can_be_said():
+    """What it has is of the weights that were published for its name, and it may have been trained since."""
+    with pytest.warns(PlaygroundWarning, match=r"Assumed of .*: mean 0\.5 0\.5 0\.5, std 0\.5 0\.5 0\.5\."):
+        playground.load(model())
+    ours = playground.load(model(), **IMAGENET)
+    assert (ours.config.mean, ours.assumed) == (IMAGENET["mean"], ())
+    with pytest.raises(PlaygroundError, match="mean= is said where a model is loaded, and this one is loaded"):
+        playground.load(ours, mean=IMAGENET["mean"])
+
+
+@pytest.mark.parametrize("kind", [".safetensors", ".pth"])
+def test_a_json_of_the_same_name_says_it_beside_the_file(kind, bare, tmp_path):
+    reference = model()
+    file = bare(reference, arch=NAME)
+    if kind == ".pth":
+        file = tmp_path / "mine.pth"
+        torch.save({"arch": NAME, "state_dict": reference.state_dict()}, file)
+    said = {**IMAGENET, "act_layer": "gelu", "global_pool": "token", "num_heads": 3}
+    (tmp_path / "mine.json").write_text(json.dumps(said))
+    ours = playground.load(file, device="cpu")
+    assert (ours.config.std, ours.assumed) == (IMAGENET["std"], ())
+    assert_equal(reference, ours, (224, 224))
+    if kind == ".pth":  # which takes seconds to read
+        return
+    assert playground.load(file, device="cpu", std=(0.5, 0.5, 0.5)).config.std == (0.5, 0.5, 0.5)
+    (tmp_path / "mine.json").write_text('{"std": [0, 1, 1]}')
+    with pytest.raises(PlaygroundError, match=r"mine\.json: std divides the pixels"):
+        playground.load(file)
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"mean": 0.5}, "mean is a number for red, green and blue"),
+        ({"mean": "0.5,0.5"}, "mean is a number for red"),
+        ({"mean": (float("nan"), 0, 0)}, "mean is of pixels between 0 and 1"),
+        ({"std": (58.4, 57.1, 57.4)}, "std is of pixels between 0 and 1"),
+        ({"std": (0.2, 0.0, 0.2)}, "std divides the pixels"),
+        ({"num_heads": 0}, "num_heads goes from 1 to 256"),
+        ({"num_heads": "many"}, "num_heads goes from 1"),
+        ({"num_heads": 5}, "width of 192 can't be shared out evenly among 5 heads"),
+        ({"act_layer": "elu"}, "act_layer is one of relu, gelu"),
+        ({"global_pool": "sum"}, "global_pool is one of token, avg"),
+    ],
+)
+def test_what_can_not_be_is_a_sentence(said, sentence, bare):
+    with pytest.raises(PlaygroundError, match=sentence) as refusal:
+        playground.load(NAME, weights=bare(model()), **said)
+    assert not re.search(r"\.\.$", str(refusal.value))
+
+
+# What the model gets --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["a tensor", "an array", "what a processor gives"])
+def test_pixel_values_go_into_the_model_as_they_are(how):
+    reference, pixels = model(dynamic_img_size=True), random_input()[:, :, :96, :160] * 3
+    given = {"a tensor": pixels, "an array": pixels.numpy(), "what a processor gives": {"pixel_values": pixels}}[how]
+    seen = playground.trace(reference, pixel_values=given)
+    assert torch.equal(seen.input, pixels)
+    assert seen.grid == (6, 10)
+    with torch.no_grad():
+        torch.testing.assert_close(seen.logits, reference(pixels)[0], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (torch.zeros(3, 224, 224), r"pixel_values is one picture, .*given was \(3, 224, 224\)"),
+        (torch.zeros(2, 3, 224, 224), r"given was \(2, 3, 224, 224\)"),
+        (torch.zeros(1, 3, 225, 224), "225 × 224 can't be cut into patches of 16"),
+        (torch.full((1, 3, 224, 224), torch.nan), "given were NaN or infinite"),
+        (torch.zeros(1, 3, 224, 224, dtype=torch.uint8), "given were uint8"),
+        ("cat.jpg", "given was str"),
+        ({"input_ids": torch.zeros(1)}, "given was NoneType"),
+    ],
+)
+def test_what_no_model_gets_is_a_sentence(given, sentence):
+    vit = playground.load("ViT-Ti/16", device="cpu")
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.trace(vit, pixel_values=given)
+
+
+def test_a_picture_and_the_model_s_input_are_not_both_given():
+    with pytest.raises(PlaygroundError, match="leave the picture and size= out"):
+        playground.trace("untrained", "meadow", pixel_values=torch.zeros(1, 3, 112, 112))
+    with pytest.raises(PlaygroundError, match="takes a picture, or the model's input as pixel_values="):
+        playground.trace("untrained")
+
+
+def test_a_batch_of_one_picture_keeps_its_grid():
+    vit = quietly("dinov2-small", pretrained=False)  # made for 37 × 37 patches
+    assert playground.trace(vit, torch.rand(1, 3, 224, 224)).grid == (16, 16)
+    assert playground.trace(vit, torch.rand(1, 3, 98, 140).numpy()).grid == (7, 10)
+    assert playground.trace(vit, torch.rand(1, 3, 224, 224), size=(70, 70)).grid == (5, 5)
+    with pytest.raises(PlaygroundError, match="225 × 225 can't be cut into patches of 14 × 14; the nearest is"):
+        playground.trace(vit, torch.rand(1, 3, 225, 225))
+
+
+def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes():
+    for normalised in (torch.randn(1, 3, 112, 112), torch.randn(3, 112, 112)):
+        with pytest.raises(PlaygroundError, match=r"between 0 and 1; given was .* pixel_values="):
+            playground.trace("untrained", normalised)
+
+
+# Files that are made of it --------------------------------------------------------------------------------------------
+
+
+def test_captions_facts_numbers_and_packs_say_what_was_assumed(bare, tmp_path):
+    seen = playground.trace(quietly(NAME, weights=bare(model())), "meadow")
+    assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
+    for options in ({}, {"layout": "wall"}, {"layout": "atlas"}, {"what": "components"}, {"other_queries": "3,4-9,9"}):
+        playground.save(seen, tmp_path / "x.txt", layer=1, **options)
+        assert f"Assumed of ViT Ti/16: {assumed}." in (tmp_path / "x.txt").read_text(), options
+    playground.save(seen, tmp_path / "x.json", layer=1)
+    assert json.loads((tmp_path / "x.json").read_text())["figure"]["assumed of it"] == assumed
+    seen.save(tmp_path / "x.pack")
+    assert playground.Trace.load(tmp_path / "x.pack").assumed == assumed
+    told = playground.trace("bundled", "meadow")
+    playground.save(told, tmp_path / "x.txt", layer=1)
+    assert "Assumed" not in (tmp_path / "x.txt").read_text()
+
+
+def test_a_store_of_many_pictures_is_not_continued_by_another_normalisation(bare, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    file, pictures = bare(model()), [torch.rand(3, 64, 64)]
+    guessed, said = (quietly(NAME, weights=file, **more) for more in ({}, IMAGENET))
+    playground.trace_many(pictures, guessed, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")
+    assert "mean 0.5 0.5 0.5" in zarr.open_group(tmp_path / "out.zarr", mode="r").attrs["assumed"]
+    with pytest.raises(PlaygroundError, match="numbers of other pictures, another model"):
+        playground.trace_many(pictures, said, "entropy", size=(64, 64)).write(tmp_path / "out.zarr")

@@ -1,0 +1,94 @@
+"""Models of whoever runs the server: what stands beside a file, and what was assumed where nothing does."""
+
+import json
+import os
+import warnings
+
+import pytest
+import timm
+from conftest import scramble
+from safetensors.torch import save_file
+
+import playground
+from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.pack import unpack
+from playground.serving import chosen, models, pictures, routes_beyond, settings, traces
+from playground.serving.settings import Settings
+from playground.serving.traces import Wish
+
+NAME = "own/leaves"
+SAID = {
+    "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225], "num_heads": 3, "act_layer": "gelu",
+    "global_pool": "token",
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A folder with the bare weights of a model of timm, and a server that offers it."""
+    reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
+    state = {key: value.clone().contiguous() for key, value in reference.state_dict().items()}
+    save_file(state, tmp_path / "leaves.safetensors", metadata={"arch": "vit_tiny_patch16_224"})
+    monkeypatch.setattr(settings, "now", lambda: Settings(models_dir=str(tmp_path), device="cpu"))
+    return tmp_path
+
+
+def say(folder, **more) -> None:
+    """Beside the file, a moment later than before."""
+    file = folder / "leaves.json"
+    then = file.stat().st_mtime_ns + 10**9 if file.exists() else None
+    file.write_text(json.dumps(SAID | more))
+    if then:
+        os.utime(file, ns=(then, then))
+
+
+def seen():
+    return traces.trace(pictures.sample("flock"), Wish(NAME), None)
+
+
+def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
+    traces.of_samples().drop_where(lambda key: True)
+    assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
+    header, _ = unpack(seen().to_bytes([1]))
+    assert header["assumed"] == assumed
+    card = next(card for card in models.cards() if card.name == NAME)
+    assert card.assumed.startswith(f"Assumed: {assumed}, the class token read out. leaves.json beside its file says")
+    assert "Labels are not shown: they depend on act_layer= and global_pool=" in card.assumed
+    assert str(folder) not in card.assumed
+    assert all(card.assumed == "" for card in models.cards() if not card.name.startswith("own/"))
+
+
+def test_labels_that_may_be_wrong_are_refused(folder):
+    with pytest.raises(PlaygroundError, match="labels of leaves are not shown"):
+        routes_beyond._label({"label": "0"}, seen())
+
+
+def test_what_is_said_beside_the_file_counts_at_once(folder):
+    guessed, digest = seen(), chosen.digest(pictures.sample("flock"), Wish(NAME))
+    assert guessed.logits is None
+    say(folder)
+    assert chosen.digest(pictures.sample("flock"), Wish(NAME)) != digest, "a browser would keep the old rows"
+    told = playground.trace(models.load(NAME), pictures.sample("flock").image)
+    assert (told.assumed, told.vit.config.std, told.logits is None) == ("", (0.229, 0.224, 0.225), False)
+    again = seen()
+    assert again.vit is told.vit, "the trace of the model as it was is not shown any more"
+    say(folder, std=[0.5, 0.5, 0.5])
+    assert models.load(NAME).config.std == (0.5, 0.5, 0.5)
+
+
+def test_what_is_wrong_beside_the_file_is_said_without_its_folder(folder):
+    say(folder, mean="grey")
+    with pytest.raises(PlaygroundError, match=r"leaves\.json: mean is a number for red, green and blue") as refusal:
+        models.load(NAME)
+    assert str(folder) not in str(refusal.value)
+
+
+def test_a_command_that_names_an_own_model_loads_it_as_the_app_does(folder, monkeypatch):
+    say(folder)
+    monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlaygroundWarning)
+        ours = playground.load(NAME, device="cpu")
+    assert ours.config == models.load(NAME).config
+    with pytest.raises(PlaygroundError, match="has no model file called roots"):
+        playground.load("own/roots")

@@ -1,0 +1,96 @@
+"""By which names the server may be called: the rule, without a network. A real server is in tests/browser."""
+
+import asyncio
+import socket
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from playground.serving import admission, hosts, settings
+from playground.serving.settings import Settings
+from playground.ui.headers import POLICY
+from playground.ui.known_hosts import KnownHosts
+
+OURS = (
+    "localhost", "LocalHost", "localhost.", "localhost:9000", "127.0.0.1", "127.0.0.1:8501", "[::1]",
+    "[::1]:8501", "192.168.1.5:8501", "10.244.3.17:8501", "[fd00::17]:8501", "[FE80::1]",
+    "[::ffff:192.168.1.5]:80", "0.0.0.0:8501", "box", "BOX:8501", "box.local", "box.example.org:8501",
+    "hall.example", "Hall.Example.:443", "attention.hall.example",
+)  # fmt: skip
+FOREIGN = (
+    "evil.example", "evil.example:8501", "EVIL.EXAMPLE.", "localhost.evil.example", "evil-localhost",
+    "127.0.0.1.evil.example", "localhost@evil.example", "evil.example@localhost", "localhost:80@evil.example",
+    "user:localhost@evil.example", "localhost/evil.example", "localhost#evil.example", "evil.example#localhost",
+    "localhost?x", "localhost evil.example", "localhost,evil.example", "localhost:8501:evil.example",
+    "localhost..", "[::1].evil.example", "[::1", "::1", "[localhost]", "1.2.3", "1.2.3.4.5", "256.1.1.1",
+    "box.evil.example", "other.box.local", "www.hall.example", "example", "", ".", ":8501", "l\u00f6calhost",
+    "localhost\x00",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def box(monkeypatch):
+    """A machine that is called box, and box.example.org by the network; its operator gives two names more."""
+    monkeypatch.setattr(socket, "gethostname", lambda: "Box")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "box.example.org")
+    monkeypatch.setattr(settings, "now", lambda: Settings(hosts=("hall.example", "attention.hall.example")))
+    for kept in (hosts.names, hosts._full_name):
+        kept.cache_clear()
+    yield
+    for kept in (hosts.names, hosts._full_name):
+        kept.cache_clear()
+
+
+def is_answered(*named: str) -> bool:
+    headers = [(b"host", name.encode("latin-1")) for name in named] + [(b"x-forwarded-host", b"localhost")]
+    return asyncio.run(hosts.is_answered({"headers": headers}))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_this_machine_is_answered_by_its_names_its_addresses_and_the_names_that_are_given(name):
+    assert is_answered(name)
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_no_other_name_is_answered_whatever_a_proxy_is_said_to_have_heard(name):
+    assert not is_answered(name)
+
+
+def test_who_names_no_host_is_no_browser_and_who_names_two_is_refused():
+    """A probe in HTTP/1.0 need not name one."""
+    assert is_answered()
+    assert not is_answered("localhost", "evil.example")
+    assert not is_answered("localhost", "localhost")
+
+
+def test_the_network_is_asked_for_our_full_name_only_where_a_name_begins_as_ours(monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket, "getfqdn", lambda: asked.append("") or "box.example.org")
+    assert not is_answered("evil.example")
+    assert is_answered("localhost")
+    assert asked == []
+    assert is_answered("box.example.org")
+    assert not is_answered("box.evil.example")
+    assert asked == [""]
+
+
+def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
+    heard = []
+
+    async def below(request) -> PlainTextResponse:
+        heard.append(request.url)
+        return PlainTextResponse("inside")
+
+    http = TestClient(Starlette(routes=[Route("/{path:path}", below)], middleware=[Middleware(KnownHosts)]))
+    before = admission.refused["foreign names"]
+    refused = http.get("/api/models", headers={"Host": "evil.example:80"})
+    assert (refused.status_code, heard) == (403, [])
+    for said in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
+        assert said in refused.text
+    assert refused.headers["Content-Security-Policy"].startswith(POLICY)
+    assert admission.refused["foreign names"] == before + 1
+    assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"
