@@ -58,7 +58,7 @@ def test_a_patch_and_a_label_at_once_are_refused(seen):
 def tiny(tmp_path, monkeypatch, small, picture):
     from playground.figures import relevance_table
 
-    monkeypatch.setattr(relevance_table, "load", lambda name, weights: small)
+    monkeypatch.setattr(relevance_table, "load", lambda name, **more: small)
     folder = tmp_path / "pictures"
     folder.mkdir()
     picture.save(folder / "a.png")

@@ -135,6 +135,7 @@ def parsed(line: str) -> Spec:
 
 OTHERS = {
     "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
+    "mean": "0.5,0.4,0.3", "std": "0.2", "num_heads": "4", "act_layer": "relu", "global_pool": "max",
     "layer": 3, "head": 2, "query": "reg0", "scale": "0.25", "whole": True, "what": "value", "direction": "column",
     "kernel": 5, "other_image": "b.png", "other_model": "untrained", "purpose": "half",
     "width": 5.5, "font": "DejaVu Sans", "letters": True, "rows": "layers:1,2", "columns": "heads:0,mean",
@@ -142,7 +143,7 @@ OTHERS = {
     "theme": "dark",
     "transparent": True, "colours": "own", "ceiling": 0.05, "draw": "light", "log": True, "depth": "4", "smooth": True,
     "caption": False, "anonymous": True, "cut": "7,5>3,2",
-    "label": "3", "text": "a cat", "blank": "noise", "typical": True,
+    "label": "3", "text": "a cat", "blank": "noise", "typical": True, "signed": False, "method": "chefer",
     "bar": False, "marker": False, "prefix": False, "footer": True, "words": "paper", "dpi": 111, "sweep": "layers",
     "layers": (1, 2, 3, 5), "heads": (0, 2), "view": "locked=true&grid=true", "bare": True, "pack": "int8",
 }  # fmt: skip
@@ -152,6 +153,7 @@ TOGETHER = {  # a field that means something only beside these
     "whole": {"scale": "off"}, "kernel": {"layout": "convolution"}, "depth": {"layout": "convolution"},
     "other_image": {"layout": "compare"}, "other_model": {"layout": "compare"}, "colours": {"layout": "wall"},
     "label": {"what": "label"}, "text": {"what": "text"}, "blank": {"what": "occlusion"}, "typical": {"what": "norm"},
+    "signed": {"what": "relevance"}, "method": {"what": "relevance"},
     "mask": {"mass": 0.6}, "rows": {"layout": "grid"}, "columns": {"layout": "grid"},
 }  # fmt: skip
 

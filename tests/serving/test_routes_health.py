@@ -40,7 +40,7 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(places, 
         "refused",
     }  # fmt: skip
     assert found["memory_mb"] > 10
-    assert found["refused"].keys() <= {*admission.BOUNDS, "pages", "foreign pages"}
+    assert found["refused"].keys() <= {*admission.BOUNDS, "pages", "foreign pages", "foreign names"}
     assert not any(word in json.dumps(found) for word in ("203.0.113.7", "the same key", "session "))
 
 

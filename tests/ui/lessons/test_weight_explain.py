@@ -21,8 +21,8 @@ def test_many_tokens_are_blanked_when_asked(monkeypatch):
     from playground.analysis import occlusion
 
     monkeypatch.setattr(weight_explain, "AT_ONCE", 100)  # 196 patches are many then, and passes over them short
+    monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEW", 3)
-    monkeypatch.setattr(occlusion, "WHOLE", 4)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params |= {"model": "bundled", "sample": "meadow", "step": "explain"}
     app.switch_page("pages/weight.py").run()
