@@ -154,9 +154,8 @@ def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     elif name == "layout":
         group.add_argument(*flags, choices=tuple(LAYOUTS), default=default, **options)
     elif name in CHOICES:
-        group.add_argument(
-            *flags, choices=[option for option in CHOICES[name] if option is not None], default=default, **options
-        )
+        choices = [option for option in CHOICES[name] if option is not None]
+        group.add_argument(*flags, choices=choices, type=type(choices[0]), default=default, **options)
     else:
         kind = {"dpi": int, "ceiling": float, "mass": float, "width": read_length}.get(name, str)
         default = None if name in ("model", "head") else default  # they depend on what is there, and on the sample

@@ -16,6 +16,7 @@ from playground.analysis.occlusion import Step
 from playground.errors import PlaygroundError
 from playground.figures import captions, light, maps, prints
 from playground.figures.maps import Domain, Map
+from playground.figures.one_map import OneMap, Shown, Subject
 from playground.figures.spec import METHODS, Spec
 from playground.figures.unused_options import unused
 
@@ -93,7 +94,8 @@ def test_an_occlusion_of_a_label_is_what_its_margin_loses_block_by_block(small, 
 
 def test_of_a_model_that_says_yes_or_no_to_each_label_the_caption_says_that_it_is_the_logit(seen, monkeypatch):
     monkeypatch.setattr(seen.vit, "config", replace(seen.vit.config, multi_label=True))
-    said = captions._says(Spec(what="occlusion", label="3"), "", seen)
+    spec = Spec(what="occlusion", label="3")
+    said = captions._says(spec, "", [Shown(OneMap(Subject(seen, seen.shown, ""), spec, None), None)])
     assert "(its own: this model says yes or no to each label)" in said
 
 
@@ -216,7 +218,9 @@ def lightness(rgb) -> float:
 
 def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
     grid = np.array([[1.0, -1.0]])
-    drawn = prints.printed(Image.new("RGB", (128, 64), (110, 110, 110)), grid, Spec(), Domain(-1, 1, "", signed=True))
+    drawn = prints.printed(
+        Image.new("RGB", (128, 64), (110, 110, 110)), grid, Spec(over="photo"), Domain(-1, 1, "", signed=True)
+    )
     grey = np.asarray(drawn.convert("L"), float)
     assert grey[:, :64].std() < 1, "one tone"
     assert grey[:, 64:].std() > 8, "lines"

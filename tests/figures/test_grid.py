@@ -48,7 +48,9 @@ def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(seen, pic
     drawn = [a.picture.at((80, 80)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2][:4]
     photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
     for one, panel in zip(shown, drawn, strict=True):
-        np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, shown)))
+        np.testing.assert_array_equal(
+            panel, prints.printed(photo, one.grid, layouts.of(spec).settled(spec), domain(spec, shown))
+        )
     words = [text.get_text() for text in figure.texts]
     assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(words)
     assert "rows: layers, columns: heads; brightest from" in " ".join(words)

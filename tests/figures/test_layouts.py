@@ -137,7 +137,7 @@ def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(s
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
     for head, one in enumerate(rows):
         for drawn, exposed in ((shared, rows), (own, [one])):
-            expected = prints.printed(photo, one.grid, SMALL, domain(SMALL, exposed))
+            expected = prints.printed(photo, one.grid, layouts.of(SMALL).settled(SMALL), domain(SMALL, exposed))
             np.testing.assert_array_equal(drawn[head], np.asarray(expected))
 
 
@@ -245,7 +245,9 @@ def test_two_models_stand_side_by_side_and_share_their_exposure(seen, small, pic
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
     drawn = prints_of(figures.draw(spec, seen, picture, other=fine))
     for one, panel in zip(maps, drawn, strict=False):
-        np.testing.assert_array_equal(panel, prints.printed(photo, one.grid, spec, domain(spec, maps)))
+        np.testing.assert_array_equal(
+            panel, prints.printed(photo, one.grid, layouts.of(spec).settled(spec), domain(spec, maps))
+        )
 
 
 def test_the_scale_off_is_drawn_from_the_row_without_it(seen, picture):

@@ -133,7 +133,10 @@ def _cell(spec: Spec, subject: Subject, others: Many, rows: Axis, row, columns: 
 
 def prepared(spec: Spec) -> Spec:
     every = 99  # layers or heads: nobody knows yet how many there are
-    count = prod(len(axis.values) or every for axis in axes(spec))
+    try:
+        count = prod(len(axis.values) or every for axis in axes(spec))
+    except PlaygroundError:  # rows="pictures" without their names, or no rows at all: its panels say so
+        return spec
     return small_maps(spec) if count > MANY else spec
 
 
