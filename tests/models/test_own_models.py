@@ -241,8 +241,15 @@ def test_pickled_weights_load_in_a_process_of_their_own(how, tmp_path):
     assert_equal(reference, ours, (224, 224))
 
 
-@pytest.mark.parametrize("kind", [".pth", ".safetensors"])
-@pytest.mark.parametrize("wrapper", ["net.", "student.backbone.", "module._orig_mod.model."])
+@pytest.mark.parametrize(
+    ("wrapper", "kind"),
+    [
+        ("net.", ".safetensors"),
+        ("student.backbone.", ".safetensors"),
+        ("module._orig_mod.model.", ".safetensors"),
+        ("student.backbone.", ".pth"),
+    ],
+)
 def test_a_vit_inside_a_class_of_somebody_s_own_is_found(wrapper, kind, tmp_path):
     reference, path = changed({"num_classes": 0}), tmp_path / f"mine{kind}"
     state = {f"{wrapper}{name}": value for name, value in copy_of(reference).items()}
