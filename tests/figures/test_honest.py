@@ -284,14 +284,13 @@ def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
 
 def test_weights_from_a_file_are_in_the_command(here):
     import timm
-    import torch
+    from safetensors.torch import save_file
 
-    own = timm.create_model("vit_tiny_patch16_224", num_classes=7)
-    torch.save(own.state_dict(), "mine.pth")
-    vit = playground.load("vit_tiny_patch16_224", weights="mine.pth", device="cpu")
+    save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7).state_dict(), "mine.safetensors")
+    vit = playground.load("vit_tiny_patch16_224", weights="mine.safetensors", device="cpu")
     before = playground.save(playground.trace(vit, "disc.png"), "a.png", dpi=40).read_bytes()
     words = command_in(here / "a.png")
-    assert words[words.index("--weights") + 1] == "mine.pth"
+    assert words[words.index("--weights") + 1] == "mine.safetensors"
     (here / "a.png").unlink()
     assert main(words[words.index("figure") :]) == 0
     assert (here / "a.png").read_bytes() == before
