@@ -119,8 +119,10 @@ export const whatToDo = ({ main, touch }) =>
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
 // How much lies within the light's lines, counted from these lines.
-const outlineText = ({ holds, outlined }) =>
-  holds === "light" && outlined ? `outlined: ${percent(outlined).replace(" ", "\u00a0")} of what all patches get` : "";
+const outlineText = (print) =>
+  print?.holds === "light" && print.outlined
+    ? `outlined: ${percent(print.outlined).replace(" ", "\u00a0")} of what all patches get`
+    : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
