@@ -361,7 +361,7 @@ export function writeOther(lens, entry, found) {
 
 const NAMED = 3; // tokens
 
-// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself"
+// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function describe(lens) {
   const { view, shown } = lens;
   const { pack, answers, token } = shown;
@@ -380,9 +380,9 @@ export function describe(lens) {
   const kind = lens.kindline.kind.textContent; // of a row; a map has none
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
   const filter = view.beside === "filter" ? lens.refs.filterWords.textContent : "";
-  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(". ");
+  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(" ");
 }
 
 // The line under an exported picture: all that is needed to make it again.
