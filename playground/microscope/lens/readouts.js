@@ -3,7 +3,7 @@
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { PARTS_CUT } from "../core/matching.js";
-import { percent, shortNumber } from "../core/numbers.js";
+import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { asks, explainsLabel, tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
@@ -138,9 +138,10 @@ function exposureText(lens) {
 
 // `above`: how many patches have more than the exposure can show, up to `most`.
 export function brightestFrom(high, above, most, what) {
-  const written = (x) => (what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
-  const from = `brightest from ${written(high)}`;
-  return above ? `${from}: ${above} ${above === 1 ? "patch" : "patches"} above, up to ${written(most)}` : from;
+  const written = what === "weight" ? percent : shortNumber;
+  const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replace(" ", "\u00a0"));
+  const patches = above === 1 ? "1 patch" : `${above} patches`;
+  return `brightest from ${from}${above ? `: ${patches} above, up to ${to}` : ""}`; // a number on one line
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
