@@ -347,7 +347,7 @@ def queries_caption(spec: Spec, seen: Trace, maps: list[Map], span) -> str:
 
 def _made_with(spec: Spec, seen: Trace) -> str:
     """The model, its layer and its head."""
-    if spec.layout in ("wall", "atlas"):
+    if spec.layout in ("wall", "atlas") or spec.what in ("rollout", "relevance"):  # these say "through all layers"
         return naming.model(seen)
     where = f"layer {spec.layer}" if spec.layout == "heads" else place(spec, spec.layer, spec.head)
     return f"{naming.model(seen)}, {where}"

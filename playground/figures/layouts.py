@@ -121,7 +121,7 @@ def _mark_each(sheet, panel_axes, patches: list, box) -> None:
 
 
 def _photo_panel(spec: Spec, subject: Subject) -> Panel:
-    if spec.query is None:
+    if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
     heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)

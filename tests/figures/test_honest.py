@@ -20,7 +20,7 @@ from playground.__main__ import main
 from playground.analysis import heads
 from playground.figures import Spec, caption_files, captions, command_line, files, layouts, maps, prints
 from playground.figures.compose import subjects
-from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width
+from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width, wrap
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -614,3 +614,20 @@ def test_installed_people_read_the_name_that_they_type(monkeypatch):
     monkeypatch.setattr(command_line, "PROGRAM", "attention-playground")
     assert figures.command(ROW).startswith("attention-playground figure disc.png")
     assert "playground" in sys.modules
+
+
+def test_the_size_of_a_block_stays_on_one_line():
+    words = "blanked in blocks of 4 × 4, 2 × 2 and 1 × 1, the smaller where more moved"
+    for width in np.arange(0.5, 4, 0.1):
+        with house_style():
+            lines = wrap(words, width, 10)
+        assert " ".join(lines) == words
+        assert not any(line.endswith("×") or line.startswith("×") for line in lines), lines
+
+
+def test_a_caption_says_once_that_something_goes_through_all_layers(tmp_path):
+    trace = playground.trace("untrained", "meadow")
+    for more in ({"what": "rollout"}, {"what": "relevance"}):
+        playground.save(trace, tmp_path / "words.txt", query=(3, 3), **more)
+        words = (tmp_path / "words.txt").read_text()
+        assert words.count("through all layers") == 1, words
