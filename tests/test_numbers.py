@@ -81,6 +81,7 @@ SPOILED = {  # a parameter -> its value, and what is said
 @pytest.mark.parametrize("name", SPOILED)
 def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tmp_path, monkeypatch, capsys):
     import timm
+    from safetensors.torch import save_file
 
     monkeypatch.chdir(tmp_path)
     picture.save("disc.png")
@@ -88,12 +89,12 @@ def test_the_command_line_says_it_in_a_line_and_writes_nothing(name, picture, tm
     weights = timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict()
     weights["norm.weight"][:], weights["norm.bias"][:] = 0, 1  # so that large weights of the head add up
     weights[name][:] = value
-    torch.save(weights, tmp_path / "mine.pth")
-    line = ["figure", "disc.png", "--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.pth")]
+    save_file(weights, tmp_path / "mine.safetensors")
+    line = ["figure", "disc.png", "--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.safetensors")]
     for output in ("a.png", "a.npz", "a.html", "a.txt"):
         assert main([*line, "-o", output]) == 2
         assert sentence in capsys.readouterr().err.splitlines()[-1]
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["disc.png", "mine.pth"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["disc.png", "mine.safetensors"]
 
 
 def test_a_picture_of_what_is_no_number_is_a_sentence(small):

@@ -165,12 +165,12 @@ def taken(map_: Map) -> float:
 
 def caption(spec: Spec, shown: list[Shown], span: Domain, where: str) -> str:
     """One or two sentences that say what is seen, and with what it was made: `where` in which model."""
-    return sentences(spec, shown, span, ", ".join(filter(None, [naming.model(shown[0].seen), where])))
+    return sentences(spec, shown, span, made_with(shown[0].seen, spec, where))
 
 
-def sentences(spec: Spec, shown: list[Shown], span: Domain, made_with: str) -> str:
+def sentences(spec: Spec, shown: list[Shown], span: Domain, made: str) -> str:
     seen, maps = shown[0].seen, [one.map for one in shown]
-    first = f"{made_with}: {_says(spec, _counted(spec.query), shown)}"
+    first = f"{made}: {_says(spec, _counted(spec.query), shown)}"
     elsewhere = [one.spec.query for one in shown if one.seen is not seen and one.spec.query != spec.query]
     if elsewhere:
         first += f"; the same place in the other grid is {asked(elsewhere[0])}"
@@ -288,8 +288,8 @@ def grid_caption(spec: Spec, shown: list[Shown], span: Domain, along: dict[str, 
     if "heads" not in along.values() and spec.what not in WITHOUT_HEADS:
         fixed.append(head(first.spec))
     who = _counted(first.spec.query) if len({one.spec.query for one in shown}) == 1 else "the outlined patch"
-    made_with, says = ", ".join(fixed), _says(spec, who, shown)
-    sentence = f"{made_with}: {says}" if made_with else says
+    made, says = ", ".join(fixed), _says(spec, who, shown)
+    sentence = f"{made}: {says}" if made else says
     changing = [f"{where}: {axis}" for where, axis in along.items()]
     more = f"{peak(maps, span)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved(spec, maps)}"
     sentence = f"{sentence[0].upper()}{sentence[1:]}{held(maps)}; {', '.join(changing)}{more}."
@@ -386,9 +386,15 @@ def queries_caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
     full = f"{number(100 * span.high)}%" if span.percent else number(span.high)
     maps = [one.map for one in shown]
     many = _says(spec, f"{len(shown)} patches", shown).replace("listens", "listen").replace("attends", "attend")
-    sentence = f"{naming.model(shown[0].seen)}, {place(spec)}: {many}."
+    sentence = f"{made_with(shown[0].seen, spec, place(spec))}: {many}."
     sentence = f"{sentence[0].upper()}{sentence[1:]}"
     return " ".join([sentence, f"A colour is strongest from {full} on.", *outlined(spec, maps), *altered(spec, shown)])
+
+
+def made_with(seen: Trace, spec: Spec, where: str) -> str:
+    """The model, its layer and its head; some sentences say by themselves that they go through all layers."""
+    said = "" if spec.what in ("rollout", "relevance") else where
+    return ", ".join(filter(None, [naming.model(seen), said]))
 
 
 def altered(spec: Spec, shown: list[Shown]) -> list[str]:

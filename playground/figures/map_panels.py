@@ -53,7 +53,7 @@ def map_panel(one: Shown, span: Domain, heading: str = "", sub: str = "", small:
 
 def photo_panel(spec: Spec, subject: Subject) -> Panel:
     """The picture, with the patch that asks where one does."""
-    if spec.query is None:
+    if spec.query is None or not spec.asks:
         return Panel("picture", subject.name if spec.image else "", subject.seen.grid, partial(_photo, subject, None))
     patch = maps.patch_of(subject.seen, spec.query)
     heading, colour = ("query", QUERY) if spec.direction == "row" else ("key", KEY)

@@ -23,15 +23,17 @@ from queue import Empty, SimpleQueue
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy, PlaygroundError
 
 MOST_BYTES = 600 * 2**20
 CORE_SECONDS = 5  # of a core's time for a file
 SLOW, SLOW_CORE_SECONDS = re.compile(rb"....ftyp", re.DOTALL), 20  # AVIF and HEIC; HEIC of 64 megapixels takes 2
 PATIENCE = 2.0  # seconds for each of those, on a busy machine
+STARTING = 120.0  # seconds until a process is ready, which no file is to blame for
 LOOK_EVERY = 0.05  # seconds, whether somebody still waits for it
 LONGEST_SENTENCE = 2000
 PIPE = 2**20  # bytes
+READY = b"\1"  # the first that a process says
 REQUEST = struct.Struct("<IIIQ")  # pixels and longest side that are wanted, seconds of a core, bytes of the file
 HEAD = struct.Struct("<III?")  # of an answer: width and height of RGB, or none and the bytes of a sentence; if it is
 # the last one of this process
@@ -41,7 +43,7 @@ KNOWN = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PA
 SAVING = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each of numpy's threads would take memory
 
 
-class Killed(PlaygroundError):
+class Killed(Busy):
     """Somebody else ended the process: the machine's memory was full, or its operator did. The file may be good."""
 
 
@@ -68,11 +70,12 @@ class Worker:
                 cwd=Path(__file__).parent.parent.parent,
             )  # fmt: skip
         except OSError as error:
-            raise PlaygroundError(
+            raise Busy(
                 f"The process that decodes pictures can't be started ({error.strerror or error}): try again."
             ) from None
         for pipe in (self._process.stdin, self._process.stdout):
             _widen(pipe.fileno())
+        self._ready = threading.Event()
         self._last = False  # it has had its last file
 
     @property
@@ -107,7 +110,7 @@ class Worker:
         ask = lambda: answers.put(self._ask(request, data, 2 * kept))  # noqa: E731
         threading.Thread(target=ask, name="decoder", daemon=True).start()
         try:
-            answer = _waited_for(answers, time.monotonic() + PATIENCE * seconds, stays)
+            answer = self._waited_for(answers, PATIENCE * seconds, stays)
         except BaseException:
             self.end()
             raise
@@ -120,6 +123,10 @@ class Worker:
     def _ask(self, request: bytes, data: bytes, most_pixels: int) -> Answer | None:
         """None where the process has ended, or says what it should not."""
         try:
+            if not self._ready.is_set():
+                if self._process.stdout.read(1) != READY:
+                    return None
+                self._ready.set()
             self._process.stdin.write(request)
             self._process.stdin.write(data)
             self._process.stdin.flush()
@@ -133,6 +140,21 @@ class Worker:
             return None
         return Answer((width, height), pixels) if len(pixels) == 3 * width * height else None
 
+    def _waited_for(
+        self, answers: SimpleQueue[Answer | None], patience: float, stays: Callable[[], None]
+    ) -> Answer | None:
+        """A file's time begins when the process is ready for it."""
+        was_ready, until = False, time.monotonic() + STARTING
+        while time.monotonic() < until:
+            stays()
+            if not was_ready and self._ready.is_set():
+                was_ready, until = True, time.monotonic() + patience
+            with contextlib.suppress(Empty):
+                return answers.get(timeout=LOOK_EVERY)
+        if was_ready:
+            raise TookTooMuch("The picture takes too long to decode: save it smaller, or as JPEG.")
+        raise Busy("The process that decodes pictures does not start, so busy is the machine: try again.")
+
     def _why_it_ended(self) -> PlaygroundError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
@@ -144,14 +166,6 @@ class Worker:
             "The picture is damaged, or takes far more memory or time than others of its size. Open it in an image "
             "editor, save it again as JPEG, and take that file."
         )
-
-
-def _waited_for(answers: SimpleQueue[Answer | None], until: float, stays: Callable[[], None]) -> Answer | None:
-    while time.monotonic() < until:
-        stays()
-        with contextlib.suppress(Empty):
-            return answers.get(timeout=LOOK_EVERY)
-    raise TookTooMuch("The picture takes too long to decode: save it smaller, or as JPEG.")
 
 
 def _widen(pipe: int) -> None:

@@ -20,7 +20,7 @@ from PIL import (
 )
 
 from playground.errors import PlaygroundError
-from playground.pictures.decoder import HEAD, REQUEST
+from playground.pictures.decoder import HEAD, READY, REQUEST
 from playground.pictures.images import decode_here
 
 THREADS = 2  # of the decoders of AVIF and HEIC; each takes memory
@@ -36,6 +36,8 @@ def main() -> None:
     AvifImagePlugin.DEFAULT_MAX_THREADS = pillow_heif.options.DECODE_THREADS = THREADS
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that a library prints is taken for an answer
+    answers.write(READY)
+    answers.flush()
     for file in range(MOST_FILES):
         request = requests.read(REQUEST.size)
         if len(request) < REQUEST.size:

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy, PlaygroundError
 from playground.serving import admission, asker, people, queue
 
 HEARD_AFTER = 0.3  # seconds
@@ -158,7 +158,7 @@ def _answered(job: Job, work: Callable[[], Response]) -> Response:
     except Refused as refused:
         return said(str(refused), refused.status, **refused.more)
     except PlaygroundError as error:
-        return said(str(error), 400)
+        return said(str(error), 503 if isinstance(error, Busy) else 400)
     except Exception:
         log.exception("a request could not be answered")
         return said("Something went wrong on the server; its log says what.", 500)

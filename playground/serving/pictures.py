@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy, PlaygroundError
 from playground.samples import named
 from playground.serving import admission, asker, decoding, queue
 
@@ -96,7 +96,7 @@ def _waits(count: int) -> Iterator[None]:
     """For its turn to be decoded, as it came."""
     with admission.decodes.holding(asker.current().who(), count) as trouble:
         if trouble:
-            raise PlaygroundError("So many pictures are being opened that there is no room for one more: try again.")
+            raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
 
 

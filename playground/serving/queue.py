@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import cache
 from itertools import islice
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy
 from playground.serving import asker, settings
 from playground.serving.admission import BOUNDS, refused, sockets
 
@@ -168,7 +168,7 @@ class Queue:
             trouble = f"{most.everybody} people wait already: try again in a minute."
         if trouble:
             refused["questions"] += 1
-            raise PlaygroundError(trouble)
+            raise Busy(trouble)
 
     def _wait(self, ticket: Ticket) -> int:
         """Waits a while for a turn; returns how many still have to finish first."""

@@ -249,6 +249,7 @@ def test_the_next_server_is_brought_one_s_own_picture(visit, server):
         assert "mine=" in visitor.page.url
         if not page:
             assert_shows(visitor, data, "dropped.jpg")
+            assert visitor.brought == ["dropped.jpg"] * 2, "once to each server"
 
 
 # Several tabs, and no patience ----------------------------------------------------------------------------------------

@@ -61,3 +61,12 @@ def test_where_heat_is_drawn_nothing_is_said_of_lines(visit):
     visitor.choice("draw", "heat").click()
     visitor.page.wait_for_function("() => location.search.includes('draw') === false")
     assert visitor.part("outlined").inner_text() == ""
+
+
+def test_what_has_no_share_to_be_lit_is_heat_and_the_choice_says_so(go):
+    visitor = go("draw=light&what=score")
+    assert visitor.choice("draw", "light").is_disabled()
+    assert visitor.choice("draw", "heat").get_attribute("aria-pressed") == "true"
+    visitor.page.evaluate("theLens().update({view: {draw: 'light', what: 'weight'}})")
+    visitor.until("r => r.what === 'weight'")
+    assert visitor.choice("draw", "light").get_attribute("aria-pressed") == "true"

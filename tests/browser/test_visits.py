@@ -101,22 +101,6 @@ def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(
     assert visitor.brought == ["mine.jpg"]
 
 
-def test_after_a_restart_of_the_server_a_reload_brings_the_photograph_again_once(arrive):
-    data = picture(320, 240)
-    with serving() as server:
-        visitor = arrive(Visitor, server.url).open()
-        visitor.forgiven = re.compile(f"{LOST.pattern}|{REFUSED.pattern}")
-        hand_over(visitor, "drop", data, title="mine.jpg")
-        assert_shows(visitor, data, "mine.jpg")
-        server.kill()
-        server.start().wait()
-        visitor.page.reload()
-        assert_shows(visitor, data, "mine.jpg")
-        assert visitor.brought == ["mine.jpg", "mine.jpg"]
-        visitor.rest()
-        visitor.check()
-
-
 def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photograph(arrive):
     data = picture(320, 240)
     with serving() as server:

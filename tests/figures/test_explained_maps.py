@@ -53,8 +53,13 @@ def named(tmp_path, monkeypatch, picture):
     monkeypatch.chdir(tmp_path)
     picture.save("leaf.png")
     model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
-    save_for_hf(model, "leaves", model_args={"depth": 2}, model_config={"label_names": ["rust", "sane", "1"]})
+    save_labelled(model, "leaves", ["rust", "sane", "1"])
     return tmp_path
+
+
+def save_labelled(model, folder: str, labels: list[str]) -> None:
+    said = {"model_args": {"depth": 2}, "model_config": {"label_names": labels}}
+    save_for_hf(model, folder, safe_serialization=True, **said)  # what is pickled is read in a process of its own
 
 
 def test_a_label_may_be_said_by_its_name_and_the_caption_says_it(named):
@@ -77,7 +82,7 @@ def test_of_several_pictures_or_models_each_has_its_own_label(named, picture):
     """One caption named the first picture's likeliest label for both; a second model was asked for another label, which
     has the same number there."""
     timm_model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)
-    save_for_hf(timm_model, "others", model_args={"depth": 2}, model_config={"label_names": ["1", "rust", "sane"]})
+    save_labelled(timm_model, "others", ["1", "rust", "sane"])
     picture.rotate(90).save("other.png")
     line = ["figure", "leaf.png", "--model", "leaves", "--layout", "compare", "--what", "label"]
     assert main([*line, "--with-image", "other.png", "-o", "two.txt"]) == 0

@@ -14,7 +14,8 @@ from playground.__main__ import main
 from playground.analysis import occlusion
 from playground.analysis.occlusion import Step
 from playground.errors import PlaygroundError
-from playground.figures import captions, light, maps, prints
+from playground.figures import captions, layouts, light, maps, prints
+from playground.figures.compose import subjects
 from playground.figures.maps import Domain, Map
 from playground.figures.one_map import OneMap, Shown, Subject
 from playground.figures.spec import METHODS, Spec
@@ -239,3 +240,10 @@ def test_what_may_be_negative_is_neither_lit_nor_outlined_nor_on_a_logarithm():
     assert {"log", "draw", "mass", "mask", "query", "marker", "other_queries"} <= unused(spec).keys()
     assert not {"log", "draw", "mass"} & unused(replace(spec, signed=False)).keys()
     assert {"signed", "method"} <= unused(replace(spec, what="occlusion")).keys()
+
+
+def test_beside_a_convolution_too_no_patch_asks_of_a_label():
+    spec = Spec(image="meadow", model="bundled", layer=4, query=(8, 5), what="relevance", label="11")
+    beside = replace(spec, layout="convolution")
+    panels = layouts.content(*subjects(beside, playground.trace("bundled", "meadow"), None)).body.panels
+    assert "query" not in [panel.heading for panel in panels], panels

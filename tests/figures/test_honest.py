@@ -22,7 +22,7 @@ from playground.figures import Spec, caption_files, captions, command_line, file
 from playground.figures.compose import subjects
 from playground.figures.map_panels import map_panel
 from playground.figures.one_map import OneMap, Shown
-from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width
+from playground.figures.sheet import SMALLEST, Box, emptiest_side, fitting, fitting_words, house_style, text_width, wrap
 from playground.models.bars import Lines
 from playground.samples import PHOTOGRAPHS
 from playground.vit import Config, VisionTransformer
@@ -286,14 +286,13 @@ def test_a_pass_that_is_older_than_its_model_s_weights_mixes_nothing(here):
 
 def test_weights_from_a_file_are_in_the_command(here):
     import timm
-    import torch
+    from safetensors.torch import save_file
 
-    own = timm.create_model("vit_tiny_patch16_224", num_classes=7)
-    torch.save(own.state_dict(), "mine.pth")
-    vit = playground.load("vit_tiny_patch16_224", weights="mine.pth", device="cpu")
+    save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7).state_dict(), "mine.safetensors")
+    vit = playground.load("vit_tiny_patch16_224", weights="mine.safetensors", device="cpu")
     before = playground.save(playground.trace(vit, "disc.png"), "a.png", dpi=40).read_bytes()
     words = command_in(here / "a.png")
-    assert words[words.index("--weights") + 1] == "mine.pth"
+    assert words[words.index("--weights") + 1] == "mine.safetensors"
     (here / "a.png").unlink()
     assert main(words[words.index("figure") :]) == 0
     assert (here / "a.png").read_bytes() == before
@@ -616,3 +615,20 @@ def test_installed_people_read_the_name_that_they_type(monkeypatch):
     monkeypatch.setattr(command_line, "PROGRAM", "attention-playground")
     assert figures.command(ROW).startswith("attention-playground figure disc.png")
     assert "playground" in sys.modules
+
+
+def test_the_size_of_a_block_stays_on_one_line():
+    words = "blanked in blocks of 4 × 4, 2 × 2 and 1 × 1, the smaller where more moved"
+    for width in np.arange(0.5, 4, 0.1):
+        with house_style():
+            lines = wrap(words, width, 10)
+        assert " ".join(lines) == words
+        assert not any(line.endswith("×") or line.startswith("×") for line in lines), lines
+
+
+def test_a_caption_says_once_that_something_goes_through_all_layers(tmp_path):
+    trace = playground.trace("untrained", "meadow")
+    for more in ({"what": "rollout"}, {"what": "relevance"}):
+        playground.save(trace, tmp_path / "words.txt", query=(3, 3), **more)
+        words = (tmp_path / "words.txt").read_text()
+        assert words.count("through all layers") == 1, words

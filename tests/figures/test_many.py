@@ -158,9 +158,11 @@ def test_a_netcdf_file_does_not_meet_another_run_s_store(zarr, small, pictures, 
 
 def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
     import timm
+    from safetensors.torch import save_file
 
-    torch.save(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), tmp_path / "mine.pth")
-    weights = ["--model", "vit_tiny_patch16_224", "--weights", str(tmp_path / "mine.pth")]
+    file = tmp_path / "mine.safetensors"
+    save_file(timm.create_model("vit_tiny_patch16_224", num_classes=7, depth=2).state_dict(), file)
+    weights = ["--model", "vit_tiny_patch16_224", "--weights", str(file)]
     out = tmp_path / "out.zarr"
     assert main(["numbers", str(pictures), *weights, "--what", "features", "--device", "cpu", "-o", str(out)]) == 0
     assert zarr.open_group(out)["features"].shape == (5, 1, 197, 192)

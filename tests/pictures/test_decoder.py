@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pillow_heif
 import pytest
 from hostile.profiles import matrix_profile, matrix_stage, stages
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy, PlaygroundError
 from playground.pictures import decoder
 from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import KEPT_PIXELS, open_image
@@ -159,6 +160,45 @@ def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
     with Worker() as worker:
         with pytest.raises(PlaygroundError, match="takes too long"):
             worker.decoded(endless, KEPT_PIXELS)
+        assert is_gone(worker.pid)
+
+
+@pytest.fixture
+def slow_start(tmp_path, monkeypatch):
+    """The path of a file: until it is there no process is ready."""
+    gate = tmp_path / "gate"
+    lines = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
+    (tmp_path / "sitecustomize.py").write_text(lines)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    return gate
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Stands still; the list's one number are its seconds."""
+    now = [0.0]
+    monkeypatch.setattr(decoder, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    return now
+
+
+def test_the_seconds_in_which_a_process_starts_are_no_file_s(slow_start, clock):
+    def stays():
+        if not slow_start.exists():
+            clock[0] += 2 * decoder.PATIENCE * decoder.CORE_SECONDS
+            slow_start.touch()
+
+    with Worker() as worker:
+        assert worker.decoded(saved(format="JPEG"), KEPT_PIXELS, stays=stays).size == (64, 48)
+        assert worker.goes_on()
+
+
+def test_where_no_process_starts_the_machine_is_busy_and_no_file_is_to_blame(slow_start, clock):
+    def stays():
+        clock[0] += decoder.STARTING / 2
+
+    with Worker() as worker:
+        with pytest.raises(Busy, match="so busy is the machine"):
+            worker.decoded(saved(format="JPEG"), KEPT_PIXELS, stays=stays)
         assert is_gone(worker.pid)
 
 

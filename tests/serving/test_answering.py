@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from waiting import PATIENCE, until
 
-from playground.errors import PlaygroundError
+from playground.errors import Busy, PlaygroundError
 from playground.serving import answering, asker, queue
 from playground.serving.admission import BOUNDS, Bound
 from playground.serving.answering import Refused, answer
@@ -206,6 +206,7 @@ def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
 
 
 WRONG = {
+    "a busy machine": (Busy("50 people wait already: try again."), 503, "50 people wait already: try again."),
     "a sentence": (PlaygroundError("There is no layer 99."), 400, "There is no layer 99."),
     "a status": (Refused("It is gone.", 410), 410, "It is gone."),
     "a mistake of ours": (ZeroDivisionError("of /secret/path.py"), 500, "Something went wrong on the server"),
@@ -297,7 +298,7 @@ def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
     """Which counts a person's questions over all tabs and pages."""
     statuses = together(line, *[ANNA] * (BOUNDS["questions"].key + 3))
-    assert (statuses.count(202), statuses.count(400)) == (BOUNDS["questions"].key, 3)
+    assert (statuses.count(202), statuses.count(503)) == (BOUNDS["questions"].key, 3)
 
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):

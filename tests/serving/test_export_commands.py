@@ -58,8 +58,9 @@ def test_everything_is_drawn_as_its_command_draws_it(client, what, tmp_path):
     assert_the_same(client, words, tmp_path)
 
 
-@pytest.mark.parametrize("layout", ["head", "scale", "wall", "compare"])
-@pytest.mark.parametrize("scale", ["off", "0.3"])
+@pytest.mark.parametrize(
+    ("layout", "scale"), [("head", "off"), ("scale", "off"), ("scale", "0.3"), ("wall", "off"), ("compare", "0.3")]
+)
 def test_a_whole_pass_with_another_scale_is_the_command_s(client, layout, scale, tmp_path):
     words = FLOCK | {"scale": scale, "pass": "whole", "layout": layout, "kind": "svg", "with": "sample:landscape"}
     assert_the_same(client, words, tmp_path)

@@ -77,9 +77,8 @@ def _with_line(spec: Spec, shown: list[Shown], drawn: Drawn, there: tuple[int, i
 
 
 def caption(spec: Spec, shown: list[Shown], span: Domain) -> str:
-    made_with = [f"{naming.model(one.seen)}, {captions.place(one.spec)}" for one in shown]
-    made_with = ", and ".join(dict.fromkeys(made_with))
-    sentences = captions.sentences(spec, shown, span, made_with)
+    made = dict.fromkeys(captions.made_with(one.seen, spec, captions.place(one.spec)) for one in shown)
+    sentences = captions.sentences(spec, shown, span, ", and ".join(made))
     if not _is_matched(shown):
         return sentences
     layer = shown[0].seen.upper_layer

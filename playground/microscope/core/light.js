@@ -282,8 +282,8 @@ export function shareWithin(paths, values, from, rows, columns) {
   return held / (total || 1);
 }
 
-// 1 for each cell whose middle lies within the curves. Along a row of middles, each crossing of a curve leads into it or
-// out of it.
+// 1 for each cell whose middle lies within the curves. Along a row of middles, each crossing of a curve leads into it
+// or out of it.
 export function within(paths, rows, columns) {
   const inside = new Uint8Array(rows * columns);
   for (const path of paths) {

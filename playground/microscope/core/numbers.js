@@ -28,3 +28,13 @@ export const shortNumber = (x) => {
             : x.toPrecision(1);
   return text.replace("-", "\u2212");
 };
+
+// Two numbers with as many digits as tell them apart: never "from 1.4 %, up to 1.4 %". As told_apart in
+// figures/captions.py.
+export function toldApart(less, more, written) {
+  let texts = [less, more].map(written);
+  const [times, unit] = texts[0].endsWith("%") ? [100, " %"] : [1, ""];
+  for (let digits = 3; texts[0] === texts[1] && digits < 8; digits++)
+    texts = [less, more].map((x) => `${(times * x).toPrecision(digits)}${unit}`);
+  return texts;
+}

@@ -47,6 +47,7 @@ export function spread(values, from, rows, columns, mark, k, others = false) {
 //   what: "weight" | "value" | "score" | "similarity" | "components" | "parts" | "norm" | "rollout" | "relevance" |
 //     "occlusion" | "label" | "text",
 //   label: the name of the label that is explained, or the text; "" for a patch's feature,
+//   asks: whether a token asks,
 //   waits: what has to be done before there are numbers, or "",
 //   direction: "row" | "column",
 //   name: "" for a patch, else the special token's, k,
@@ -75,7 +76,8 @@ export function sentenceOf(facts) {
       `blanking changes it by less than ${facts.unmoved}, whatever block it takes.`,
     );
   if (facts.ends) return aboutBothSides(facts);
-  if (!seen) return inParts(facts.waits || `${subject}: the numbers are on their way.`);
+  if (!seen && facts.waits) return inParts(facts.waits);
+  if (!seen) return inParts(facts.asks ? `${subject}: the numbers are on their way.` : "The numbers are on their way.");
   if (what === "similarity") return aboutSimilarity(facts);
   if (what === "norm")
     return inParts(

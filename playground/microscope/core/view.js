@@ -63,6 +63,11 @@ export const explainsLabel = ({ what, label }) => label !== "" && OF_A_LABEL.inc
 // Whether a token asks: nowhere else is decided what is said of one. As Spec.asks in playground/figures/spec.py.
 export const asks = (view) => !WITHOUT_QUERY.includes(view.what) && !explainsLabel(view);
 
+// Scores, cosines and lengths have no share that could be lit, nor has what speaks for a label and against it; features
+// have colours of their own (as in figures/prints.py).
+const NEVER_LIT = ["score", "similarity", "text", "norm", "components", "parts"];
+export const canBeLit = (view) => !NEVER_LIT.includes(view.what) && !explainsLabel(view);
+
 export const MOST_SCALE = 8; // where the dial ends: a model with tiny scores needs more than 1 to collapse
 export const MOST_DIAL = 1.25;
 

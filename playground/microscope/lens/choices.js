@@ -1,6 +1,6 @@
 // What the buttons and sliders show: always what the view says, whoever changed it.
 
-import { scaleOf, scaleToDial } from "../core/view.js";
+import { canBeLit, scaleOf, scaleToDial } from "../core/view.js";
 import { makeCanvas } from "../drawing/canvas.js";
 import { say, show } from "../drawing/dom.js";
 import { layerRange, prefixName } from "./readouts.js";
@@ -20,14 +20,18 @@ export function valueOfButton(button) {
   return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
 }
 
+// What is drawn, where the view asks for what cannot be.
+const chosen = (view, key) => (key === "draw" && !canBeLit(view) ? "heat" : view[key]);
+
 // `from`: the control that is being moved, which is left as it is.
 export function showChoices(lens, from = "") {
   const { root, refs, view, main } = lens;
   for (const group of root.querySelectorAll("[data-choice]")) {
     for (const button of group.querySelectorAll("[data-value]")) {
-      button.setAttribute("aria-pressed", String(valueOfButton(button) === view[group.dataset.choice]));
+      button.setAttribute("aria-pressed", String(valueOfButton(button) === chosen(view, group.dataset.choice)));
     }
   }
+  root.querySelector('[data-choice="draw"] [data-value="light"]').disabled = !canBeLit(view);
   show(refs.link, lens.host.link !== null);
   show(refs.showMe, Boolean(lens.host.showMe));
   for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(lens, element.dataset.ask));

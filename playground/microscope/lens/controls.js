@@ -1,7 +1,7 @@
 // The hands: pointer, keys and buttons. Everything that they do ends in lens.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
-import { dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
+import { canBeLit, dialToScale, queryOf, sameToken, tokenOf } from "../core/view.js";
 import { show } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, openSums } from "./arithmetic.js";
@@ -115,7 +115,7 @@ export function bindKeys(lens) {
     else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
       lens.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
     else if (event.key === "s") flip(lens);
-    else if (event.key === "d") lens.choose({ draw: view.draw === "heat" ? "light" : "heat" });
+    else if (event.key === "d" && canBeLit(view)) lens.choose({ draw: view.draw === "heat" ? "light" : "heat" });
     else if (event.key === "h") holdExposure(lens);
     else if (event.key === "w") lens.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
     else if (event.key === "a") openSums(lens);

@@ -49,6 +49,7 @@ function factsOf(lens) {
     what: view.what,
     direction: view.direction,
     label: view.what === "text" ? view.text : (labelNow(lens)?.[1] ?? ""),
+    asks: asks(view),
     waits: map && !overlay && (notHere(lens) || toBeDone(lens)),
     name: asksFromOther(lens) ? "that patch" : token < pack.prefixCount ? plainToken(pack.prefix[token]) : "",
     k: view.k,

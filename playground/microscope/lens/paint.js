@@ -206,7 +206,8 @@ function setClipped(lens, hidden) {
 function paintColourBar(lens) {
   const { refs, shown, view } = lens;
   const domain = shown.mainDomain;
-  refs.colourBar.style.visibility = isColoured(view.what) ? "hidden" : "";
+  const onItsWay = isMap(view.what) && !overlayNow(lens);
+  refs.colourBar.style.visibility = isColoured(view.what) || onItsWay ? "hidden" : "";
   const share = view.what === "weight" || isShare(view);
   const key = `${domain.low} ${domain.high} ${domain.log} ${share} ${view.colours} ${view.what} ${view.draw}`;
   if (lens.barKey === key || !refs.colourBar.width) return;

@@ -3,7 +3,7 @@
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
 import { isEven } from "../core/light.js";
 import { PARTS_CUT } from "../core/matching.js";
-import { percent, shortNumber } from "../core/numbers.js";
+import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { asks, explainsLabel, tokenOf } from "../core/view.js";
 import { say, show } from "../drawing/dom.js";
@@ -119,8 +119,10 @@ export const whatToDo = ({ main, touch }) =>
 const hasNoLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
 // How much lies within the light's lines, counted from these lines.
-const outlineText = ({ holds, outlined }) =>
-  holds === "light" && outlined ? `outlined: ${percent(outlined).replace(" ", "\u00a0")} of what all patches get` : "";
+const outlineText = (print) =>
+  print?.holds === "light" && print.outlined
+    ? `outlined: ${percent(print.outlined).replace(" ", "\u00a0")} of what all patches get`
+    : "";
 
 // From which weight on a cell is as bright as can be; an even row is called even.
 function exposureText(lens) {
@@ -136,9 +138,10 @@ function exposureText(lens) {
 
 // `above`: how many patches have more than the exposure can show, up to `most`.
 export function brightestFrom(high, above, most, what) {
-  const written = (x) => (what === "weight" ? percent(x).replace(" ", "\u00a0") : shortNumber(x)); // on one line
-  const from = `brightest from ${written(high)}`;
-  return above ? `${from}: ${above} ${above === 1 ? "patch" : "patches"} above, up to ${written(most)}` : from;
+  const written = what === "weight" ? percent : shortNumber;
+  const [from, to] = (above ? toldApart(high, most, written) : [written(high)]).map((x) => x.replace(" ", "\u00a0"));
+  const patches = above === 1 ? "1 patch" : `${above} patches`;
+  return `brightest from ${from}${above ? `: ${patches} above, up to ${to}` : ""}`; // a number on one line
 }
 
 // The words in the top right corner move away from a patch that has something drawn on it there.
@@ -359,7 +362,7 @@ export function writeOther(lens, entry, found) {
 
 const NAMED = 3; // tokens
 
-// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself"
+// "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
 export function describe(lens) {
   const { view, shown } = lens;
   const { pack, answers, token } = shown;
@@ -378,9 +381,9 @@ export function describe(lens) {
   const kind = lens.kindline.kind.textContent; // of a row; a map has none
   const where = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${altered}${cut}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+  const said = `${tokenName(token, pack)} ${where} ${verb} ${list.slice(0, -1).join(", ")} and ${list.at(-1)}.`;
   const filter = view.beside === "filter" ? lens.refs.filterWords.textContent : "";
-  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(". ");
+  return [said, kind, lens.matches.words.textContent, filter].filter(Boolean).join(" ");
 }
 
 // The line under an exported picture: all that is needed to make it again.

@@ -74,7 +74,8 @@ export function createState(root, refs, host) {
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per pixel of a drawing made for 14-pixel type
     colours: null, //                       {ink, soft, line, accent, font, convolution}
-    ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") }, // 256 CSS colours each
+    // 256 CSS colours each
+    ramps: { heat: barColours("heat"), light: barColours("light"), against: barColours("against") },
 
     // ---- what is drawn from, made once and used again
     photo: null, //                         the picture at the size of its canvas, see drawing/light.js

@@ -14,7 +14,8 @@ export function answerHere(answer, place = root) {
   root = new URL(place);
 }
 
-export const SERVER_AGAIN = 3000; // ms until a server that does not answer is asked again
+export const SERVER_AGAIN = 3000; // ms until a server that does not answer, or is busy, is asked again
+const PASSING = [0, 408, 502, 503, 504]; // no answer, a body that stalled, a proxy without its server, too many people
 
 let sessionHere = ""; // the session of this page at the server: whose key is at work keeps their place where it is full
 export const nameRun = (name) => {
@@ -29,6 +30,9 @@ export class Refusal extends Error {
     Object.assign(this, { name: "Refusal", status, says, body });
   }
 }
+
+// Whether the same may be answered a little later.
+export const passes = ({ status }) => PASSING.includes(status);
 
 // `onWait(before)`: how many have to finish first; 0 when the wait is over.
 export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels } = {}) {

@@ -52,7 +52,7 @@ export const ownPictures = {
     choice.set({ mine: found.id });
   },
   // The server has forgotten it: brings it again, once for all who miss it. False where this browser has not kept it.
-  // `asked`: when the server was asked who says so. What has been brought since is there, however late the answer comes.
+  // `asked`: when the server was asked who says so. What has been brought since is there, however late the answer.
   bringAgain(id, { onWait, asked = Number.POSITIVE_INFINITY } = {}) {
     if (returned.get(id) > asked) return Promise.resolve(true);
     if (!returning.has(id))

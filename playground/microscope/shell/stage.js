@@ -6,7 +6,7 @@ import { linkTo, setView, viewNow, writeAddress } from "./address.js";
 import { catalogue, sampleNamed } from "./catalogue.js";
 import { choice, usual } from "./choice.js";
 import { greetOnce } from "./firstvisit.js";
-import { SERVER_AGAIN } from "./http.js";
+import { passes, SERVER_AGAIN } from "./http.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { adviceFor, besideFor, tracesOf, viewFor } from "./opening.js";
@@ -98,7 +98,7 @@ function beginStage(root) {
 }
 
 // `view`: to be shown as it is; else the picture opens as suits it. `instead`: of what could not be shown, as was said.
-async function showChoice(kept, { view = null, instead = false } = {}) {
+export async function showChoice(kept, { view = null, instead = false } = {}) {
   const now = choice.now;
   if (!now.model) return;
   kept.opening = kept.showing = true;
@@ -199,15 +199,16 @@ const told = (view) => JSON.stringify({ ...view, query: view.locked ? view.query
 
 // What can't be compared is left out.
 function without(error, signal) {
-  if (signal.aborted) throw error;
+  if (signal.aborted || passes(error)) throw error;
   notify(error.says ?? String(error));
   choice.set({ beside: null });
   return null;
 }
 
-// Everything stays as it was; what has never been shown opens as usual.
+// What the server is too busy for is asked for again. Else everything stays as it was; what has never been shown opens
+// as usual.
 function notShown(kept, now, error, view) {
-  if (error.status === 0) {
+  if (passes(error)) {
     notify(error.says);
     kept.timer = setTimeout(() => showChoice(kept, { view }), SERVER_AGAIN);
     return;

@@ -10,7 +10,7 @@ import { catalogue, firstSample } from "./catalogue.js";
 import { choice } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, nameRun, SERVER_AGAIN } from "./http.js";
+import { addressOf, ask, nameRun, passes, SERVER_AGAIN } from "./http.js";
 import { ownKey } from "./key.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
@@ -60,7 +60,7 @@ async function arrive(kept, data) {
     await visit.arrive(data);
   } catch (error) {
     sayRefusal(error);
-    if (error.status === 0) kept.timer = setTimeout(() => arrive(kept, data), SERVER_AGAIN);
+    if (passes(error)) arriveAgain(kept);
     return;
   }
   kept.toolbar ??= createToolbar(kept.root, hostOf(kept));
@@ -72,6 +72,11 @@ async function arrive(kept, data) {
   if (said !== kept.answered) heed(kept, data.answer);
   kept.answered = said;
   followTour(kept.root.parentNode, data.steps, tourWay);
+}
+
+function arriveAgain(kept) {
+  clearTimeout(kept.timer);
+  kept.timer = setTimeout(() => arrive(kept, kept.data), SERVER_AGAIN);
 }
 
 function beginToolbar(root) {
@@ -153,6 +158,10 @@ async function heed(kept, answer) {
     if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return kept.tellChoice();
   } catch (error) {
     sayRefusal(error);
+    if (passes(error)) {
+      kept.answered = null; // it is heeded once more
+      return arriveAgain(kept);
+    }
     if (error.status !== 404) return; // it is still here
     return choice.set({ sample: firstSample().name, beside: null });
   }

@@ -8,6 +8,7 @@ const FACTS = {
   what: "weight",
   direction: "row",
   name: "",
+  asks: true,
   k: 3,
   seen: FAR,
   place: "here",
@@ -139,4 +140,9 @@ test("where blanking moves nothing the sentence says below what", () => {
     said({ what: "occlusion", label: "", unmoved: "1.0%" }),
     /^Nothing here moves the feature of this patch/,
   );
+});
+
+test("while numbers are on their way, a patch is named only where one asks", () => {
+  assert.equal(said({ seen: null }), "This patch: the numbers are on their way.");
+  assert.equal(said({ seen: null, what: "occlusion", label: "a cat", asks: false }), "The numbers are on their way.");
 });

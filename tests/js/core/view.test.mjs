@@ -80,3 +80,9 @@ test("the dial has 0 at the left, the trained scale in the middle and 1 at the r
       near(view.scaleToDial(view.dialToScale(t, own), own), t);
   }
 });
+
+test("weights can be lit; what has no share, or has two sides, is heat", () => {
+  for (const what of ["weight", "value", "rollout", "relevance"]) assert.ok(view.canBeLit({ what, label: "" }), what);
+  for (const what of ["score", "similarity", "norm", "parts"]) assert.ok(!view.canBeLit({ what, label: "" }), what);
+  for (const what of ["relevance", "occlusion"]) assert.ok(!view.canBeLit({ what, label: "3" }), what);
+});

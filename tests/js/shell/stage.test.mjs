@@ -1,24 +1,31 @@
 // What a person chooses while traces are on their way to the stage.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { DEFAULT_VIEW } from "../../../playground/microscope/core/view.js";
 import { setView, viewNow } from "../../../playground/microscope/shell/address.js";
 import { catalogue } from "../../../playground/microscope/shell/catalogue.js";
 import { choice } from "../../../playground/microscope/shell/choice.js";
+import { Refusal, SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { askNearer } from "../../../playground/microscope/shell/source.js";
-import { bringTraces } from "../../../playground/microscope/shell/stage.js";
+import { bringTraces, showChoice } from "../../../playground/microscope/shell/stage.js";
 import { CATALOGUE, goTo, MINE } from "./browser.mjs";
+import "./page.mjs";
 
 goTo("/microscope");
 Object.assign(catalogue, CATALOGUE, { real: null }); // nothing is advised
+let refusals = []; // of what is asked for next
 askNearer({
   has: () => true,
-  open: async ({ model, sample, mine, first }) => ({
-    ...{ id: `${sample ?? mine} ${model} ${first}`, model, opens: {}, private: Boolean(mine) },
-    ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
-  }),
+  async open({ model, sample, mine, first, detail }) {
+    const refusal = sample === "meadow" || mine ? refusals.shift() : null;
+    if (refusal) throw refusal;
+    return {
+      ...{ id: `${sample ?? mine} ${model} ${first}`, model, detail, opens: {}, private: Boolean(mine) },
+      ...{ first: Boolean(mine) && !first, picture: { id: sample ?? mine } },
+    };
+  },
 });
 
 // A stage on which nothing has been chosen. `meanwhile`: what a person does while each of the traces comes.
@@ -80,4 +87,54 @@ test("what nobody has chosen is not in the address", async () => {
   await shows(kept, { sample: "tabby" });
   await shows(kept, { mine: MINE });
   assert.deepEqual(viewNow(), {});
+});
+
+const BUSY = "So many pictures are on their way that there is no room for one more: try again.";
+const notice = () => document.querySelector(".attention-notice span")?.textContent;
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+};
+
+// On a stage that shows a photograph a finer grid is asked for, and refused with these answers first. `check` is called
+// with the stage, and may let time pass.
+async function asksForFiner(answers, check) {
+  const kept = { ...aStage([]), stop: new AbortController() };
+  kept.lens.greet = () => {};
+  choice.open({ mine: MINE, model: "dino" });
+  await showChoice(kept);
+  const unfollow = choice.follow((_, how) => showChoice(kept, how));
+  mock.timers.enable({ apis: ["setTimeout"] });
+  refusals = answers;
+  try {
+    choice.set({ detail: 2 });
+    await settle();
+    await check(kept);
+  } finally {
+    mock.timers.reset();
+    unfollow();
+    refusals = [];
+  }
+}
+
+for (const status of [0, 408, 502, 503, 504])
+  test(`what a busy server refuses with ${status} stays chosen, and is asked for until it comes`, () =>
+    asksForFiner([new Refusal(status, BUSY), new Refusal(status, BUSY)], async (kept) => {
+      assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [2, 1, BUSY]);
+      for (let again = 0; again < 2; again++) {
+        mock.timers.tick(SERVER_AGAIN);
+        await settle();
+      }
+      assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [2, 2, undefined]);
+    }));
+
+test("what is refused for good gives way to what was shown", () =>
+  asksForFiner([new Refusal(400, "The grid is too fine.")], async (kept) => {
+    assert.deepEqual([choice.now.detail, kept.good.detail, notice()], [1, 1, "The grid is too fine."]);
+  }));
+
+test("what stands beside the picture stays while the server is busy", async () => {
+  const kept = aStage([{}]);
+  refusals = [new Refusal(503, BUSY)];
+  await assert.rejects(shows(kept, { sample: "flock", model: "bundled", with: "sample:meadow" }), { status: 503 });
+  assert.deepEqual(choice.now.beside, { sample: "meadow" });
 });

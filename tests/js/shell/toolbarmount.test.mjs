@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, mock, test } from "node:test";
 
 import { choice } from "../../../playground/microscope/shell/choice.js";
+import { SERVER_AGAIN } from "../../../playground/microscope/shell/http.js";
 import { ownKey } from "../../../playground/microscope/shell/key.js";
 import { ownPictures } from "../../../playground/microscope/shell/own.js";
 import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.js";
@@ -126,15 +127,23 @@ test("a photograph that a lesson's script has forgotten is brought again, then t
   assert.equal(since(states)[0].choice.mine, MINE);
 });
 
-test("a photograph that can't be brought just now stays chosen, and the reason is told", async () => {
+test("a photograph for which the server is too busy stays chosen, and is brought a little later", async () => {
   await draw("by_hand", { answer: null }); // it was brought, and forgotten once more
   const answers = server.answers;
   server.answers = () => json({ says: "Too many people are here." }, 503);
-  await draw("by_hand", { answer: { forgotten: MINE } });
   const notice = () => document.querySelector(".attention-notice span")?.textContent;
-  await until(() => notice() === "Too many people are here.", "the reason is told");
-  server.answers = answers;
-  assert.deepEqual([choice.now.mine, since(states)], [MINE, []]);
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    draw("by_hand", { answer: { forgotten: MINE } }).catch(() => {});
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    assert.deepEqual([notice(), choice.now.mine, since(states)], ["Too many people are here.", MINE, []]);
+    server.answers = answers;
+    mock.timers.tick(SERVER_AGAIN);
+  } finally {
+    mock.timers.reset();
+  }
+  await until(() => states.length, "the choice is told");
+  assert.equal(since(states)[0].choice.mine, MINE);
 });
 
 test("a photograph that nobody has any more gives way to a sample, and a sentence says so", async () => {
