@@ -27,7 +27,8 @@ VALUES = {  # of the choices that are no list
 def run_js(lines: str, given=None):
     """What these lines of JavaScript give, which know the view's functions and `given`."""
     program = (
-        f"import {{ asks, CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
+        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(CORE.as_uri())};\n"
+        f"import {{ asks }} from {json.dumps(CORE.with_name('ways.js').as_uri())};\n"
         f"const given = {json.dumps(given)};\nconsole.log(JSON.stringify({lines}));"
     )
     run = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False)

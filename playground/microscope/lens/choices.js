@@ -31,7 +31,8 @@ export function showChoices(lens, from = "") {
   show(refs.link, lens.host.link !== null);
   show(refs.showMe, Boolean(lens.host.showMe));
   for (const element of root.querySelectorAll("[data-ask]")) show(element, canAsk(lens, element.dataset.ask));
-  show(refs.valueTab, Boolean(main.pack.header.sections.value_norms));
+  for (const element of root.querySelectorAll("[data-section]"))
+    show(element, Boolean(main.pack.header.sections[element.dataset.section]));
   show(refs.wallTab, main.pack.stored.size > 1 || canAsk(lens, "layers")); // of one layer all heads are shown anyway
   show(refs.compareTab, Boolean(lens.other) || canAsk(lens, "compare"));
   say(refs.layerRange, layerRange(lens));

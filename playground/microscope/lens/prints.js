@@ -1,6 +1,6 @@
 // The photographs and what is drawn on them: which there are at this size, and in which of the two ways to draw.
 
-import { explainsLabel } from "../core/view.js";
+import { explainsLabel, wayOf } from "../core/ways.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 import { otherSize } from "./layout.js";
 
@@ -21,8 +21,7 @@ export function photoOf(lens, entry) {
 
 // Scores, cosines and lengths have no share that could be lit, nor has what speaks for a label and against it: they are
 // always heat (as in figures/prints.py).
-const isLit = (view) =>
-  view.draw === "light" && !["score", "similarity", "text", "norm"].includes(view.what) && !explainsLabel(view);
+const isLit = (view) => view.draw === "light" && !wayOf(view).spread && !explainsLabel(view);
 
 // The 256 colours of the large picture, for bars and charts beside it.
 export const rampOf = ({ view, ramps }) => ramps[isLit(view) ? "light" : "heat"];
