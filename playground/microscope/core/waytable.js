@@ -1,4 +1,5 @@
-// The ways to look. Written by `python -m workshop.ways` from playground/figures/ways.py: change it there.
+// The ways to look, from playground/figures/ways.py: change them there.
+// Written by `python -m playground.figures.way_table`.
 
 export const WAY_RECORDS = [
  {

@@ -1,4 +1,4 @@
-"""Writes the ways to look for the browser: python -m workshop.ways
+"""Writes the ways to look for the browser: python -m playground.figures.way_table
 
 The records of playground/figures/ways.py and their words become playground/microscope/core/waytable.js, which is
 committed; a test fails where it is not what Python gives."""
@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
-from pathlib import Path
 
+from playground.assets import PACKAGE
 from playground.figures.way_words import TABLES
 from playground.figures.ways import WAYS, Way
 
-TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "core" / "waytable.js"
+TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
 DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
 FIGURES = ("title", "bar", "caption", "made", "unit")  # words that the browser never says
 
@@ -40,7 +40,8 @@ def text() -> str:
     records = json.dumps([record(way) for way in WAYS.values()], ensure_ascii=False, indent=1)
     said = re.sub(r'": "(?=.{90})', '":\n    "', json.dumps(words(), ensure_ascii=False, indent=2))  # no longer lines
     return (
-        "// The ways to look. Written by `python -m workshop.ways` from playground/figures/ways.py: change it there.\n\n"
+        "// The ways to look, from playground/figures/ways.py: change them there.\n"
+        "// Written by `python -m playground.figures.way_table`.\n\n"
         f"export const WAY_RECORDS = {records};\n\nexport const WAY_WORDS = {said};\n"
     )
 
