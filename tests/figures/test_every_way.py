@@ -6,6 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import made_up_way
 import numpy as np
 import pytest
 from test_javascript import node
@@ -15,32 +16,17 @@ from figures import keeping
 from playground import figures
 from playground.figures import caption_files, captions, command_line, components, computed, maps, numbers, way_table
 from playground.figures.way_words import ENGLISH, TABLES
-from playground.figures.ways import FIRST, WAYS, Way
+from playground.figures.ways import FIRST, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
 KINDS = ("title", "caption", "tab", "question", "note")  # what every way has words for
-SQUARED = Way("squared", "scores", "brightest", "square", uses=("ceiling",))
-WORDS = {
-    "squared.title": "squared attention",
-    "squared.bar": "weight × weight",
-    "squared.caption": "the squares of what {who} takes",
-    "squared.tab": "weight²",
-    "squared.hint": "a weight times itself",
-    "squared.question": "What is most certain of",
-    "squared.end": "?",
-    "squared.note": "w²: large weights stand out",
-    "squared.sentence": "The largest square stands {place}: {value}.",
-}
 
 
 @pytest.fixture
 def squared(monkeypatch):
     """A way that nobody has seen: its record, its words, its function."""
-    monkeypatch.setitem(WAYS, "squared", SQUARED)
-    monkeypatch.setitem(computed.NUMBERS, "squared", lambda asked: computed.weight(asked) ** 2)
-    for key, words in WORDS.items():
-        monkeypatch.setitem(ENGLISH, key, words)
+    made_up_way.add(monkeypatch)
     return replace(keeping.MEADOW, what="squared")
 
 

@@ -5,7 +5,7 @@
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
-import { wayOf, wayWords } from "./ways.js";
+import { sizeWords, wayOf, wayWords } from "./ways.js";
 
 const WORTH_TELLING = 0.1; // what special tokens take is said from this share on
 
@@ -209,11 +209,13 @@ function aboutRollout(facts) {
   return inParts(begins, percent(seen.far / seen.total), from, placeOf(facts), amount(seen));
 }
 
+const DIGITS = { cosine: 2, length: 1 };
+
 // Where the patch with the most lies is all that is said: in words of the table.
 function aboutTheMost(facts, subject) {
   const way = wayOf(facts);
   const { value } = facts.seen;
-  const written = way.unit === "share" ? percent(value) : value.toFixed(way.unit === "cosine" ? 2 : 1);
+  const written = way.unit in DIGITS ? value.toFixed(DIGITS[way.unit]) : sizeWords(value, way.unit);
   const filled = { label: facts.label, value: written, subject };
   const [before, after] = wayWords(way, "sentence", [facts.direction], filled).split("{place}");
   return inParts(before, "", "", placed(facts), after);
